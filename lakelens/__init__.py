@@ -1,1 +1,47 @@
-"""lakelens."""
+"""lakelens opens a data lake table from nothing but its files and shows what it is made of.
+
+>>> import lakelens as ll
+>>> ll.open("/nowhere")
+Traceback (most recent call last):
+lakelens.errors.Missing: /nowhere: no such file or directory
+
+Everything is loaded when it is first used (PEP 562): importing lakelens costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from lakelens import errors, options, spark
+    from lakelens.codecs.binary_row import decode_binary_row
+    from lakelens.opening import find_tables as find
+    from lakelens.opening import open_table as open
+    from lakelens.samples import sample
+
+_PUBLIC = {
+    "open": ("lakelens.opening", "open_table"),
+    "find": ("lakelens.opening", "find_tables"),
+    "sample": ("lakelens.samples", "sample"),
+    "decode_binary_row": ("lakelens.codecs.binary_row", "decode_binary_row"),
+    "errors": ("lakelens.errors", None),
+    "options": ("lakelens.options", None),
+    "spark": ("lakelens.spark", None),
+}
+
+__all__ = ["decode_binary_row", "errors", "find", "open", "options", "sample", "spark"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'lakelens' has no attribute {name!r}")
+    module, attribute = _PUBLIC[name]
+    loaded = import_module(module)
+    return loaded if attribute is None else getattr(loaded, attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PUBLIC])

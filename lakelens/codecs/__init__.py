@@ -1,1 +1,1 @@
-"""Bytes to values: decoders of every file format met in a table. No I/O, no paths, no clocks."""
+"""Bytes to values, no reading and no clock: every codec takes bytes and gives values, or an error naming the byte."""

@@ -1,0 +1,60 @@
+"""What every format needs of storage: recorded locations read where they lie now, and damage kept as findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from lakelens.errors import LakeError, Missing
+from lakelens.io.locate import Locator, split_location
+from lakelens.io.store import find_info
+from lakelens.io.tracing import TracingStore
+from lakelens.model.finding import Findings
+from lakelens.model.table import Reads, Relocation
+
+T = TypeVar("T")
+
+
+class TableAccess:
+    """The storage side of one open table: `store`, `locator`, `findings`."""
+
+    def __init__(self, store: TracingStore, locator: Locator, findings: Findings | None = None) -> None:
+        self.store = store
+        self.locator = locator
+        self.findings = findings if findings is not None else Findings()
+
+    def read_recorded(self, recorded: str) -> tuple[str, bytes]:
+        """Where a recorded location lies now, and its bytes; the recorded place itself is tried second."""
+        path = self.locator.locate(recorded)
+        try:
+            return path, self.store.read(path)
+        except Missing as missing:
+            _, original = split_location(recorded)
+            if original == path or find_info(self.store, original) is None:
+                raise Missing(
+                    missing.message,
+                    path=path,
+                    hint=f"it is recorded as {recorded}" if recorded != path else None,
+                ) from missing
+            return original, self.store.read(original)
+
+    def attempt(self, action: Callable[[], T], path: str, default: T, snapshots: Sequence[int] = ()) -> T:
+        """The action's result; what it raises becomes a finding, and `default` is the result."""
+        try:
+            return action()
+        except LakeError as error:
+            self.findings.add_error(error, path, snapshots)
+            return default
+
+    def count_reads(self) -> Reads:
+        """What was read so far."""
+        counts = self.store.counts
+        return Reads(
+            counts.requests, len(counts.files), counts.bytes, counts.seconds, tuple(sorted(counts.files))
+        )
+
+    def describe_relocation(self, recorded_location: str | None) -> Relocation:
+        """The mapping of locations that was used so far."""
+        return Relocation(
+            recorded_location, self.locator.root, tuple(self.locator.mapping), tuple(self.locator.unmapped)
+        )

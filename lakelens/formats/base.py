@@ -1,0 +1,65 @@
+"""What a format is: it detects itself in a directory, and opens a table there.
+
+A package adds a format by an entry point in the group `lakelens.formats` that names an object with these members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from lakelens.io.store import ObjectInfo, Store
+from lakelens.io.tracing import TracingStore
+from lakelens.model.table import Evidence, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What `detect` is given: the store, the path, and what lies there (`children` by name; empty for a file)."""
+
+    store: Store
+    path: str
+    info: ObjectInfo
+    children: Mapping[str, ObjectInfo]
+
+    def child(self, *names: str) -> str:
+        """The path of something below this place."""
+        return "/".join([self.path.rstrip("/"), *names])
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """What `open` is given.
+
+    `path` is a directory, or one metadata file that detection accepted. `version` is a metadata version: a number, a file
+    name or a path. `catalog` holds what a catalog or metastore said (`metadata_location`, Hive facts).
+    """
+
+    store: TracingStore
+    path: str
+    evidence: Evidence
+    branch: str | None = None
+    version: int | str | None = None
+    name: str | None = None
+    catalog: Mapping[str, Any] | None = None
+
+
+class Format(Protocol):
+    """One table format."""
+
+    name: str
+    # what detection looks for, in words, for the error of a directory that is no table
+    looked_for: str
+
+    def detect(self, place: Place) -> Evidence | None:
+        """Why this place is a table of this format, with a confidence from 0 to 1; None when it is not.
+
+        Reads at most a few small files. Confidence 1 needs a file that no other format writes; Hive stays below 0.5.
+        Raises `Unsupported` for something that it recognises and that is not a table (an Iceberg view, a Hudi table).
+        """
+        ...
+
+    def open(self, request: OpenRequest) -> Table:
+        """The table. Reads what is needed to know the current version; no manifest."""
+        ...

@@ -1,0 +1,76 @@
+"""Finds the formats that are installed, and the one that a directory is of."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+
+from lakelens.errors import LakeError, NotATable, Unsupported
+from lakelens.formats.base import Format, Place
+from lakelens.io.store import ObjectInfo, Store
+from lakelens.model.table import Evidence
+
+GROUP = "lakelens.formats"
+
+
+@cache
+def load_formats() -> dict[str, Format]:
+    """Every installed format by name.
+
+    >>> sorted(load_formats())[:3]
+    ['hive', 'iceberg', 'paimon']
+    """
+    return {point.name: point.load() for point in sorted(entry_points(group=GROUP), key=lambda p: p.name)}
+
+
+def get_format(name: str) -> Format:
+    """The format of a name. Raises `Unsupported`, naming those that are installed."""
+    formats = load_formats()
+    if name.lower() not in formats:
+        raise Unsupported(f"no format {name!r} is installed", hint=f"one of {', '.join(formats)}")
+    return formats[name.lower()]
+
+
+def detect_format(store: Store, path: str, format: str | None = None) -> tuple[Format, Evidence]:
+    """The format of what lies at a path, and why. Raises `NotATable` with all that was looked for."""
+    place = describe_place(store, path)
+    candidates = [get_format(format)] if format else list(load_formats().values())
+    found: list[tuple[Evidence, Format]] = []
+    refused: list[LakeError] = []
+    for candidate in candidates:
+        try:
+            evidence = candidate.detect(place)
+        except Unsupported as error:
+            refused.append(error)
+        else:
+            if evidence is not None:
+                found.append((evidence, candidate))
+    found.sort(key=lambda pair: -pair[0].confidence)
+    if found and not (refused and found[0][0].confidence < 0.5 and format is None):
+        evidence, chosen = found[0]
+        return chosen, evidence
+    if refused:
+        raise refused[0]
+    looked_for = "; ".join(f"{c.name}: {c.looked_for}" for c in candidates)
+    raise NotATable(
+        f"not a table that lakelens knows; looked for {looked_for}; {_word_content(place)}", path=path
+    )
+
+
+def describe_place(store: Store, path: str) -> Place:
+    """What lies at a path. Raises `Missing` when nothing does."""
+    info = store.info(path)
+    children: dict[str, ObjectInfo] = {}
+    if info.is_dir:
+        children = {child.name: child for child in store.list(path)}
+    return Place(store, path, info, children)
+
+
+def _word_content(place: Place) -> str:
+    if not place.info.is_dir:
+        return f"it is a file of {place.info.size} bytes"
+    if not place.children:
+        return "the directory is empty"
+    names = sorted(place.children)
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"the directory holds {', '.join(names[:5])}{more}"

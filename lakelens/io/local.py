@@ -1,0 +1,77 @@
+"""The local disk as a store."""
+
+from __future__ import annotations
+
+import os
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lakelens.errors import AccessDenied, LakeError, Missing
+from lakelens.io.store import ObjectInfo
+
+
+class LocalStore:
+    """Files of this machine, by absolute path.
+
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a").write_bytes(b"hello")
+    >>> LocalStore().read_range(str(folder / "a"), -3, 3)
+    b'llo'
+    """
+
+    scheme = "file"
+
+    def info(self, path: str) -> ObjectInfo:
+        try:
+            return _describe(path, os.stat(path))
+        except (OSError, ValueError) as error:
+            raise _translate(error, path) from error
+
+    def list(self, path: str) -> list[ObjectInfo]:
+        try:
+            with os.scandir(path) as children:
+                found = [_describe_entry(child) for child in children]
+        except (OSError, ValueError) as error:
+            raise _translate(error, path) from error
+        return sorted(found, key=lambda info: info.path)
+
+    def read(self, path: str) -> bytes:
+        try:
+            return Path(path).read_bytes()
+        except (OSError, ValueError) as error:
+            raise _translate(error, path) from error
+
+    def read_range(self, path: str, start: int, length: int) -> bytes:
+        try:
+            with Path(path).open("rb") as file:
+                if start < 0:
+                    start = max(0, os.fstat(file.fileno()).st_size + start)
+                file.seek(start)
+                return file.read(max(0, length))
+        except (OSError, ValueError) as error:
+            raise _translate(error, path) from error
+
+
+def _describe(path: str, status: os.stat_result) -> ObjectInfo:
+    is_dir = stat.S_ISDIR(status.st_mode)
+    modified = datetime.fromtimestamp(status.st_mtime, UTC)
+    return ObjectInfo(path, 0 if is_dir else status.st_size, modified, is_dir)
+
+
+def _describe_entry(entry: os.DirEntry[str]) -> ObjectInfo:
+    try:
+        return _describe(entry.path, entry.stat())
+    except OSError:  # a link that leads nowhere is still an entry of the directory
+        return ObjectInfo(entry.path, 0)
+
+
+def _translate(error: OSError | ValueError, path: str) -> LakeError:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return Missing("no such file or directory", path=path)
+    if isinstance(error, PermissionError):
+        return AccessDenied("the operating system refused to read this", path=path)
+    if isinstance(error, IsADirectoryError):
+        return LakeError("is a directory, a file was expected", path=path)
+    return LakeError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=path)

@@ -1,0 +1,139 @@
+"""Recorded locations and where they lie now.
+
+Metadata records absolute locations; nearly every table seen in practice has been moved since. All mapping happens here,
+on text alone (no request is made), in this order:
+
+1. a location below a recorded root is taken below the directory that was opened;
+2. a location that already lies below the opened directory stays as it is;
+3. a location that holds the opened directory's own name as a component is taken from there on;
+4. a location that holds one of the format's own folders (`metadata`, `data`, `bucket-0`, …) is taken from there on;
+5. anything else stays where it was recorded, and is named in `unmapped`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):(.*)$", re.DOTALL)
+_ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs", "wasbs": "wasb", "local": "file"}
+
+
+def split_location(location: str) -> tuple[str, str]:
+    """Scheme (lower case, aliases folded, empty for a plain path) and path of a recorded location.
+
+    A `file:` location loses its slashes' count and its host; other schemes keep their authority as first component.
+
+    >>> split_location("file:///wh/t"), split_location("file:/wh/t"), split_location("file://host/wh/t")
+    (('file', '/wh/t'), ('file', '/wh/t'), ('file', '/wh/t'))
+    >>> split_location("s3a://bucket/t/"), split_location("/wh//t")
+    (('s3', '/bucket/t'), ('', '/wh/t'))
+    """
+    matched = _SCHEME.match(location)
+    if not matched:
+        return "", _clean(location)
+    scheme = matched[1].lower()
+    scheme = _ALIASES.get(scheme, scheme)
+    rest = matched[2]
+    if scheme == "file" and rest.startswith("//") and not rest.startswith("///"):
+        host, _, path = rest[2:].partition("/")
+        rest = "/" + path if path or "." in host or host == "localhost" or host else "/"
+    if scheme not in ("file",):
+        rest = "/" + rest.lstrip("/")
+    return scheme, _clean(rest)
+
+
+def _clean(path: str) -> str:
+    collapsed = re.sub(r"/{2,}", "/", path)
+    return collapsed.rstrip("/") if len(collapsed) > 1 else collapsed
+
+
+class Locator:
+    """Maps recorded locations onto the directory that was opened.
+
+    >>> locator = Locator("/now/t", ["file:/was/t"], folders=("metadata", "data"))
+    >>> locator.locate("file:/was/t/data/f.parquet")
+    '/now/t/data/f.parquet'
+    >>> locator.locate("/elsewhere/t/metadata/v1.metadata.json")
+    '/now/t/metadata/v1.metadata.json'
+    >>> locator.locate("/mnt/other.parquet"), locator.unmapped
+    ('/mnt/other.parquet', ['/mnt/other.parquet'])
+    """
+
+    def __init__(
+        self,
+        root: str,
+        recorded_roots: Iterable[str] = (),
+        *,
+        folders: Iterable[str] = (),
+        scheme: str = "file",
+    ) -> None:
+        self.root = _clean(root)
+        self.scheme = scheme
+        self._folders = tuple(folders)
+        self._roots: list[tuple[str, str]] = []  # (recorded, normalised), longest first
+        self._unmapped: dict[str, None] = {}
+        self._used: dict[str, str] = {}
+        for recorded in recorded_roots:
+            self.add_root(recorded)
+
+    def add_root(self, recorded: str) -> None:
+        """Another location at which the table has once stood."""
+        _, path = split_location(recorded)
+        if path in ("", "/") or any(path == known for _, known in self._roots):
+            return
+        self._roots.append((recorded, path))
+        self._roots.sort(key=lambda pair: -len(pair[1]))
+
+    def locate(self, recorded: str) -> str:
+        """The path, in the store's name space, at which a recorded location lies now."""
+        scheme, path = split_location(recorded)
+        if not scheme and not path.startswith("/"):
+            return f"{self.root}/{path}"  # relative: an Iceberg v4 draft table, or a writer's mistake
+        below = self._below_root(path)
+        if below is None and self._lies_below(path, self.root):
+            return self._in_store(path)
+        if below is None:
+            below = self._by_component(path)
+        if below is not None:
+            return f"{self.root}/{below}" if below else self.root
+        self._unmapped.setdefault(recorded)
+        return self._in_store(path)
+
+    @property
+    def mapping(self) -> list[tuple[str, str]]:
+        """Recorded prefixes that were met, each with the place it stands for now; the identity is left out."""
+        return [(recorded, now) for recorded, now in self._used.items() if split_location(recorded)[1] != now]
+
+    @property
+    def unmapped(self) -> list[str]:
+        """Recorded locations that no rule could place."""
+        return list(self._unmapped)
+
+    def _below_root(self, path: str) -> str | None:
+        for recorded, root in self._roots:
+            if self._lies_below(path, root):
+                self._used.setdefault(recorded, self.root)
+                return path[len(root) :].lstrip("/")
+        return None
+
+    def _by_component(self, path: str) -> str | None:
+        parts = path.split("/")
+        name = posixpath.basename(self.root)
+        for index in range(len(parts) - 2, 0, -1):
+            if parts[index] == name:
+                self._used.setdefault("/".join(parts[: index + 1]), self.root)
+                return "/".join(parts[index + 1 :])
+        for index, part in enumerate(parts[:-1]):
+            if part in self._folders and index > 0:
+                self._used.setdefault("/".join(parts[:index]), self.root)
+                return "/".join(parts[index:])
+        return None
+
+    @staticmethod
+    def _lies_below(path: str, root: str) -> bool:
+        return path == root or path.startswith(root + "/")
+
+    def _in_store(self, path: str) -> str:
+        return path if self.root.startswith("/") else path.lstrip("/")

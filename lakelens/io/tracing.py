@@ -1,0 +1,65 @@
+"""A store that counts what is asked of another one: the figures behind `table.reads`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from lakelens.io.store import ObjectInfo, Store
+
+T = TypeVar("T")
+
+
+@dataclass
+class ReadCounts:
+    """What was read so far: `requests`, `listings`, `bytes`, `seconds`, and the `files` that were opened."""
+
+    requests: int = 0
+    listings: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    files: set[str] = field(default_factory=set)
+
+
+class TracingStore:
+    """Wraps a store and counts.
+
+    >>> from lakelens.io.memory import MemoryStore
+    >>> store = TracingStore(MemoryStore({"/t/a": b"12345"}))
+    >>> _ = store.read("/t/a"), store.read_range("/t/a", 0, 2)
+    >>> store.counts.requests, store.counts.bytes, sorted(store.counts.files)
+    (2, 7, ['/t/a'])
+    """
+
+    def __init__(self, inner: Store) -> None:
+        self.inner = inner
+        self.scheme = inner.scheme
+        self.counts = ReadCounts()
+
+    def info(self, path: str) -> ObjectInfo:
+        return self._timed(lambda: self.inner.info(path))
+
+    def list(self, path: str) -> list[ObjectInfo]:
+        self.counts.listings += 1
+        return self._timed(lambda: self.inner.list(path))
+
+    def read(self, path: str) -> bytes:
+        return self._counted(path, self._timed(lambda: self.inner.read(path)))
+
+    def read_range(self, path: str, start: int, length: int) -> bytes:
+        return self._counted(path, self._timed(lambda: self.inner.read_range(path, start, length)))
+
+    def _timed(self, call: Callable[[], T]) -> T:
+        self.counts.requests += 1
+        started = time.perf_counter()
+        try:
+            return call()
+        finally:
+            self.counts.seconds += time.perf_counter() - started
+
+    def _counted(self, path: str, data: bytes) -> bytes:
+        self.counts.files.add(path)
+        self.counts.bytes += len(data)
+        return data

@@ -1,0 +1,144 @@
+"""From the model's types and values to Arrow: exact for every value, also those that Python's datetime cannot hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.model.schema import DataType, Field
+
+_EPOCH = date(1970, 1, 1)
+_EPOCH_TIME = datetime(1970, 1, 1)
+
+
+def arrow_type(kind: DataType) -> pa.DataType:
+    """The Arrow type that holds every value of a type exactly."""
+    import pyarrow as pa
+
+    plain = {
+        "boolean": pa.bool_(),
+        "int8": pa.int8(),
+        "int16": pa.int16(),
+        "int32": pa.int32(),
+        "int64": pa.int64(),
+        "float32": pa.float32(),
+        "float64": pa.float64(),
+        "date": pa.date32(),
+        "string": pa.string(),
+        "unknown": pa.null(),
+        "uuid": pa.uuid(),
+    }
+    if kind.logical in plain:
+        return plain[kind.logical]
+    if kind.logical == "decimal":
+        wide = kind.precision > 38
+        return (pa.decimal256 if wide else pa.decimal128)(kind.precision or 38, kind.scale)
+    if kind.logical == "time":
+        return pa.time32("ms") if kind.precision <= 3 else pa.time64("us" if kind.precision <= 6 else "ns")
+    if kind.logical in ("timestamp", "timestamptz"):
+        unit = "ms" if kind.precision <= 3 else "us" if kind.precision <= 6 else "ns"
+        return pa.timestamp(unit, tz="UTC" if kind.logical == "timestamptz" else None)
+    if kind.logical == "fixed" and kind.length > 0:
+        return pa.binary(kind.length)
+    return _nested_type(kind)
+
+
+def _nested_type(kind: DataType) -> pa.DataType:
+    import pyarrow as pa
+
+    if kind.logical == "struct":
+        return pa.struct([arrow_field(child) for child in kind.children])
+    if kind.logical == "list":
+        return pa.list_(arrow_field(kind.children[0]))
+    if kind.logical == "vector":
+        return pa.list_(arrow_field(kind.children[0]), kind.length or -1)
+    if kind.logical in ("map", "multiset"):
+        key, value = kind.children
+        return pa.map_(arrow_field(key).with_nullable(False), arrow_field(value))
+    return pa.binary()
+
+
+def arrow_field(column: Field) -> pa.Field:
+    """One Arrow field with its id in the metadata, as Parquet writers keep it."""
+    import pyarrow as pa
+
+    metadata = {b"PARQUET:field_id": str(column.id).encode()}
+    if column.doc:
+        metadata[b"doc"] = column.doc.encode()
+    return pa.field(column.name, arrow_type(column.type), column.nullable, metadata)
+
+
+def arrow_schema(fields: Iterable[Field]) -> pa.Schema:
+    """The Arrow schema of a row of fields."""
+    import pyarrow as pa
+
+    return pa.schema([arrow_field(column) for column in fields])
+
+
+def to_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """An Arrow array of decoded values; a value that the type cannot hold becomes null.
+
+    >>> import pyarrow as pa
+    >>> to_array([date(1970, 1, 2), None], pa.date32())[0].as_py()
+    datetime.date(1970, 1, 2)
+    """
+    import pyarrow as pa
+
+    if pa.types.is_date32(kind):
+        return pa.array([_days(v) for v in values], pa.int32()).view(kind)
+    if pa.types.is_timestamp(kind):
+        ticks = [_ticks(v, kind.unit) for v in values]
+        return pa.array(ticks, pa.int64()).view(kind)
+    if isinstance(kind, pa.UuidType):
+        stored = [getattr(v, "bytes", v) for v in values]
+        return pa.ExtensionArray.from_storage(kind, pa.array(stored, pa.binary(16)))
+    try:
+        return pa.array(values, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError, ValueError):
+        return _convert_singly(values, kind)
+
+
+def _convert_singly(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """One value at a time, so that a single odd value costs only itself."""
+    import pyarrow as pa
+
+    converted = []
+    for value in values:
+        try:
+            converted.append(pa.scalar(value, kind))
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError, ValueError):
+            converted.append(pa.scalar(None, kind))
+    return pa.array([scalar.as_py() for scalar in converted], kind)
+
+
+def _days(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        value = value.date()
+    if isinstance(value, date):
+        return (value - _EPOCH).days
+    return int(value.astype("datetime64[D]").astype("int64"))
+
+
+_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+
+
+def _ticks(value: Any, unit: str) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, datetime):  # numpy.datetime64: outside Python's years
+        return int(value.astype(f"datetime64[{unit}]").astype("int64"))
+    nanoseconds = int(getattr(value, "nanosecond", 0))  # pandas.Timestamp
+    plain = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+    delta = plain.replace(microsecond=0) - _EPOCH_TIME
+    seconds = delta.days * 86_400 + delta.seconds
+    fraction = plain.microsecond * 1_000 + nanoseconds
+    return seconds * _PER_SECOND[unit] + fraction * _PER_SECOND[unit] // 1_000_000_000
+
+
+__all__ = ["arrow_field", "arrow_schema", "arrow_type", "to_array"]

@@ -1,0 +1,142 @@
+"""Sets of files: the live files of a snapshot, what a diff added, what a filter leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.display import Displayable
+from lakelens.model.datafile import DataFile
+from lakelens.model.schema import DataType
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+Columns = tuple[tuple[str, DataType], ...]
+
+
+@dataclass(frozen=True)
+class FileColumns:
+    """Which columns a table's files have when they are shown as Arrow.
+
+    `stats` are the leaf columns of today's schema by full name, `dropped` those of older schemas as `name#id` (shown only
+    where a file still has bounds for them), `partition` the fields of every partitioning, `further` the format's own.
+    """
+
+    stats: Columns = ()
+    dropped: Columns = ()
+    partition: Columns = ()
+    further: Columns = ()
+
+
+class FileSet(Displayable):
+    """Files, told apart by `DataFile.identity`, in a stable order. Read when first looked at."""
+
+    def __init__(self, load: Callable[[], Iterable[DataFile]], columns: Callable[[], FileColumns]) -> None:
+        self._load = load
+        self._load_columns = columns
+
+    @cached_property
+    def _files(self) -> dict[Hashable, DataFile]:
+        return {found.identity: found for found in self._load()}
+
+    @cached_property
+    def columns(self) -> FileColumns:
+        """The columns that `to_arrow` gives beyond the common ones."""
+        return self._load_columns()
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __iter__(self) -> Iterator[DataFile]:
+        return iter(self._files.values())
+
+    def __getitem__(self, key: int | str) -> DataFile:
+        """A file by position, or by path (now or recorded). Raises IndexError or KeyError."""
+        if isinstance(key, int):
+            return list(self._files.values())[key]
+        for found in self:
+            if key in (found.path, found.recorded_path):
+                return found
+        raise KeyError(key)
+
+    def __contains__(self, item: object) -> bool:
+        if isinstance(item, DataFile):
+            return item.identity in self._files
+        return any(item in (found.path, found.recorded_path) for found in self)
+
+    def __repr__(self) -> str:
+        return f"<FileSet {len(self)} files, {self.record_count} rows, {self.size_bytes} bytes>"
+
+    @property
+    def record_count(self) -> int:
+        """Rows of the data files; delete files and unknown counts are not added."""
+        return sum(f.record_count or 0 for f in self if f.content == "data")
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all files; a vector counts its own bytes, not its Puffin file's."""
+        return sum(getattr(f, "content_size_in_bytes", None) or f.size_bytes or 0 for f in self)
+
+    def __and__(self, other: FileSet) -> FileSet:
+        return self._derive(lambda: [f for f in self if f.identity in other._files])
+
+    def __or__(self, other: FileSet) -> FileSet:
+        return self._derive(lambda: [*self, *(f for f in other if f.identity not in self._files)])
+
+    def __sub__(self, other: FileSet) -> FileSet:
+        return self._derive(lambda: [f for f in self if f.identity not in other._files])
+
+    def where(self, predicate: Callable[[DataFile], bool] | None = None, **equal: Any) -> FileSet:
+        """The files for which `predicate` holds and whose attributes equal the given values.
+
+        `partition` may be given as text (`day=2024-01-01`).
+        """
+
+        def matches(found: DataFile) -> bool:
+            for name, wanted in equal.items():
+                value = getattr(found, name)
+                if value != wanted and not (name == "partition" and str(value) == wanted):
+                    return False
+            return predicate is None or predicate(found)
+
+        return self._derive(lambda: [f for f in self if matches(f)])
+
+    def to_arrow(self, stats: bool = True, columns: Iterable[str] | None = None) -> pa.Table:
+        """One row per file; the columns are those of the contract (`api.md` 2), then the format's own.
+
+        `stats=False` leaves out bounds and counts, and does not decode them. `columns` names the columns wanted.
+        """
+        from lakelens.model.filetable import build_table
+
+        return build_table(list(self), self.columns, stats=stats, wanted=columns)
+
+    def to_pandas(self, stats: bool = True, columns: Iterable[str] | None = None) -> pd.DataFrame:
+        """`to_arrow` as a pandas DataFrame."""
+        frame: pd.DataFrame = self.to_arrow(stats, columns).to_pandas()
+        return frame
+
+    def to_polars(self, stats: bool = True, columns: Iterable[str] | None = None) -> Any:
+        """`to_arrow` as a polars DataFrame; needs polars."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow(stats, columns))
+
+    def batches(self, size: int = 4096, stats: bool = True) -> Iterator[pa.RecordBatch]:
+        """`to_arrow` in record batches of at most `size` files, one at a time; nothing is kept.
+
+        Dropped columns are always present, so that every batch has one schema.
+        """
+        from lakelens.model.filetable import iterate_batches
+
+        source: Iterable[DataFile] = self if "_files" in self.__dict__ else self._load()
+        return iterate_batches(source, self.columns, size=size, stats=stats)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def _derive(self, load: Callable[[], Iterable[DataFile]]) -> FileSet:
+        return FileSet(load, lambda: self.columns)

@@ -1,0 +1,211 @@
+"""Schemas: fields with their ids and types, worded as the format's specification words them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lakelens.display import Displayable
+from lakelens.errors import Unsupported
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# what a type *is*, whatever the format calls it
+_SCALARS = "boolean int8 int16 int32 int64 float32 float64 decimal date time timestamp timestamptz string binary fixed uuid"
+_OTHERS = "list map multiset struct vector variant blob geometry geography unknown"
+LOGICAL_TYPES = frozenset(f"{_SCALARS} {_OTHERS}".split())
+
+
+class DataType(str):
+    """A type: the text of the specification (`"decimal(10, 2)"`, `"ARRAY<INT>"`), and what it is made of.
+
+    `logical` is the format-free name (one of `LOGICAL_TYPES`), `children` the fields of a struct, the `element` of a list,
+    the `key` and `value` of a map. `precision` is a decimal's digits, or a time's or timestamp's digits after the second.
+
+    >>> DataType("decimal(10, 2)", "decimal", precision=10, scale=2) == "decimal(10, 2)"
+    True
+    """
+
+    logical: str
+    children: tuple[Field, ...]
+    precision: int
+    scale: int
+    length: int
+
+    def __new__(
+        cls,
+        text: str,
+        logical: str,
+        *,
+        children: tuple[Field, ...] = (),
+        precision: int = 0,
+        scale: int = 0,
+        length: int = 0,
+    ) -> DataType:
+        made = super().__new__(cls, text)
+        made.logical = logical if logical in LOGICAL_TYPES else "unknown"
+        made.children, made.precision, made.scale, made.length = children, precision, scale, length
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str, str], dict[str, Any]]:
+        options = {"children": self.children, "precision": self.precision, "scale": self.scale}
+        return (str(self), self.logical), {**options, "length": self.length}
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether the type has fields of its own."""
+        return bool(self.children)
+
+    def to_arrow(self) -> pa.DataType:
+        """The Arrow type that holds this type's values exactly."""
+        from lakelens.model.arrow import arrow_type
+
+        return arrow_type(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column or nested field: `id`, `name`, `type`, `nullable`, `doc`, defaults (None when the format has none)."""
+
+    id: int
+    name: str
+    type: DataType
+    nullable: bool = True
+    doc: str | None = None
+    initial_default: Any = None
+    write_default: Any = None
+
+    def leaves(self, prefix: str = "") -> Iterator[tuple[str, Field]]:
+        """The primitive fields below this one with their full dotted names, itself if it is primitive."""
+        name = f"{prefix}.{self.name}" if prefix else self.name
+        if not self.type.is_nested:
+            yield name, self
+        for child in self.type.children:
+            yield from child.leaves(name)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Schema(Displayable):
+    """One version of a table's columns.
+
+    `id` is the schema id, `identifier_names` the key columns (Iceberg identifier fields, Paimon primary key), `raw` the
+    document as read.
+
+    >>> schema = Schema(0, (Field(1, "id", DataType("long", "int64"), nullable=False),))
+    >>> schema
+    <Schema 0: id long not null>
+    >>> schema.to_arrow().field("id").nullable
+    False
+    """
+
+    id: int | None
+    fields: tuple[Field, ...]
+    identifier_names: tuple[str, ...] = ()
+    raw: Any = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        shown = [f"{f.name} {f.type}{'' if f.nullable else ' not null'}" for f in self.fields[:8]]
+        more = [f"… {len(self.fields) - 8} more"] if len(self.fields) > 8 else []
+        return f"<Schema {self.id}: {', '.join([*shown, *more])}>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The top-level column names."""
+        return tuple(f.name for f in self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self.fields)
+
+    def field(self, key: str | int) -> Field:
+        """The field of a full dotted name or of an id, at any depth. Raises KeyError."""
+        for path, found in self.walk():
+            if key in (path, found.id):
+                return found
+        raise KeyError(key)
+
+    def walk(self) -> Iterator[tuple[str, Field]]:
+        """Every field at every depth with its full dotted name, parents first."""
+
+        def descend(fields: tuple[Field, ...], prefix: str) -> Iterator[tuple[str, Field]]:
+            for found in fields:
+                name = f"{prefix}{found.name}"
+                yield name, found
+                yield from descend(found.type.children, name + ".")
+
+        return descend(self.fields, "")
+
+    def leaves(self) -> Iterator[tuple[str, Field]]:
+        """Every primitive field with its full dotted name, in schema order."""
+        for top in self.fields:
+            yield from top.leaves()
+
+    def to_arrow(self) -> pa.Schema:
+        """The Arrow schema, with the field ids under the metadata key `PARQUET:field_id`."""
+        from lakelens.model.arrow import arrow_schema
+
+        if any(f.type.logical == "unknown" and f.type.is_nested for f in self.fields):
+            raise Unsupported("a nested type of an unknown kind has no Arrow type")
+        return arrow_schema(self.fields)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PartitionField(Displayable):
+    """One part of a partitioning: `name`, the source column's id and name, the `transform` as the specification words it.
+
+    Paimon and Hive partition by columns as they are: transform `identity`, no field id.
+    """
+
+    name: str
+    source_id: int | None
+    source_name: str
+    transform: str
+    field_id: int | None = None
+    result_type: DataType | None = None
+
+    def __repr__(self) -> str:
+        return f"<PartitionField {self}>"
+
+    def __str__(self) -> str:
+        return self.source_name if self.transform == "identity" else f"{self.transform}({self.source_name})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PartitionSpec(Displayable):
+    """How rows were divided: an Iceberg partition spec, or the partition columns of Paimon and Hive (id None)."""
+
+    id: int | None
+    fields: tuple[PartitionField, ...] = ()
+    raw: Any = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<PartitionSpec {self.id}: {', '.join(str(f) for f in self.fields) or 'unpartitioned'}>"
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __iter__(self) -> Iterator[PartitionField]:
+        return iter(self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class SortField:
+    """One part of a sort order: column, transform, `direction` (asc/desc), `null_order` (nulls-first/nulls-last)."""
+
+    source_id: int | None
+    source_name: str
+    transform: str
+    direction: str
+    null_order: str
+
+
+@dataclass(frozen=True, slots=True)
+class SortOrder:
+    """An Iceberg sort order; order 0 is unsorted."""
+
+    id: int
+    fields: tuple[SortField, ...] = ()

@@ -1,0 +1,175 @@
+"""Snapshots and the references that name them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from lakelens.display import Displayable
+from lakelens.model.datafile import IndexFile, StatisticsFile
+from lakelens.model.fileset import FileSet
+from lakelens.model.manifest import Manifest, ManifestList
+from lakelens.model.schema import Schema
+
+if TYPE_CHECKING:
+    from lakelens.model.diff import Diff
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Ref(Displayable):
+    """A name for a snapshot: `type` is "branch" or "tag"; retention is in milliseconds, None where not set.
+
+    `created_at` and `path` are Paimon's, whose refs are files and directories of their own.
+    """
+
+    name: str
+    type: Literal["branch", "tag"]
+    snapshot_id: int | None
+    max_ref_age_ms: int | None = None
+    max_snapshot_age_ms: int | None = None
+    min_snapshots_to_keep: int | None = None
+    created_at: datetime | None = None
+    path: str | None = None
+    raw: Any = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<Ref {self.type} {self.name}: {self.snapshot_id}>"
+
+
+class Refs(Sequence[Ref], Displayable):
+    """Branches and tags, in the order of the metadata; also by name, where a branch goes before a tag of the same name.
+
+    >>> refs = Refs([Ref("main", "branch", 7), Ref("v1", "tag", 3)])
+    >>> refs["v1"].snapshot_id, "main" in refs, [ref.name for ref in refs], len(refs.tags)
+    (3, True, ['main', 'v1'], 1)
+    """
+
+    def __init__(self, refs: Sequence[Ref]) -> None:
+        self._refs = tuple(refs)
+
+    @overload
+    def __getitem__(self, key: int | str) -> Ref: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Ref]: ...
+    def __getitem__(self, key: int | str | slice) -> Ref | Sequence[Ref]:
+        if not isinstance(key, str):
+            return self._refs[key]
+        for ref in (*self.branches, *self.tags):
+            if ref.name == key:
+                return ref
+        raise KeyError(key)
+
+    def __len__(self) -> int:
+        return len(self._refs)
+
+    def __contains__(self, key: object) -> bool:
+        return any(ref == key or ref.name == key for ref in self._refs)
+
+    def __repr__(self) -> str:
+        return f"<Refs {', '.join(self.keys())}>"
+
+    @property
+    def branches(self) -> tuple[Ref, ...]:
+        """The branches."""
+        return tuple(ref for ref in self._refs if ref.type == "branch")
+
+    @property
+    def tags(self) -> tuple[Ref, ...]:
+        """The tags."""
+        return tuple(ref for ref in self._refs if ref.type == "tag")
+
+    def keys(self) -> list[str]:
+        """The names."""
+        return [ref.name for ref in self._refs]
+
+    def items(self) -> list[tuple[str, Ref]]:
+        """Names with their refs."""
+        return [(ref.name, ref) for ref in self._refs]
+
+    def get(self, name: str) -> Ref | None:
+        """The ref of a name, or None."""
+        return next((ref for ref in (*self.branches, *self.tags) if ref.name == name), None)
+
+
+class Snapshot(Displayable, ABC):
+    """One state of a table. Everything that needs another file is read when it is first asked for.
+
+    `record_count` is what the snapshot records of itself (Paimon `totalRecordCount`, Iceberg `total-records`), None where
+    it records nothing. Walking (`manifests`, `files`) goes past damage and keeps it as findings; asking a damaged
+    `ManifestList` or `Manifest` for its content raises.
+    """
+
+    id: int | None
+    parent_id: int | None = None
+    sequence_number: int | None = None
+    committed_at: datetime | None = None
+    operation: str | None = None
+    schema: Schema
+    summary: Mapping[str, str]
+    record_count: int | None = None
+    path: str | None = None
+    raw: Any = None
+
+    @property
+    @abstractmethod
+    def refs(self) -> tuple[str, ...]:
+        """The names of the branches and tags that point here."""
+
+    @property
+    @abstractmethod
+    def manifest_lists(self) -> tuple[ManifestList, ...]:
+        """The manifest lists: one in Iceberg, base, delta and perhaps changelog in Paimon, none in Hive."""
+
+    @property
+    @abstractmethod
+    def manifests(self) -> tuple[Manifest, ...]:
+        """Every manifest that the lists name, in order."""
+
+    @property
+    @abstractmethod
+    def files(self) -> FileSet:
+        """The live files: data files, and Iceberg's delete files."""
+
+    @property
+    def index_files(self) -> tuple[IndexFile, ...]:
+        """Index files of this snapshot."""
+        return ()
+
+    @property
+    def statistics(self) -> tuple[StatisticsFile, ...]:
+        """Statistics files that belong to this snapshot."""
+        return ()
+
+    @property
+    @abstractmethod
+    def changes(self) -> Diff:
+        """What this snapshot changed: the diff to its parent, to nothing when it has none."""
+
+    def __repr__(self) -> str:
+        return f"<Snapshot {self.id} {self.operation}>"
+
+
+class Snapshots(Sequence[Snapshot], Displayable):
+    """The snapshots of a table in commit order."""
+
+    def __init__(self, snapshots: Sequence[Snapshot]) -> None:
+        self._snapshots = tuple(snapshots)
+
+    @overload
+    def __getitem__(self, key: int) -> Snapshot: ...
+    @overload
+    def __getitem__(self, key: slice) -> Snapshots: ...
+    def __getitem__(self, key: int | slice) -> Snapshot | Snapshots:
+        return Snapshots(self._snapshots[key]) if isinstance(key, slice) else self._snapshots[key]
+
+    def __len__(self) -> int:
+        return len(self._snapshots)
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        return iter(self._snapshots)
+
+    def __repr__(self) -> str:
+        return f"<Snapshots {len(self)}>"

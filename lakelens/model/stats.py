@@ -1,0 +1,98 @@
+"""Column statistics of one data file: bounds and counts, decoded, beside the bytes they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lakelens.display import Displayable
+from lakelens.model.schema import DataType
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ColumnBounds(Displayable):
+    """What a manifest says of one leaf column of one file.
+
+    `name` and `type` are today's (`name#id` for a column dropped since). `lower` and `upper` are values, None when the
+    manifest has none; `nulls`, `values`, `nans` are counts of rows, `size` is bytes on disk, each None when unknown.
+    `truncated` says whether the bounds may be shortened prefixes (None: cannot be told). `lower_raw` and `upper_raw` are
+    the stored bytes; for Paimon, whose bounds are fields of one BinaryRow, they are None.
+    """
+
+    name: str
+    type: DataType
+    field_id: int | None = None
+    lower: Any = None
+    upper: Any = None
+    nulls: int | None = None
+    values: int | None = None
+    nans: int | None = None
+    size: int | None = None
+    truncated: bool | None = None
+    lower_raw: bytes | None = None
+    upper_raw: bytes | None = None
+
+    def __repr__(self) -> str:
+        return f"<ColumnBounds {self.name}: {self.lower!r} to {self.upper!r}, {self.nulls} nulls>"
+
+
+class Bounds(Mapping[str, ColumnBounds], Displayable):
+    """The `ColumnBounds` of one file by full column name, in schema order; columns without any statistics are left out."""
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Mapping[str, ColumnBounds]) -> None:
+        self._columns = dict(columns)
+
+    def __getitem__(self, name: str) -> ColumnBounds:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __repr__(self) -> str:
+        return f"<Bounds of {len(self)} columns>"
+
+
+class Partition(Mapping[str, Any]):
+    """The partition that a file belongs to: values by partition field name, in order; its text is the directory form.
+
+    `texts` are the values as the format words them (`2024-01`, `null`), already escaped as the format escapes a path.
+
+    >>> partition = Partition({"day": 19723, "b": None}, {"day": "2024-01-01", "b": "null"})
+    >>> str(partition), partition["day"], len(Partition({}, {}))
+    ('day=2024-01-01/b=null', 19723, 0)
+    """
+
+    __slots__ = ("_texts", "_values")
+
+    def __init__(self, values: Mapping[str, Any], texts: Mapping[str, str]) -> None:
+        self._values = dict(values)
+        self._texts = dict(texts)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """Each value as the format words it in a path."""
+        return dict(self._texts)
+
+    def __str__(self) -> str:
+        return "/".join(f"{name}={text}" for name, text in self._texts.items())
+
+    def __repr__(self) -> str:
+        return f"<Partition {self}>" if self._texts else "<Partition: none>"
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._texts.items()))

@@ -1,0 +1,183 @@
+"""Opening tables and finding them: the verbs behind `lakelens.open` and `lakelens.find`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, overload
+
+from lakelens.display import Displayable
+from lakelens.errors import LakeError, NotATable, Unsupported
+from lakelens.formats.base import OpenRequest
+from lakelens.formats.registry import describe_place, detect_format, load_formats
+from lakelens.io.source import open_source
+from lakelens.io.store import Store
+from lakelens.io.tracing import TracingStore
+from lakelens.model.table import Evidence, Table
+
+
+def open_table(
+    source: Any,
+    *,
+    format: str | None = None,
+    branch: str | None = None,
+    version: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    spark: Any = None,
+) -> Table:
+    """Open one table from nothing but its files.
+
+    `source` is the path or URL of a table's directory; the path of one Iceberg `*.metadata.json` (that version of that
+    table); a `pyiceberg.table.Table`; or, with `spark=`, a name `"catalog.database.table"`, for the catalog's own current
+    pointer and, for Hive, the metastore's facts. `format` skips detection, `branch` opens a branch, `version` an older
+    metadata file. `storage_options` go to fsspec. No manifest is read.
+
+    Raises `NotATable` (with what was looked for), `Missing`, `Corrupt`, `Unsupported` or `AccessDenied`.
+
+    >>> open_table("/nowhere")
+    Traceback (most recent call last):
+    lakelens.errors.Missing: /nowhere: no such file or directory
+    """
+    if spark is not None and isinstance(source, str) and _is_name(source):
+        return _open_by_catalog(source, spark, format, branch, version, storage_options)
+    if hasattr(source, "metadata_location") and hasattr(source, "io"):
+        options = {**dict(getattr(source.io, "properties", {})), **dict(storage_options or {})}
+        return open_table(source.metadata_location, format="iceberg", branch=branch, storage_options=options)
+    if not isinstance(source, str | os.PathLike):
+        raise Unsupported(
+            f"cannot open a {type(source).__name__}", hint="a path, a URL, or a pyiceberg table"
+        )
+    store, path = open_source(source, storage_options)
+    return open_in_store(store, path, format=format, branch=branch, version=version)
+
+
+def open_in_store(
+    store: Store,
+    path: str,
+    *,
+    format: str | None = None,
+    branch: str | None = None,
+    version: int | str | None = None,
+    name: str | None = None,
+    catalog: Mapping[str, Any] | None = None,
+) -> Table:
+    """Open a table in a store that is already at hand (see `lakelens.io`)."""
+    traced = TracingStore(store)
+    chosen, evidence = detect_format(traced, path, format)
+    return chosen.open(OpenRequest(traced, path, evidence, branch, version, name, catalog))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FoundTable(Displayable):
+    """One table that `find` met: where it lies, its format, and why."""
+
+    path: str
+    format: str
+    evidence: Evidence
+    store: Store
+
+    def open(self, **options: Any) -> Table:
+        """Open it; options as for `lakelens.open`."""
+        return open_in_store(self.store, self.path, format=self.format, **options)
+
+    @property
+    def name(self) -> str:
+        """The last component of the path, with the database before it where the parent is `NAME.db`."""
+        parts = PurePath(self.path).parts
+        if len(parts) > 1 and parts[-2].endswith(".db"):
+            return f"{parts[-2][:-3]}.{parts[-1]}"
+        return parts[-1]
+
+    def __repr__(self) -> str:
+        return f"<FoundTable {self.format} {self.name}>"
+
+
+class Catalog(Sequence[FoundTable], Displayable):
+    """The tables found below a directory, in path order; also by name."""
+
+    def __init__(self, root: str, tables: Sequence[FoundTable], problems: Sequence[LakeError] = ()) -> None:
+        self.root = root
+        self.problems = tuple(problems)
+        self._tables = tuple(tables)
+
+    @overload
+    def __getitem__(self, key: int | str) -> FoundTable: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[FoundTable]: ...
+    def __getitem__(self, key: int | str | slice) -> FoundTable | Sequence[FoundTable]:
+        if not isinstance(key, str):
+            return self._tables[key]
+        for found in self._tables:
+            if key in (found.name, found.path, PurePath(found.path).name):
+                return found
+        raise KeyError(key)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def __iter__(self) -> Iterator[FoundTable]:
+        return iter(self._tables)
+
+    def __repr__(self) -> str:
+        return f"<Catalog {len(self)} tables>"
+
+
+def find_tables(
+    root: str | os.PathLike[str], *, depth: int = 4, storage_options: Mapping[str, Any] | None = None
+) -> Catalog:
+    """Walk a warehouse and list the tables in it; a table's own directories are not walked.
+
+    `depth` is how many levels below `root` are looked at. Directories that cannot be read are kept in `problems`.
+    """
+    store, path = open_source(root, storage_options)
+    tables: list[FoundTable] = []
+    problems: list[LakeError] = []
+    pending = [(path, 0)]
+    while pending:
+        place, level = pending.pop()
+        try:
+            found = _detect_here(store, place)
+            if found is not None:
+                tables.append(found)
+                continue
+            children = describe_place(store, place).children.values()
+        except LakeError as error:
+            problems.append(error)
+            continue
+        if level < depth:
+            folders = [c.path for c in children if c.is_dir and not c.name.startswith(("_", "."))]
+            pending.extend((folder, level + 1) for folder in reversed(folders))
+    return Catalog(path, tables, problems)
+
+
+def _detect_here(store: Store, path: str) -> FoundTable | None:
+    try:
+        chosen, evidence = detect_format(store, path)
+    except NotATable:
+        return None
+    return FoundTable(path, chosen.name, evidence, store)
+
+
+def _is_name(source: str) -> bool:
+    return "/" not in source and ":" not in source and not os.path.exists(source)  # noqa: PTH110
+
+
+def _open_by_catalog(
+    name: str,
+    spark: Any,
+    format: str | None,
+    branch: str | None,
+    version: int | str | None,
+    storage_options: Mapping[str, Any] | None,
+) -> Table:
+    from lakelens.spark.catalog import locate
+
+    entry = locate(spark, name)
+    store, path = open_source(entry.location, storage_options)
+    facts = {**entry.facts, "metadata_location": entry.metadata_location}
+    wanted = format or (entry.format if entry.format in load_formats() else None)
+    return open_in_store(
+        store, path, format=wanted, branch=branch, version=version, name=entry.name, catalog=facts
+    )

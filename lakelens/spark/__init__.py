@@ -1,0 +1,47 @@
+"""Local Spark with Hive, Iceberg and Paimon in one session, and what its catalogs know.
+
+Nothing here imports PySpark until it is used: `import lakelens` stays quick, and opening tables from their files needs
+no Spark at all.
+
+>>> import lakelens.spark
+>>> lakelens.spark.pinned_jars(("iceberg",), "3.5.9")[0].split(":")[1]
+'iceberg-spark-runtime-3.5_2.12'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lakelens.spark.catalog import CatalogEntry, locate
+    from lakelens.spark.runtime import fetch_jars, find_java, jar_cache, pinned_jars
+    from lakelens.spark.session import FORMATS, session
+
+__all__ = [
+    "FORMATS",
+    "CatalogEntry",
+    "fetch_jars",
+    "find_java",
+    "jar_cache",
+    "locate",
+    "pinned_jars",
+    "session",
+]
+
+_HOMES = {
+    "CatalogEntry": "catalog",
+    "locate": "catalog",
+    "fetch_jars": "runtime",
+    "find_java": "runtime",
+    "jar_cache": "runtime",
+    "pinned_jars": "runtime",
+    "FORMATS": "session",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{home}"), name)
