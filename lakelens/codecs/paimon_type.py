@@ -8,7 +8,7 @@ What is written, see "Schema" of the Paimon table specification::
     ROW      {"type": "ROW[ NOT NULL]", "fields": [{"id", "name", "type", "description"?, "defaultValue"?}, ...]}
     VECTOR   {"type": "VECTOR[ NOT NULL]", "element": T, "length": n}
 
-The SQL spellings `ARRAY<T>`, `MAP<K, V>`, `ROW<a T, ...>`, `MULTISET<T>`, `VECTOR<T, n>` and `T ARRAY` are read as well,
+The SQL spellings `ARRAY<T>`, `MAP<K, V>`, `ROW<a T, ...>`, `MULTISET<T>`, `VECTOR<T, n>` and `T ARRAY` are read too,
 with all synonyms the engine accepts. Refused: nesting deeper than 64, and arguments out of the engine's bounds.
 """
 
