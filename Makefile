@@ -1,0 +1,62 @@
+# Everything sets itself up: Python 3.11, git and make are enough. Java comes from PyPI where the machine has none.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEMO ?= demo
+
+.PHONY: demo test lab check lint types rooms unit notebooks lock clean help
+
+help:
+	@echo "make demo   what an INSERT writes to a Hive, an Iceberg and a Paimon table, on local Spark"
+	@echo "make lab    JupyterLab on the notebooks"
+	@echo "make test   every check: style, types, rooms, tests, notebooks"
+
+$(READY): requirements.lock pyproject.toml
+	@echo "lakelens: making $(VENV) (once; a minute or two)"
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "lakelens needs Python 3.11 or newer")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.8"
+	@echo "lakelens: installing the pinned packages"
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+demo: $(READY)
+	@$(BIN)/lakelens demo $(DEMO)
+
+lab: $(READY)
+	@$(BIN)/jupyter lab notebooks/00-start.ipynb
+
+test: lint types rooms unit notebooks
+	@echo "lakelens: every check passed"
+
+check: lint types rooms
+
+lint: $(READY)
+	@echo "lakelens: style (ruff)"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet . || (echo "run: $(BIN)/ruff format ."; exit 1)
+
+types: $(READY)
+	@echo "lakelens: types (mypy --strict)"
+	@$(BIN)/mypy
+
+rooms: $(READY)
+	@echo "lakelens: who may import whom (import-linter)"
+	@$(BIN)/lint-imports
+
+unit: $(READY)
+	@echo "lakelens: tests (the first run fetches Spark's jars)"
+	@$(BIN)/python -m pytest
+
+notebooks: $(READY)
+	@echo "lakelens: notebooks, run again and compared with what they keep (nbval)"
+	@$(BIN)/python -m pytest --nbval --nbval-sanitize-with notebooks/sanitize.cfg -p no:cacheprovider notebooks
+
+lock:
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --group dev -c constraints.txt --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock
+
+clean:
+	@rm -rf $(VENV) $(DEMO) warehouse
