@@ -100,32 +100,10 @@ def values_of(type_: IcebergType) -> st.SearchStrategy[Any]:
 
 
 TYPES = [
-    parse_type(text)
-    for text in [
-        "boolean",
-        "int",
-        "long",
-        "float",
-        "double",
-        "date",
-        "time",
-        "timestamp",
-        "timestamptz",
-        "timestamp_ns",
-        "timestamptz_ns",
-        "string",
-        "uuid",
-        "binary",
-        "variant",
-        "fixed[16]",
-        "fixed[3]",
-        "fixed[0]",
-        "decimal(1,0)",
-        "decimal(9,2)",
-        "decimal(18,18)",
-        "decimal(19,4)",
-        "decimal(38,10)",
-    ]
+    *map(parse_type, ["boolean", "int", "long", "float", "double", "string", "uuid", "binary", "variant"]),
+    *map(parse_type, ["date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"]),
+    *map(parse_type, ["fixed[16]", "fixed[3]", "fixed[0]"]),
+    *map(parse_type, ["decimal(1,0)", "decimal(9,2)", "decimal(18,18)", "decimal(19,4)", "decimal(38,10)"]),
 ]
 any_type = st.sampled_from(TYPES)
 typed_values = any_type.flatmap(lambda type_: st.tuples(st.just(type_), values_of(type_)))

@@ -1,0 +1,236 @@
+"""Partition transforms: the specification's hashes, the Java library's strings, and the laws each transform keeps."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakelens.codecs.iceberg_type import parse_type
+from lakelens.codecs.iceberg_value import decode_value
+from lakelens.codecs.transforms import (
+    Transform,
+    bucket_hash,
+    civil_date,
+    epoch_count,
+    partition_path,
+    render_value,
+)
+from lakelens.errors import Unsupported
+
+
+@pytest.mark.parametrize(
+    ("type_text", "value", "hashed"),
+    [
+        ("int", 34, 2017239379),
+        ("long", 34, 2017239379),
+        ("string", "iceberg", 1210000089),
+        ("decimal(4, 2)", Decimal("14.20"), -500754589),
+        ("decimal(4, 2)", Decimal("14.2"), -500754589),
+        ("date", date(2017, 11, 16), -653330422),
+        ("date", 17486, -653330422),
+        ("time", time(22, 31, 8), -662762989),
+        ("timestamp", datetime(2017, 11, 16, 22, 31, 8), -2047944441),
+        ("timestamptz", datetime(2017, 11, 16, 22, 31, 8, tzinfo=UTC), -2047944441),
+        ("timestamp_ns", datetime(2017, 11, 16, 22, 31, 8, 1), -1207196810),
+        ("timestamp_ns", pd.Timestamp("2017-11-16T22:31:08.000001999"), -1207196810),
+        ("uuid", uuid.UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7"), 1488055340),
+        ("fixed[4]", bytes([0, 1, 2, 3]), -188683207),
+        ("binary", bytes([0, 1, 2, 3]), -188683207),
+    ],
+)
+def test_hashes_of_the_specification(type_text: str, value: Any, hashed: int) -> None:
+    assert bucket_hash(value, parse_type(type_text)) == hashed
+    assert Transform.parse("bucket[7]").apply(value, parse_type(type_text)) == (hashed & 0x7FFFFFFF) % 7
+
+
+@pytest.mark.parametrize(
+    ("text", "type_text", "value", "string"),
+    [
+        ("identity", "date", date(2024, 1, 1), "2024-01-01"),
+        ("identity", "date", -1, "1969-12-31"),
+        ("identity", "date", -719529, "-001-12-31"),
+        ("identity", "time", time(22, 31, 8), "22:31:08"),
+        ("identity", "time", time(22, 31), "22:31"),
+        ("identity", "time", time(10, 12, 55, 38194), "10:12:55.038194"),
+        ("identity", "time", time(0, 0, 0, 500000), "00:00:00.500"),
+        ("identity", "timestamp", datetime(2017, 12, 1, 10, 12, 55, 38194), "2017-12-01T10:12:55.038194"),
+        ("identity", "timestamp", datetime(2017, 12, 1), "2017-12-01T00:00"),
+        (
+            "identity",
+            "timestamptz",
+            datetime(2017, 12, 1, 18, 12, 55, 38194, UTC),
+            "2017-12-01T18:12:55.038194Z",
+        ),
+        ("identity", "timestamptz", -1, "1969-12-31T23:59:59.999999Z"),
+        ("identity", "timestamp_ns", -1, "1969-12-31T23:59:59.999999999"),
+        ("identity", "timestamp", 400_000_000_000_000_000, "+14645-06-30T15:06:40"),
+        ("identity", "binary", b"\x01\x02\x03", "AQID"),
+        ("truncate[2]", "binary", b"\x01\x02", "AQI="),
+        ("identity", "fixed[3]", b"foo", "Zm9v"),
+        ("identity", "boolean", True, "true"),
+        ("identity", "long", -1234567890000, "-1234567890000"),
+        ("identity", "decimal(9, 2)", Decimal("-1.50"), "-1.50"),
+        ("identity", "decimal(9, 9)", Decimal("1E-9"), "1E-9"),
+        ("identity", "double", 1.0, "1.0"),
+        ("identity", "double", 1e10, "1.0E10"),
+        ("identity", "double", 1.5e-5, "1.5E-5"),
+        ("identity", "float", 0.10000000149011612, "0.1"),
+        ("identity", "double", -0.0, "-0.0"),
+        ("identity", "double", float("-inf"), "-Infinity"),
+        ("identity", "string", "a/b c", "a/b c"),
+        ("identity", "uuid", uuid.UUID(int=5), "00000000-0000-0000-0000-000000000005"),
+        ("identity", "string", None, "null"),
+        ("void", "string", "x", "null"),
+        ("bucket[16]", "string", 3, "3"),
+        ("truncate[3]", "string", "abc", "abc"),
+        ("year", "date", 47, "2017"),
+        ("year", "date", -1, "1969"),
+        ("year", "timestamp", -1971, "-001"),
+        ("month", "date", 575, "2017-12"),
+        ("month", "date", -1, "1969-12"),
+        ("month", "date", -13, "1968-12"),
+        ("day", "timestamp", 17501, "2017-12-01"),
+        ("day", "timestamptz", date(1969, 12, 31), "1969-12-31"),
+        ("hour", "timestamp", 420034, "2017-12-01-10"),
+        ("hour", "timestamp", -1, "1969-12-31-23"),
+        ("zorder", "int", 5, "5"),
+    ],
+)
+def test_strings_of_the_java_library(text: str, type_text: str, value: Any, string: str) -> None:
+    assert Transform.parse(text).render(value, parse_type(type_text)) == string
+
+
+@pytest.mark.parametrize(
+    ("text", "type_text", "value", "result"),
+    [
+        ("truncate[10]", "int", 19, 10),
+        ("truncate[10]", "int", -1, -10),
+        ("truncate[10]", "long", -10, -10),
+        ("truncate[10]", "decimal(9, 2)", Decimal("12.34"), Decimal("12.30")),
+        ("truncate[10]", "decimal(9, 2)", Decimal("-0.05"), Decimal("-0.10")),
+        ("truncate[2]", "string", "😀bc", "😀b"),
+        ("truncate[2]", "binary", b"\1\2\3", b"\1\2"),
+        ("year", "date", date(1969, 12, 31), -1),
+        ("month", "date", date(1969, 11, 30), -2),
+        ("day", "timestamp", datetime(1969, 12, 31, 23), -1),
+        ("hour", "timestamptz", datetime(1969, 12, 31, 22, 59, 59, 999999, UTC), -2),
+        ("hour", "timestamp_ns", -1, -1),
+        ("void", "int", 5, None),
+        ("identity", "int", 5, 5),
+        ("day", "date", None, None),
+    ],
+)
+def test_apply(text: str, type_text: str, value: Any, result: Any) -> None:
+    applied = Transform.parse(text).apply(value, parse_type(type_text))
+    assert (applied, str(applied)) == (result, str(result))
+
+
+@pytest.mark.parametrize(
+    "text", ["zorder", "bucket", "bucket[0]", "bucket[x]", "truncate[99999999999]", "", "day[3]"]
+)
+def test_unknown_transforms_are_kept_raw(text: str) -> None:
+    transform = Transform.parse(text)
+    assert (transform.is_known, str(transform), transform.render("v", parse_type("string"))) == (
+        False,
+        text,
+        "v",
+    )
+    assert transform.result_type(parse_type("uuid")).is_known is False
+    with pytest.raises(Unsupported):
+        transform.apply(1, parse_type("int"))
+
+
+@pytest.mark.parametrize(
+    ("text", "type_text", "value"),
+    [
+        ("hour", "date", date(2024, 1, 1)),
+        ("day", "string", "x"),
+        ("bucket[2]", "double", 1.0),
+        ("truncate[2]", "x", 1.0),
+    ],
+)
+def test_undefined_combinations_are_refused(text: str, type_text: str, value: Any) -> None:
+    with pytest.raises(Unsupported):
+        Transform.parse(text).apply(value, parse_type(type_text))
+
+
+def test_result_types() -> None:
+    source = parse_type("timestamptz")
+    names = [
+        str(Transform.parse(text).result_type(source))
+        for text in ["identity", "bucket[4]", "truncate[4]", "year", "month", "day", "hour", "void"]
+    ]
+    assert names == ["timestamptz", "int", "timestamptz", "int", "int", "date", "int", "timestamptz"]
+
+
+@given(st.dates())
+def test_civil_dates_are_those_of_the_calendar(day: date) -> None:
+    assert civil_date(epoch_count(day, "date")) == (day.year, day.month, day.day)
+
+
+@given(
+    st.integers(-(2**63), 2**63 - 1),
+    st.sampled_from(["timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"]),
+)
+def test_decoded_timestamps_render_and_apply_as_their_counts(count: int, name: str) -> None:
+    """Whatever class a decoded timestamp has (datetime, pandas, numpy), it means the count it came from."""
+    type_ = parse_type(name)
+    value = decode_value(count.to_bytes(8, "little", signed=True), type_)
+    if isinstance(value, np.datetime64) and np.isnat(value):
+        return  # numpy has no word for the lowest count
+    assert epoch_count(value, name) == count
+    assert render_value(value, type_) == render_value(count, type_)
+    for text in ("year", "month", "day", "hour", "bucket[5]"):
+        transform = Transform.parse(text)
+        assert transform.apply(value, type_) == transform.apply(count, type_)
+
+
+@given(st.datetimes(), st.sampled_from(["year", "month", "day", "hour"]))
+def test_calendar_strings_are_prefixes_of_the_timestamp(moment: datetime, text: str) -> None:
+    transform = Transform.parse(text)
+    string = transform.render(transform.apply(moment, parse_type("timestamp")), parse_type("timestamp"))
+    formats = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "hour": "%Y-%m-%d-%H"}
+    expected = moment.strftime(formats[text]).zfill(len(string))
+    assert string == expected
+
+
+@given(st.integers(-(2**31), 2**31 - 1))
+def test_any_ordinal_has_a_string(ordinal: int) -> None:
+    for text in ("year", "month", "day", "hour"):
+        assert Transform.parse(text).render(ordinal, parse_type("int"))
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.integers(1, 2**31 - 1))
+def test_truncated_numbers_are_multiples_below(value: int, width: int) -> None:
+    result = Transform.parse(f"truncate[{width}]").apply(value, parse_type("long"))
+    assert result % width == 0 and 0 <= value - result < width
+
+
+@given(st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5)), max_size=3))
+def test_partition_paths_decode_back(parts: list[tuple[str, str]]) -> None:
+    from urllib.parse import unquote_plus
+
+    parts = [(n.encode(errors="replace").decode(), v.encode(errors="replace").decode()) for n, v in parts]
+    path = partition_path([name for name, _ in parts], [value for _, value in parts])
+    decoded = [tuple(map(unquote_plus, part.split("="))) for part in path.split("/")] if parts else []
+    assert decoded == parts
+
+
+def test_partition_path_encodes_as_java_does() -> None:
+    assert (
+        partition_path(["ts", "f"], ["2017-12-01T18:12:55Z", "null"]) == "ts=2017-12-01T18%3A12%3A55Z/f=null"
+    )
+    assert partition_path(["a b"], ["x~y*-_.Z+%/é"]) == "a+b=x%7Ey*-_.Z%2B%25%2F%C3%A9"
+
+
+def test_counts_of_times_outside_a_day() -> None:
+    assert epoch_count(np.timedelta64(-5, "us"), "time") == -5
+    assert epoch_count(datetime(1970, 1, 2) - timedelta(microseconds=1), "date") == 0
