@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from lakelens import errors, options, spark
+    from lakelens.analysis.diff import diff_json
     from lakelens.codecs.binary_row import decode_binary_row
     from lakelens.opening import find_tables as find
     from lakelens.opening import open_table as open
@@ -26,13 +27,14 @@ _PUBLIC = {
     "open": ("lakelens.opening", "open_table"),
     "find": ("lakelens.opening", "find_tables"),
     "sample": ("lakelens.samples", "sample"),
+    "diff_json": ("lakelens.analysis.diff", "diff_json"),
     "decode_binary_row": ("lakelens.codecs.binary_row", "decode_binary_row"),
     "errors": ("lakelens.errors", None),
     "options": ("lakelens.options", None),
     "spark": ("lakelens.spark", None),
 }
 
-__all__ = ["decode_binary_row", "errors", "find", "open", "options", "sample", "spark"]
+__all__ = ["decode_binary_row", "diff_json", "errors", "find", "open", "options", "sample", "spark"]
 
 
 def __getattr__(name: str) -> Any:

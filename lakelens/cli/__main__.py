@@ -1,0 +1,5 @@
+"""`python -m lakelens.cli`."""
+
+from lakelens.cli.commands import main
+
+main()

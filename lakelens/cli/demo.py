@@ -1,0 +1,205 @@
+"""`lakelens demo`: three tables, one inserted line each, and what that did to storage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+import lakelens as ll
+
+if TYPE_CHECKING:
+    from lakelens.model.table import Table
+    from lakelens.model.tree import StoredFile
+
+
+@dataclass(frozen=True)
+class Walkthrough:
+    """One format's part of the demo: the SQL, the table's name, and what to show of it afterwards."""
+
+    title: str
+    name: str
+    create: str
+    tell: Callable[[Table, Table], Iterator[tuple[str, Any]]]
+    lesson: str
+
+    @property
+    def insert(self) -> str:
+        """The one-line insert, the same for every format."""
+        return f"INSERT INTO {self.name} VALUES (1, 'a')"
+
+
+def run_demo(directory: Path, console: Console | None = None) -> list[Path]:
+    """Make the tables below `directory`, tell what happened, and return the paths of the HTML pages."""
+    console = console or Console(highlight=False, soft_wrap=True)
+    warehouse = directory / "warehouse"
+    spark = start_spark(warehouse, console)
+    pages = []
+    try:
+        for walkthrough in WALKTHROUGHS:
+            pages.append(_walk_through(walkthrough, spark, directory, console))
+    finally:
+        spark.stop()
+    console.rule("pages")
+    for page in pages:
+        console.print(Text(str(page)))
+    return pages
+
+
+def start_spark(warehouse: Path, console: Console) -> Any:
+    """A local Spark session, telling what it waits for."""
+    with console.status("fetching what Spark needs") as status:
+
+        def report(line: str) -> None:
+            status.update(line)
+            if not console.is_terminal:
+                console.print(Text(f"  {line}"))
+
+        console.print("getting Spark's jars (the first time they are downloaded, then kept)")
+        ll.spark.fetch_jars(progress=report)
+        console.print("starting Spark with a Hive, an Iceberg and a Paimon catalog")
+        status.update("starting Spark")
+        return ll.spark.session(warehouse=str(warehouse))
+
+
+def _walk_through(walkthrough: Walkthrough, spark: Any, directory: Path, console: Console) -> Path:
+    console.print()
+    console.rule(walkthrough.title)
+    with console.status(f"{walkthrough.title}: creating the table and inserting one line"):
+        before, files_before, after, files_after = _insert_one_line(walkthrough, spark)
+    console.print(Text(walkthrough.create, style="bold"))
+    console.print(Text(walkthrough.insert, style="bold"))
+    console.print(Text("\nWhat appeared in storage:"))
+    console.print(draw_files(after.location, list_changes(files_before, files_after)))
+    for caption, shown in walkthrough.tell(before, after):
+        console.print(Text(f"\n{caption}", style="bold"))
+        console.print(Text(str(shown)))
+    console.print(Text(f"\n{walkthrough.lesson}"))
+    page = directory / f"{walkthrough.title.lower()}.html"
+    after.to_html(page)
+    return page
+
+
+def _insert_one_line(
+    walkthrough: Walkthrough, spark: Any
+) -> tuple[Table, list[StoredFile], Table, list[StoredFile]]:
+    spark.sql(f"DROP TABLE IF EXISTS {walkthrough.name}")
+    spark.sql(walkthrough.create)
+    before = ll.open(walkthrough.name, spark=spark)
+    files_before = list(before.list_files())
+    spark.sql(walkthrough.insert)
+    after = ll.open(walkthrough.name, spark=spark)
+    return before, files_before, after, list(after.list_files())
+
+
+def list_changes(before: Iterable[StoredFile], after: Iterable[StoredFile]) -> list[tuple[str, StoredFile]]:
+    """The files that are new ("+") or were rewritten ("~"), in path order; checksum files are left to the end."""
+    known = {file.relative_path: (file.size_bytes, file.modified) for file in before}
+    changes = []
+    for file in after:
+        if file.relative_path not in known:
+            changes.append(("+", file))
+        elif known[file.relative_path] != (file.size_bytes, file.modified):
+            changes.append(("~", file))
+    return sorted(
+        changes, key=lambda change: (change[1].relative_path.endswith(".crc"), change[1].relative_path)
+    )
+
+
+def draw_files(root: str, changes: Iterable[tuple[str, StoredFile]]) -> Tree:
+    """The changed files as a tree with role and size."""
+    tree = Tree(Text(root))
+    folders: dict[str, Tree] = {"": tree}
+    for mark, file in changes:
+        parent, _, name = file.relative_path.rpartition("/")
+        line = Text(f"{mark} {name}  ")
+        line.append(f"{file.role}, {file.size_bytes:,} B", style="dim")
+        _folder(folders, parent).add(line)
+    return tree
+
+
+def _folder(folders: dict[str, Tree], path: str) -> Tree:
+    if path not in folders:
+        parent, _, name = path.rpartition("/")
+        folders[path] = _folder(folders, parent).add(Text(f"{name}/"))
+    return folders[path]
+
+
+def _tell_hive(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
+    for file in after.files:
+        yield "The data file's footer: what the file says of itself", file.footer
+        yield "Its rows", file.preview(5).to_pandas().to_string(index=False)
+    yield "Everything else is in the metastore", _describe_facts(after.catalog or {})
+
+
+def _describe_facts(facts: Any, depth: int = 0) -> str:
+    """A metastore's facts, one a line, nested ones indented; empty ones are left out."""
+    lines = []
+    for key, value in facts.items():
+        if value in (None, "", {}, []):
+            continue
+        if isinstance(value, dict):
+            lines += ["  " * depth + f"{key}:", _describe_facts(value, depth + 1)]
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            lines.append("  " * depth + f"{key}:")
+            lines += [
+                "  " * (depth + 1) + ", ".join(f"{k} {v}" for k, v in item.items() if v) for item in value
+            ]
+        else:
+            lines.append("  " * depth + f"{key}: {value}")
+    return "\n".join(line for line in lines if line)
+
+
+def _tell_iceberg(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
+    changes = ll.diff_json(before.metadata, after.metadata)
+    yield "metadata.json, before and after", "\n".join(str(change) for change in changes)
+    yield from _tell_snapshot(after)
+
+
+def _tell_paimon(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
+    yield "The schema", after.schema
+    yield from _tell_snapshot(after)
+
+
+def _tell_snapshot(table: Table) -> Iterator[tuple[str, Any]]:
+    snapshot = table.snapshots[-1]
+    yield f"Snapshot {snapshot.id}", snapshot
+    for manifest_list in snapshot.manifest_lists:
+        yield f"The manifest list ({manifest_list.role})", manifest_list
+        for manifest in manifest_list.manifests:
+            yield "A manifest, decoded", manifest
+            for entry in manifest.entries:
+                yield "Its entry: one file, with bounds as values", entry.file
+    for index_file in snapshot.index_files:
+        yield f"An index file ({index_file.index_type})", index_file
+
+
+WALKTHROUGHS = (
+    Walkthrough(
+        "Hive",
+        "spark_catalog.default.example_table",
+        "CREATE TABLE spark_catalog.default.example_table (id BIGINT, name STRING) STORED AS PARQUET",
+        _tell_hive,
+        "In Hive storage holds data files only; everything else is in the metastore.",
+    ),
+    Walkthrough(
+        "Iceberg",
+        "iceberg.default.example_table",
+        "CREATE TABLE iceberg.default.example_table (id BIGINT, name STRING) USING iceberg",
+        _tell_iceberg,
+        "In Iceberg a chain leads to the row: metadata.json, manifest list, manifest, data file.",
+    ),
+    Walkthrough(
+        "Paimon",
+        "paimon.default.example_table",
+        "CREATE TABLE paimon.default.example_table (id BIGINT NOT NULL, name STRING) "
+        "TBLPROPERTIES ('primary-key' = 'id')",
+        _tell_paimon,
+        "In Paimon a snapshot names two lists: base holds what was before, delta what this commit changed.",
+    ),
+)
