@@ -111,14 +111,12 @@ class SlotDecoder:
         mark = self.data[slot + 7]
         if not mark & 0x80:
             start, length = self._locate(slot, base, end)
-        elif mark & 0x7F <= 7:
-            start, length = slot, mark & 0x7F
-        else:
-            raise Corrupt(
-                "bad length of short bytes", offset=slot + 7, expected="0x80 to 0x87", seen=hex(mark)
-            )
-        self._spend(length, start)
-        return start, length
+            self._spend(length, start)
+            return start, length
+        if mark & 0x7F > 7:
+            seen = hex(mark)
+            raise Corrupt("bad length of short bytes", offset=slot + 7, expected="0x80 to 0x87", seen=seen)
+        return slot, mark & 0x7F  # already spent with the slot
 
     # -- atomic values
 
