@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lakelens.spark.catalog import CatalogEntry, locate
+    from lakelens.spark.local_session import FORMATS, session
     from lakelens.spark.runtime import fetch_jars, find_java, jar_cache, pinned_jars
-    from lakelens.spark.session import FORMATS, session
 
 __all__ = [
     "FORMATS",
@@ -36,7 +36,9 @@ _HOMES = {
     "find_java": "runtime",
     "jar_cache": "runtime",
     "pinned_jars": "runtime",
-    "FORMATS": "session",
+    "FORMATS": "local_session",
+    # The module is not called `session`: importing it would then hide the function of that name.
+    "session": "local_session",
 }
 
 

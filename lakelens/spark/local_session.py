@@ -1,0 +1,275 @@
+"""One local Spark session for all three formats, with everything that it writes under one directory.
+
+    WAREHOUSE/hive/                tables of spark_catalog       WAREHOUSE/metastore/   Hive's metastore (Derby)
+    WAREHOUSE/iceberg/             tables of iceberg             WAREHOUSE/derby.log    Derby's own log
+    WAREHOUSE/iceberg-catalog.db   iceberg's pointers (SQLite)   WAREHOUSE/spark.log    what Spark would print
+    WAREHOUSE/paimon/              tables of paimon              WAREHOUSE/tmp/         Spark's and Hive's scratch
+
+pyiceberg opens the same Iceberg tables with
+`SqlCatalog("iceberg", uri="sqlite:///WAREHOUSE/iceberg-catalog.db", warehouse="WAREHOUSE/iceberg")`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from lakelens.errors import Unsupported
+from lakelens.spark import runtime
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FORMATS = ("hive", "iceberg", "paimon")
+
+_WAREHOUSE_KEY = "spark.lakelens.warehouse"
+_FORMATS_KEY = "spark.lakelens.formats"
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_EXTENSIONS = "spark.sql.extensions"
+_PLAIN = "/:@!$&'()*+,;=-._~\\"  # what a path component of a URI may hold unencoded
+
+
+def session(
+    warehouse: str | os.PathLike[str] = "warehouse",
+    formats: Iterable[str] = FORMATS,
+    config: Mapping[str, object] | None = None,
+    *,
+    progress: runtime.Progress | None = None,
+) -> SparkSession:
+    """A local Spark session whose tables, metastore, logs and scratch files all lie under `warehouse`.
+
+    Catalogs: `spark_catalog` (Hive tables, embedded Derby metastore), `iceberg` (JDBC catalog on a SQLite file) and
+    `paimon` (filesystem). Python workers run the caller's interpreter; session and JVM are in UTC. `config` is laid over
+    the defaults (`spark.jars.packages` replaces pinned jars of the same family). The first session on a machine fetches
+    jars, which `progress` (called with lines of text) can show; later ones need no network.
+
+    A session that already runs is returned when its warehouse is the same and it knows all of `formats`, else
+    `Unsupported` is raised; so it is for an unknown format, a missing Java and a jar that cannot be had.
+
+    >>> session(formats=["csv"])
+    Traceback (most recent call last):
+    lakelens.errors.Unsupported: unknown format 'csv' ...
+    """
+    wanted = _check_formats(formats)
+    place = Path(warehouse).expanduser().resolve()
+    _check_place(place, wanted)
+    running = _running_session(place, wanted)
+    if running is not None:
+        return running
+    overrides = {key: str(value) for key, value in (config or {}).items()}
+    say = progress or runtime.be_silent
+    runtime.installed_pyspark()
+    java = runtime.find_java()
+    jars = runtime.fetch_jars(wanted, config=overrides, progress=progress, java=java)
+    settings = _merge(_defaults(place, wanted, jars), overrides)
+    say(f"starting Spark on Java {java.version} ({java.origin})")
+    return _start(settings, place, java)
+
+
+def _check_formats(formats: Iterable[str]) -> tuple[str, ...]:
+    wanted = (formats,) if isinstance(formats, str) else tuple(formats)
+    for name in wanted:
+        if name not in FORMATS:
+            raise Unsupported(f"unknown format {name!r} (known: {', '.join(FORMATS)})")
+    return tuple(name for name in FORMATS if name in wanted)
+
+
+def _check_place(place: Path, wanted: tuple[str, ...]) -> None:
+    """Refuse a path that Paimon would write elsewhere: it encodes special characters and takes the result literally."""
+    if "paimon" in wanted and quote(place.as_posix(), safe=_PLAIN) != place.as_posix():
+        raise Unsupported(
+            "Paimon's Spark catalog cannot use a path with spaces or other special characters",
+            path=str(place),
+            hint="choose another warehouse, or leave paimon out of formats=",
+        )
+
+
+def _running_session(place: Path, wanted: tuple[str, ...]) -> SparkSession | None:
+    """The session that runs in this process, if it is ours and fits."""
+    if "pyspark" not in sys.modules:
+        return None
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context = SparkContext._active_spark_context
+    if context is None:
+        return None
+    conf = context.getConf()
+    there = conf.get(_WAREHOUSE_KEY)
+    if there is None:
+        raise Unsupported(
+            "a Spark session that lakelens did not start is running in this process",
+            hint="stop it first (spark.stop()), or give it to lakelens.open(..., spark=spark)",
+        )
+    if there != str(place):
+        raise Unsupported(
+            f"a Spark session is running on another warehouse ({there}, asked for {place})",
+            hint="stop it first (spark.stop()), or use its warehouse",
+        )
+    known = (conf.get(_FORMATS_KEY) or "").split(",")
+    absent = [name for name in wanted if name not in known]
+    if absent:
+        raise Unsupported(
+            f"the running Spark session was started without {', '.join(absent)}",
+            hint="stop it first (spark.stop())",
+        )
+    return SparkSession.builder.getOrCreate()
+
+
+def _defaults(place: Path, wanted: tuple[str, ...], jars: list[Path]) -> dict[str, str]:
+    scratch = place / "tmp"
+    logging = Path(__file__).with_name("log4j2.properties").as_uri()
+    options = {
+        "user.timezone": "UTC",
+        "log4j2.configurationFile": logging,
+        "lakelens.spark.log": str(place / "spark.log"),
+        "derby.stream.error.file": str(place / "derby.log"),
+        "derby.system.home": str(place),
+    }
+    settings = {
+        "spark.master": "local[2]",
+        "spark.app.name": "lakelens",
+        "spark.driver.memory": "1g",
+        # The machine's own name need not resolve, and nobody else is to connect.
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        _JAVA_OPTIONS: " ".join(_quote(f"-D{key}={value}") for key, value in options.items()),
+        "spark.jars": ",".join(str(jar) for jar in jars),
+        "spark.local.dir": str(scratch),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.default.parallelism": "2",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.warehouse.dir": str(place / "hive"),
+        "spark.sql.catalogImplementation": "hive" if "hive" in wanted else "in-memory",
+        _WAREHOUSE_KEY: str(place),
+        _FORMATS_KEY: ",".join(wanted),
+    }
+    if "hive" in wanted:
+        settings |= _hive_settings(place, scratch)
+    if "iceberg" in wanted:
+        settings |= _iceberg_settings(place)
+    if "paimon" in wanted:
+        settings |= _paimon_settings(place)
+    extensions = [_SQL_EXTENSIONS[name] for name in wanted if name in _SQL_EXTENSIONS]
+    return settings | ({_EXTENSIONS: ",".join(extensions)} if extensions else {})
+
+
+_SQL_EXTENSIONS = {
+    "iceberg": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    "paimon": "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions",
+}
+
+
+def _hive_settings(place: Path, scratch: Path) -> dict[str, str]:
+    return {
+        "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={place / 'metastore'};create=true",
+        # Hive's own defaults put these four under the system's temporary directory or the user's home.
+        "spark.hadoop.hive.exec.scratchdir": str(scratch / "hive"),
+        "spark.hadoop.hive.exec.local.scratchdir": str(scratch / "hive-local"),
+        "spark.hadoop.hive.downloaded.resources.dir": str(scratch / "hive-resources"),
+        "spark.hadoop.hive.querylog.location": str(scratch / "hive-querylog"),
+        "spark.hadoop.hive.exec.dynamic.partition": "true",
+        "spark.hadoop.hive.exec.dynamic.partition.mode": "nonstrict",
+    }
+
+
+def _iceberg_settings(place: Path) -> dict[str, str]:
+    catalog = "spark.sql.catalog.iceberg"
+    return {
+        catalog: "org.apache.iceberg.spark.SparkCatalog",
+        f"{catalog}.type": "jdbc",
+        f"{catalog}.uri": f"jdbc:sqlite:{place / 'iceberg-catalog.db'}",
+        f"{catalog}.warehouse": str(place / "iceberg"),
+        # The layout with an iceberg_type column is the one that pyiceberg's SqlCatalog makes too.
+        f"{catalog}.jdbc.schema-version": "V1",
+        # SQLite has one writer at a time.
+        f"{catalog}.clients": "1",
+        # Another program may move the pointer: look at it each time.
+        f"{catalog}.cache-enabled": "false",
+    }
+
+
+def _paimon_settings(place: Path) -> dict[str, str]:
+    catalog = "spark.sql.catalog.paimon"
+    return {catalog: "org.apache.paimon.spark.SparkCatalog", f"{catalog}.warehouse": str(place / "paimon")}
+
+
+def _merge(settings: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, str]:
+    """Lay the user's settings over ours; lists of options, extensions and jars are added to, not replaced."""
+    merged = {**settings, **overrides}
+    merged.pop("spark.jars.packages", None)  # already resolved into spark.jars
+    for key, separator in ((_JAVA_OPTIONS, " "), (_EXTENSIONS, ","), ("spark.jars", ",")):
+        parts = [part for part in (settings.get(key), overrides.get(key)) if part]
+        if parts:
+            merged[key] = separator.join(parts)
+    return merged
+
+
+def _start(settings: Mapping[str, str], place: Path, java: runtime.Java) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    for folder in (place, place / "tmp", place / "iceberg"):
+        folder.mkdir(parents=True, exist_ok=True)
+    _end_idle_jvm()
+    builder = SparkSession.builder
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    python = sys.executable
+    with _environment(JAVA_HOME=str(java.home), PYSPARK_PYTHON=python, PYSPARK_DRIVER_PYTHON=python):
+        try:
+            return builder.getOrCreate()
+        except Exception as error:
+            raise Unsupported(
+                f"Spark did not start ({_first_line(error)})",
+                path=str(place),
+                hint="is another process using this warehouse? Derby's metastore admits one at a time",
+            ) from error
+
+
+def _end_idle_jvm() -> None:
+    """End the JVM that a stopped session left behind: Java options, jars and Derby's place are fixed when it starts."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    if gateway is None:
+        return
+    gateway.shutdown()
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        if process.stdin is not None:
+            process.stdin.close()
+        process.wait(timeout=60)
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+
+
+@contextlib.contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    """Set environment variables for as long as Spark starts: it reads them once, and the JVM inherits them."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _quote(option: str) -> str:
+    """One Java option as Spark's command line splits them: double quotes around, inner ones escaped."""
+    return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"' if " " in option else option
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(error).__name__

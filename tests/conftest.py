@@ -1,0 +1,18 @@
+"""Fixtures that several rooms share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A local Spark session with the catalogs spark_catalog (Hive), iceberg and paimon, shared by the whole run."""
+    from lakelens.spark import session
+
+    started = session(tmp_path_factory.mktemp("warehouse"), progress=print)
+    yield started
+    started.stop()
