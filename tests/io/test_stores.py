@@ -1,0 +1,171 @@
+"""One conformance class that every store passes."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from lakelens.errors import AccessDenied, LakeError, Missing
+from lakelens.io.handle import StoreFile
+from lakelens.io.local import LocalStore
+from lakelens.io.memory import MemoryStore
+from lakelens.io.remote import FsspecStore, open_filesystem
+from lakelens.io.source import open_source
+from lakelens.io.store import Store, find_info, list_names, walk
+from lakelens.io.tracing import TracingStore
+
+OBJECTS = {
+    "t/metadata/v1.json": b"{}",
+    "t/data/k=1/f.parquet": b"0123456789",
+    "t/data/é +%2F.x": b"x",
+    "t/empty": b"",
+}
+
+
+class StoreConformance:
+    """What holds for every store; `place` gives the store and the root of `OBJECTS`."""
+
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> tuple[Store, str]:
+        raise NotImplementedError
+
+    def test_info_of_a_file_and_of_a_directory(self, place):
+        store, root = place
+        file = store.info(f"{root}/t/data/k=1/f.parquet")
+        assert (file.size, file.is_dir, file.name) == (10, False, "f.parquet")
+        assert store.info(f"{root}/t/data").is_dir
+
+    def test_list_gives_direct_children_in_order(self, place):
+        store, root = place
+        children = store.list(f"{root}/t")
+        assert [(c.name, c.is_dir) for c in children] == [
+            ("data", True),
+            ("empty", False),
+            ("metadata", True),
+        ]
+        assert [c.path for c in children] == sorted(c.path for c in children)
+
+    def test_read_whole_and_names_of_every_kind(self, place):
+        store, root = place
+        for path, data in OBJECTS.items():
+            assert store.read(f"{root}/{path}") == data
+
+    @pytest.mark.parametrize(
+        ("start", "length", "expected"),
+        [(0, 4, b"0123"), (8, 10, b"89"), (-3, 3, b"789"), (-99, 2, b"01"), (5, 0, b""), (50, 5, b"")],
+    )
+    def test_read_range(self, place, start, length, expected):
+        store, root = place
+        assert store.read_range(f"{root}/t/data/k=1/f.parquet", start, length) == expected
+
+    @pytest.mark.parametrize("verb", ["info", "list", "read"])
+    def test_what_is_not_there_is_missing(self, place, verb):
+        store, root = place
+        with pytest.raises(Missing) as caught:
+            getattr(store, verb)(f"{root}/t/nothing")
+        assert "nothing" in str(caught.value)
+        assert isinstance(caught.value, FileNotFoundError)
+
+    def test_find_list_names_and_walk(self, place):
+        store, root = place
+        assert find_info(store, f"{root}/nothing") is None
+        assert list_names(store, f"{root}/nothing") == {}
+        found = [info.path.removeprefix(root).lstrip("/") for info in walk(store, root) if not info.is_dir]
+        assert sorted(found) == sorted(OBJECTS)
+
+    def test_a_handle_reads_like_a_file(self, place):
+        store, root = place
+        with StoreFile(store, f"{root}/t/data/k=1/f.parquet") as file:
+            assert file.seek(-4, io.SEEK_END) == 6
+            assert file.read(2) == b"67"
+            assert file.tell() == 8
+            assert file.read() == b"89"
+            assert file.read() == b""
+
+
+class TestLocalStore(StoreConformance):
+    @pytest.fixture
+    def place(self, tmp_path):
+        for path, data in OBJECTS.items():
+            target = tmp_path / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+        return LocalStore(), str(tmp_path)
+
+    def test_a_link_that_leads_nowhere_is_listed(self, place):
+        store, root = place
+        Path(f"{root}/t/link").symlink_to(f"{root}/gone")
+        assert "link" in list_names(store, f"{root}/t")
+
+    def test_a_directory_is_no_file(self, place):
+        store, root = place
+        with pytest.raises(LakeError, match="directory"):
+            store.read(f"{root}/t")
+
+    def test_what_may_not_be_read_is_denied(self, place, monkeypatch):
+        store, root = place
+
+        def refuse(self: Path) -> bytes:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(Path, "read_bytes", refuse)
+        with pytest.raises(AccessDenied, match="refused"):
+            store.read(f"{root}/t/empty")
+
+    def test_a_name_with_a_null_byte_is_an_error_of_the_lake(self, place):
+        store, root = place
+        with pytest.raises(LakeError):
+            store.info(f"{root}/a\0b")
+
+
+class TestMemoryStore(StoreConformance):
+    @pytest.fixture
+    def place(self):
+        return MemoryStore({f"/root/{path}": data for path, data in OBJECTS.items()}), "/root"
+
+
+class TestFsspecStore(StoreConformance):
+    @pytest.fixture
+    def place(self):
+        import fsspec
+
+        filesystem = fsspec.filesystem("memory")
+        for path, data in OBJECTS.items():
+            filesystem.pipe(f"/conformance/{path}", data)
+        return FsspecStore(filesystem, "memory"), "/conformance"
+
+
+class TestTracingStore(TestMemoryStore):
+    @pytest.fixture
+    def place(self):
+        return TracingStore(MemoryStore({f"/root/{path}": data for path, data in OBJECTS.items()})), "/root"
+
+    def test_counts(self, place):
+        store, root = place
+        store.read(f"{root}/t/data/k=1/f.parquet")
+        store.list(f"{root}/t")
+        with pytest.raises(Missing):
+            store.read(f"{root}/t/nothing")
+        assert (store.counts.requests, store.counts.listings, store.counts.bytes) == (3, 1, 10)
+        assert store.counts.files == {f"{root}/t/data/k=1/f.parquet"}
+
+
+def test_sources_of_every_kind(tmp_path):
+    for source in (
+        tmp_path,
+        str(tmp_path),
+        f"file:{tmp_path}",
+        f"file://{tmp_path}/",
+        f"file://localhost{tmp_path}",
+    ):
+        store, path = open_source(source)
+        assert (store.scheme, path) == ("file", str(tmp_path))
+    store, path = open_source("memory://conformance/t")
+    assert (store.scheme, path) == ("memory", "/conformance/t")
+
+
+def test_an_unknown_scheme_says_what_to_install():
+    with pytest.raises(LakeError, match="nosuch"):
+        open_filesystem("nosuch://bucket/t", None)
