@@ -10,7 +10,7 @@ microsecond make a timestamp a `pandas.Timestamp` (a `datetime` too); what lies 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _EPOCH = datetime(1970, 1, 1)
@@ -81,10 +81,11 @@ def timestamp_from_nanos(nanos: int, utc: bool) -> Any:
         return timestamp_from_micros(micros, utc)
     import pandas as pd
 
-    try:
-        return pd.Timestamp(nanos, unit="ns", tz="UTC" if utc else None)
-    except (ValueError, OverflowError):  # pandas cannot hold it: the nearest thing that keeps every digit
-        return _datetime64(nanos, "ns")
+    if (
+        nanos not in _INT64
+    ):  # the one count that pandas and numpy take for "not a time": its last digits are lost
+        return timestamp_from_micros(micros, utc)
+    return pd.Timestamp(nanos, unit="ns", tz="UTC" if utc else None)
 
 
 def timestamp_from_millis_nanos(millis: int, nanos: int, utc: bool) -> Any:
@@ -96,12 +97,14 @@ def timestamp_from_millis_nanos(millis: int, nanos: int, utc: bool) -> Any:
     total = millis * 1_000_000 + nanos
     if total in _INT64 or nanos % 1000 == 0:
         return timestamp_from_nanos(total, utc)
-    return timestamp_from_micros(
-        total // 1000, utc
-    )  # outside 1677..2262 no library type keeps the last digits
+    return timestamp_from_micros(total // 1000, utc)  # outside 1677..2262 no type keeps the last digits
 
 
-def _datetime64(value: int, unit: str) -> Any:
+def _datetime64(value: int, unit: Literal["D", "us"]) -> Any:
     import numpy as np
 
-    return np.datetime64(value if value in _INT64 else "NaT", unit)  # type: ignore[call-overload]
+    if value in _INT64:
+        return np.datetime64(value, unit)
+    return np.datetime64(
+        value // 1_000_000, "s"
+    )  # beyond any count of µs, or the one that numpy takes for NaT

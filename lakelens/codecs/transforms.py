@@ -6,7 +6,7 @@
 
 Follows "Partition Transforms" and appendix B ("32-bit Hash Requirements") of the Iceberg table specification. Human
 strings are those of the Java library's `Transform.toHumanString`, which directory names and the `partition_summaries` of the
-metadata tables are made of: a zoned timestamp ends in `Z` and a time leaves out seconds that are zero.
+metadata tables are made of (compared with Iceberg 1.12; much older releases wrote a zoned timestamp with `Z`).
 
 A transform that is not known is kept as it is written and its values are shown raw.
 """
@@ -93,14 +93,14 @@ class Transform:
         >>> Transform.parse("identity").render(19723, IcebergType("date"))
         '2024-01-01'
         """
-        if value is None or self.name == "void":
+        if value is None:
             return "null"
         calendar = {"year": _human_year, "month": _human_month, "day": _human_day, "hour": _human_hour}.get(
             self.name
         )
         if calendar is not None:
             return calendar(value if isinstance(value, int) else epoch_count(value, "date"))
-        return render_value(value, type_) if self.name in ("identity", "truncate") else str(value)
+        return str(value) if self.name == "bucket" else render_value(value, type_)
 
     def apply(self, value: Any, source: IcebergType) -> Any:
         """The partition value of a column value, both as Python values; None stays None.
@@ -170,7 +170,7 @@ def render_value(value: Any, type_: IcebergType) -> str:
         return _human_time(epoch_count(value, name) * 1000)
     if name.startswith("timestamp"):
         nanos = epoch_count(value, name) * (1 if name.endswith("_ns") else 1000)
-        return _human_timestamp(nanos) + ("Z" if name.startswith("timestamptz") else "")
+        return _human_timestamp(nanos) + ("+00:00" if name.startswith("timestamptz") else "")
     if isinstance(value, bytes | bytearray | memoryview):
         return base64.b64encode(value).decode() if name != "uuid" else str(uuid.UUID(bytes=bytes(value)))
     if isinstance(value, bool):
@@ -198,25 +198,27 @@ def _human_hour(ordinal: int) -> str:
 
 
 def _human_time(nanos: int) -> str:
-    """Java's `LocalTime.toString`: no seconds when they are zero, else 0, 3, 6 or 9 digits of fraction."""
+    """Java's `LocalTime.toString`: seconds only when they are not zero, the fraction in groups of three digits."""
+    text = _iso_time(nanos)
+    if nanos % 60_000_000_000 == 0:
+        return text[:5]
+    fraction = text[9:]
+    return text + "0" * (-len(fraction) % 3)
+
+
+def _iso_time(nanos: int) -> str:
+    """Java's `ISO_LOCAL_TIME`: seconds always, as many digits of fraction as it takes."""
     seconds, fraction = divmod(nanos, 1_000_000_000)
-    text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}"
-    if seconds % 60 == 0 and fraction == 0:
-        return text
-    text += f":{seconds % 60:02d}"
-    digits = f"{fraction:09d}"
-    for width in (3, 6, 9):
-        if fraction and not digits[width:].strip("0"):
-            return f"{text}.{digits[:width]}"
-    return text
+    text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{text}.{fraction:09d}".rstrip("0") if fraction else text
 
 
 def _human_timestamp(nanos: int) -> str:
-    """Java's `LocalDateTime.toString`: years after 9999 carry a plus sign, years before 0 a minus sign and four digits."""
+    """Java's `ISO_LOCAL_DATE_TIME`: years after 9999 carry a plus sign, years before 0 a minus sign and four digits."""
     days, rest = divmod(nanos, 86_400_000_000_000)
     year, month, day = civil_date(days)
     sign = "-" if year < 0 else "+" if year > 9999 else ""
-    return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}T{_human_time(rest)}"
+    return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}T{_iso_time(rest)}"
 
 
 def _human_float(value: float, *, single: bool) -> str:
