@@ -127,6 +127,7 @@ final class HistoryCases {
         }
         lake.compact();
         lake.commit(PrimaryKeyCases.item("a", 2, "two"));
+        lake.commitNothing();
         expireTo(lake, 2);
         return lake;
     }

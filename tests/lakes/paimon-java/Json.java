@@ -1,4 +1,3 @@
-import java.math.BigDecimal;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -24,6 +23,20 @@ import org.apache.paimon.types.RowType;
 
 /** Paimon's internal values as plain JSON values, by the conventions of README.md, and JSON as text. */
 final class Json {
+    /** Text that is JSON already. */
+    static final class Raw {
+        private final String text;
+
+        Raw(String text) {
+            this.text = text;
+        }
+
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
     private Json() {}
 
     static Map<String, Object> object(InternalRow row, RowType type) {
@@ -195,9 +208,7 @@ final class Json {
             out.append(separator.equals("[") ? "[]" : "]");
         } else if (v instanceof Double && !Double.isFinite((Double) v)) {
             write(v.toString(), out);
-        } else if (v instanceof Double) {
-            out.append(new BigDecimal((Double) v).signum() == 0 ? v.toString() : Double.toString((Double) v));
-        } else if (v == null || v instanceof Number || v instanceof Boolean) {
+        } else if (v == null || v instanceof Raw || v instanceof Number || v instanceof Boolean) {
             out.append(v);
         } else {
             quote(v.toString(), out);

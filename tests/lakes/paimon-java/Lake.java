@@ -34,22 +34,25 @@ final class Lake {
 
     FileStoreTable table;
     private final Path path;
+    private final String branch;
     private long nextCommit = 1;
 
     Lake(Path path, Schema schema) throws Exception {
         this.path = path;
+        this.branch = "main";
         new SchemaManager(IO, path).createTable(schema);
         this.table = FileStoreTableFactory.create(IO, path);
     }
 
-    private Lake(Path path, FileStoreTable table) {
+    private Lake(Path path, String branch, FileStoreTable table) {
         this.path = path;
+        this.branch = branch;
         this.table = table;
     }
 
     /** The same table seen through one of its branches. */
     Lake branch(String name) {
-        return new Lake(path, table.switchToBranch(name));
+        return new Lake(path, name, table.switchToBranch(name));
     }
 
     /** The same table with other options for this writer only. */
@@ -58,14 +61,15 @@ final class Lake {
         for (int i = 0; i < options.length; i += 2) {
             map.put(options[i], options[i + 1]);
         }
-        Lake lake = new Lake(path, table.copy(map));
+        Lake lake = new Lake(path, branch, table.copy(map));
         lake.nextCommit = nextCommit + 1000;
         return lake;
     }
 
     void alter(SchemaChange... changes) throws Exception {
         table.schemaManager().commitChanges(changes);
-        table = table.copyWithLatestSchema();
+        FileStoreTable fresh = FileStoreTableFactory.create(IO, path);
+        table = branch.equals("main") ? fresh : fresh.switchToBranch(branch);
     }
 
     void commit(InternalRow... rows) throws Exception {
@@ -97,7 +101,14 @@ final class Lake {
     /** Commits messages made elsewhere (deletion vectors, partial columns). */
     void finish(List<CommitMessage> messages) throws Exception {
         try (TableCommitImpl commit = table.newCommit(USER)) {
-            commit.ignoreEmptyCommit(false).commit(nextCommit++, messages);
+            commit.ignoreEmptyCommit(true).commit(nextCommit++, messages);
+        }
+    }
+
+    /** A checkpoint of a streaming job to which no row has come. */
+    void commitNothing() throws Exception {
+        try (TableCommitImpl commit = table.newCommit(USER)) {
+            commit.ignoreEmptyCommit(false).commit(nextCommit++, Collections.emptyList());
         }
     }
 

@@ -1,4 +1,4 @@
-"""Make the tables of this folder anew with Paimon's Java core (needs a JDK, Maven and the development environment's pyspark).
+"""Make the tables of this folder anew with Paimon's Java core (needs a JDK, Maven and pyspark's jars).
 
     python tests/lakes/paimon-java/make.py [VERSION] [CASE...]
 
@@ -14,12 +14,32 @@ import pyspark
 
 HERE = Path(__file__).parent
 JARS = {"1.4.2": "org.apache.paimon:paimon-bundle:1.4.2", "2.0.0": "org.apache.paimon:paimon-flink-2.0:2.0.0"}
-OLDER = (  # the cases worth having from the older engine as well
-    "pk-types pk-types-as-keys partition-types-sql-names stats-not-dense pk-fixed-bucket pk-dynamic-bucket "
-    "pk-postpone-bucket pk-deletion-vectors-bitmap64 changelog-lookup append-deletion-vectors row-tracking data-evolution "
-    "blob global-index file-index-embedded schema-evolution-not-dense branches tags statistics manifest-orc manifest-parquet "
-    "external-paths"
-).split()
+OLDER = [  # the cases worth having from the older engine as well
+    *[
+        "pk-types",
+        "pk-types-as-keys",
+        "partition-types-sql-names",
+        "stats-not-dense",
+        "manifest-orc",
+        "manifest-parquet",
+    ],
+    *[
+        "pk-fixed-bucket",
+        "pk-dynamic-bucket",
+        "pk-postpone-bucket",
+        "pk-deletion-vectors-bitmap64",
+        "changelog-lookup",
+    ],
+    *[
+        "append-deletion-vectors",
+        "row-tracking",
+        "data-evolution",
+        "blob",
+        "global-index",
+        "file-index-embedded",
+    ],
+    *["schema-evolution-not-dense", "branches", "tags", "statistics", "external-paths"],
+]
 ROOT = Path("/tmp/lakes/paimon-java")  # recorded by tables with external paths, so the same on every machine
 
 
