@@ -4,6 +4,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.paimon.data.BinaryRow;
+import org.apache.paimon.data.BinaryVector;
+import org.apache.paimon.data.Blob;
 import org.apache.paimon.data.GenericRow;
 import org.apache.paimon.data.serializer.InternalRowSerializer;
 import org.apache.paimon.types.DataField;
@@ -28,6 +30,7 @@ final class BinaryRows {
         examples.arrays();
         examples.maps();
         examples.nested();
+        examples.references();
         examples.whole();
         return Collections.singletonMap("rows", examples.rows);
     }
@@ -99,6 +102,15 @@ final class BinaryRows {
         add("array of arrays", repeat(arrays, 1), GenericRow.of(Types.array(Types.array(1, 2), null, Types.array())));
         DataType[] variants = {DataTypes.VARIANT(), DataTypes.ARRAY(DataTypes.VARIANT())};
         add("variants", variants, GenericRow.of(Types.variant("{\"b\":[true,null],\"a\":\"text\"}"), Types.array(Types.variant("1"), null)));
+    }
+
+    private void references() {
+        DataType[] vectors = {DataTypes.INT(), DataTypes.VECTOR(3, DataTypes.FLOAT()), DataTypes.VECTOR(2, DataTypes.BIGINT())};
+        GenericRow row =
+                GenericRow.of(1, BinaryVector.fromPrimitiveArray(new float[] {1f, 2f, -0.5f}), BinaryVector.fromPrimitiveArray(new long[] {1L << 60, -1L}));
+        add("vectors", vectors, row);
+        DataType[] blobs = {DataTypes.BLOB(), DataTypes.BLOB(), DataTypes.INT()};
+        add("blobs", blobs, GenericRow.of(Blob.fromData(Types.bytes(1, 2, 3)), Blob.fromData(new byte[20]), 7));
     }
 
     private void whole() {

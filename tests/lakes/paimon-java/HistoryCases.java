@@ -24,6 +24,7 @@ final class HistoryCases {
         MakeLakes.add("pk-schema-evolution", HistoryCases::evolveKeyed);
         MakeLakes.add("tags", HistoryCases::tags);
         MakeLakes.add("branches", HistoryCases::branches);
+        MakeLakes.add("fast-forward", HistoryCases::fastForward);
         MakeLakes.add("rollback", HistoryCases::rollback);
         MakeLakes.add("expiry", HistoryCases::expiry);
         MakeLakes.add("tag-without-snapshots", HistoryCases::tagAlone);
@@ -101,6 +102,17 @@ final class HistoryCases {
         Lake empty = lake.branch("empty");
         empty.commit(AppendCases.item(200, "first of the empty branch"));
         lake.commit(AppendCases.item(5, "on main"));
+        return lake;
+    }
+
+    /** Main takes over the schemas, snapshots and tags of a branch, and loses its own later commits. */
+    private static Lake fastForward(Path path) throws Exception {
+        Lake lake = small(path);
+        lake.table.createTag("base", 2);
+        lake.table.createBranch("next", "base");
+        lake.branch("next").commit(AppendCases.item(100, "on the branch"));
+        lake.table.fastForward("next");
+        lake.commit(AppendCases.item(4, "on main again"));
         return lake;
     }
 

@@ -20,6 +20,7 @@ import org.apache.paimon.types.IntType;
 import org.apache.paimon.types.MapType;
 import org.apache.paimon.types.MultisetType;
 import org.apache.paimon.types.RowType;
+import org.apache.paimon.types.VectorType;
 
 /** Paimon's internal values as plain JSON values, by the conventions of README.md, and JSON as text. */
 final class Json {
@@ -88,6 +89,8 @@ final class Json {
                 return pairs((InternalMap) v, ((MultisetType) type).getElementType(), new IntType());
             case ROW:
                 return object((InternalRow) v, (RowType) type);
+            case VECTOR:
+                return elements((InternalArray) v, ((VectorType) type).getElementType());
             case VARIANT:
                 return variant((Variant) v);
             default:
@@ -98,13 +101,6 @@ final class Json {
     private static Object other(Object v) {
         if (v instanceof Blob) {
             return hex(((Blob) v).toData());
-        }
-        if (v instanceof InternalArray) {
-            List<Object> floats = new ArrayList<>();
-            for (float f : ((InternalArray) v).toFloatArray()) {
-                floats.add((double) f);
-            }
-            return floats;
         }
         return v instanceof Number || v instanceof Boolean ? v : v.toString();
     }

@@ -49,7 +49,7 @@ public final class MakeLakes {
                 e.printStackTrace();
             }
         }
-        if (args.length == 2) {
+        if (args.length == 2 || java.util.Arrays.asList(args).contains("binary-rows")) {
             Files.write(
                     java.nio.file.Paths.get(args[0], args[1] + "-binary_rows.json"),
                     Json.document(BinaryRows.all()).getBytes(StandardCharsets.UTF_8));

@@ -32,6 +32,7 @@ final class PrimaryKeyCases {
         MakeLakes.add("changelog-long-lived", PrimaryKeyCases::longLived);
         MakeLakes.add("pk-aggregation", PrimaryKeyCases::aggregation);
         MakeLakes.add("pk-thin-mode", path -> upserts(path, "data-file.thin-mode", "true"));
+        MakeLakes.add("pk-cross-partition", PrimaryKeyCases::crossPartition);
         MakeLakes.add("pk-btree-index", path -> indexed(path));
     }
 
@@ -169,6 +170,15 @@ final class PrimaryKeyCases {
         lake.commit(Types.row(1, 10L, Types.s("a")));
         lake.commit(Types.row(1, 5L, null), Types.row(2, 1L, Types.s("b")));
         lake.compact();
+        return lake;
+    }
+
+    /** The key does not hold the partition, so a row may move from one to another and a partition may be null. */
+    private static Lake crossPartition(Path path) throws Exception {
+        Schema.Builder schema = Schema.newBuilder().column("p", DataTypes.STRING()).column("id", DataTypes.STRING()).column("n", DataTypes.INT());
+        Lake lake = new Lake(path, schema.partitionKeys("p").primaryKey("id").option("bucket", "-1").build());
+        lake.commit(row -> 0, Types.row(Types.s("a"), Types.s("key 1"), 1), Types.row(null, Types.s("key 2"), 2));
+        lake.commit(row -> 0, Types.kind(RowKind.DELETE, Types.s("a"), Types.s("key 1"), 1), Types.row(Types.s("b"), Types.s("key 1"), 10));
         return lake;
     }
 
