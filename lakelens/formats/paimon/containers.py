@@ -1,0 +1,121 @@
+"""Records of manifest lists, manifests and index manifests, whatever container holds them.
+
+The container is known by its magic, never by an option: Avro (`Obj\\x01`), ORC (`ORC`), Parquet (`PAR1`). Records are
+dicts by field name; in ORC and Parquet the same names are struct columns. A field that is absent reads as null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lakelens.errors import Corrupt
+
+_MAGICS = ((b"Obj\x01", "avro"), (b"ORC", "orc"), (b"PAR1", "parquet"))
+
+
+def sniff_container(data: bytes, path: str) -> str:
+    """Which container the bytes are: "avro", "orc" or "parquet". Raises `Corrupt` for anything else.
+
+    >>> sniff_container(b"PAR1....", "manifest-1")
+    'parquet'
+    """
+    for magic, name in _MAGICS:
+        if data.startswith(magic):
+            return name
+    what = "empty file" if not data else "no manifest file"
+    raise Corrupt(
+        what, path=path, offset=0, expected="magic Obj\\x01 (Avro), ORC or PAR1", seen=data[:8] if data else None
+    )
+
+
+def decode_container(data: bytes, path: str) -> list[dict[str, Any]]:
+    """All records, in file order. Raises `Corrupt` naming the file and the byte."""
+    match sniff_container(data, path):
+        case "avro":
+            from lakelens.codecs.avro import decode_records
+
+            return decode_records(data, path)
+        case "orc":
+            return _to_records(lambda source: _open_orc(source).read(), data, path)
+        case _:
+            return _to_records(lambda source: _open_parquet(source).read(), data, path)
+
+
+def decode_container_header(data: bytes, path: str) -> dict[str, Any]:
+    """The container's own words: `format`, `schema`, `codec`, `metadata` (texts), `records` where the container counts."""
+    kind = sniff_container(data, path)
+    if kind == "avro":
+        from lakelens.codecs.avro import decode_header
+
+        header = decode_header(data, path)
+        return {
+            "format": kind,
+            "schema": header.schema,
+            "codec": header.codec,
+            "metadata": _to_texts(header.metadata),
+        }
+    return _attempt(lambda: (_describe_orc if kind == "orc" else _describe_parquet)(data), path)
+
+
+def _describe_orc(data: bytes) -> dict[str, Any]:
+    file = _open_orc(data)
+    return {
+        "format": "orc",
+        "schema": _describe_columns(file.schema),
+        "codec": str(file.compression).lower(),
+        "metadata": _to_texts(file.metadata or {}),
+        "records": file.nrows,
+    }
+
+
+def _describe_parquet(data: bytes) -> dict[str, Any]:
+    file = _open_parquet(data)
+    groups = file.metadata
+    first = groups.row_group(0) if groups.num_row_groups else None
+    return {
+        "format": "parquet",
+        "schema": _describe_columns(file.schema_arrow),
+        "codec": first.column(0).compression.lower() if first and first.num_columns else "none",
+        "metadata": _to_texts(groups.metadata or {}),
+        "records": groups.num_rows,
+    }
+
+
+def _describe_columns(schema: Any) -> dict[str, Any]:
+    return {"type": "record", "fields": [{"name": field.name, "type": str(field.type)} for field in schema]}
+
+
+def _to_texts(metadata: Mapping[Any, Any]) -> dict[str, str]:
+    def text(value: Any) -> str:
+        return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+    return {text(key): text(value) for key, value in metadata.items()}
+
+
+def _open_orc(data: bytes) -> Any:
+    import pyarrow as pa
+    from pyarrow import orc
+
+    return orc.ORCFile(pa.BufferReader(data))
+
+
+def _open_parquet(data: bytes) -> Any:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(pa.BufferReader(data))
+
+
+def _to_records(read: Any, data: bytes, path: str) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = _attempt(lambda: read(data).to_pylist(), path)
+    return records
+
+
+def _attempt(action: Any, path: str) -> Any:
+    """Whatever a library raises over damaged bytes is one `Corrupt`."""
+    try:
+        return action()
+    except Exception as error:
+        seen = f"{type(error).__name__}: {error}"
+        raise Corrupt("the container does not decode", path=path, offset=0, seen=seen) from error

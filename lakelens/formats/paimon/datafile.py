@@ -1,0 +1,244 @@
+"""One data or changelog file of a Paimon table, as its manifest entry describes it.
+
+Every field of the entry's `_FILE` record is an attribute under its specified name without the leading underscore; fields
+that the writer's version did not know are None. See "Manifest" of the Paimon table specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.codecs.binary_row import BinaryRow
+from lakelens.codecs.paimon_type import PaimonField
+from lakelens.errors import LakeError
+from lakelens.formats.paimon.context import TableContext
+from lakelens.formats.paimon.layout import file_format
+from lakelens.formats.paimon.schema import PaimonSchema, require_schema
+from lakelens.formats.paimon.stats import SimpleStats, decode_row, decode_stats
+from lakelens.model.datafile import Content, DataFile
+from lakelens.model.stats import Bounds, ColumnBounds, Partition
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SOURCES = {0: "APPEND", 1: "COMPACT"}
+_CUT = {"CHAR", "VARCHAR", "BINARY", "VARBINARY"}
+_EPOCH = datetime(1970, 1, 1)
+
+
+class PaimonDataFile(DataFile):
+    """A data file. `creation_time` is the writer's wall clock, without a zone, as Paimon stores it."""
+
+    def __init__(self, raw: Mapping[str, Any], content: Content, manifest: str, context: TableContext) -> None:
+        file = raw["_FILE"]
+        self._context = context
+        self.raw = raw
+        self.content = content
+        self.manifest = manifest
+        self.partition_bytes: bytes = raw.get("_PARTITION") or b""
+        self.bucket = raw.get("_BUCKET")
+        self.total_buckets: int | None = raw.get("_TOTAL_BUCKETS")
+        self.file_name: str = file["_FILE_NAME"]
+        self.file_size: int | None = file.get("_FILE_SIZE")
+        self.row_count: int | None = file.get("_ROW_COUNT")
+        self.min_sequence_number: int | None = file.get("_MIN_SEQUENCE_NUMBER")
+        self.max_sequence_number: int | None = file.get("_MAX_SEQUENCE_NUMBER")
+        self.schema_id = file.get("_SCHEMA_ID")
+        self.level = file.get("_LEVEL")
+        self.extra_files: tuple[str, ...] = tuple(file.get("_EXTRA_FILES") or ())
+        self.creation_time = to_wall_clock(file.get("_CREATION_TIME"))
+        self.delete_row_count: int | None = file.get("_DELETE_ROW_COUNT")
+        self.embedded_file_index: bytes | None = file.get("_EMBEDDED_FILE_INDEX")
+        self.file_source: str | None = SOURCES.get(file.get("_FILE_SOURCE"))  # type: ignore[arg-type]
+        self.value_stats_cols = _to_tuple(file.get("_VALUE_STATS_COLS"))
+        self.external_path: str | None = file.get("_EXTERNAL_PATH")
+        self.first_row_id: int | None = file.get("_FIRST_ROW_ID")
+        self.write_cols = _to_tuple(file.get("_WRITE_COLS"))
+        self.write_cols_sequences = _to_tuple(file.get("_WRITE_COLS_SEQUENCES"))
+        self.file_format = file_format(self.file_name)
+        self.record_count = self.row_count
+        self.size_bytes = self.file_size
+        self.sequence_number = self.max_sequence_number
+        self.recorded_path = self.external_path or self.file_name
+
+    @property
+    def identity(self) -> Hashable:
+        """What the engine tells files apart by: partition, bucket, level, name, extra files, embedded index, external path."""
+        return (
+            self.partition_bytes,
+            self.bucket,
+            self.level,
+            self.file_name,
+            self.extra_files,
+            self.embedded_file_index,
+            self.external_path,
+        )
+
+    @cached_property
+    def partition(self) -> Partition:  # type: ignore[override]
+        """The partition, decoded from its BinaryRow; without values, and with a finding, when it does not decode."""
+        return self._context.partitions.decode(self.partition_bytes, self.manifest or "")
+
+    @cached_property
+    def path(self) -> str:  # type: ignore[override]
+        """Where the file lies now: by partition and bucket, or where its external path stands for."""
+        return self._context.locate_data(
+            self.partition_bytes, self.bucket or 0, self.file_name, self.external_path, self.manifest or ""
+        )
+
+    @cached_property
+    def schema(self) -> PaimonSchema:
+        """The schema that the file was written with. Raises `Corrupt` when it cannot be read."""
+        number = self.schema_id or 0
+        return require_schema(self._context.schemas.find(number), number, self.manifest or "")
+
+    @cached_property
+    def min_key(self) -> BinaryRow | None:
+        """The first key of the file (trimmed primary key); None for append tables. Raises `LakeError` on damage."""
+        return self._decode_key("_MIN_KEY")
+
+    @cached_property
+    def max_key(self) -> BinaryRow | None:
+        """The last key of the file; None for append tables. Raises `LakeError` on damage."""
+        return self._decode_key("_MAX_KEY")
+
+    @cached_property
+    def key_stats(self) -> SimpleStats:
+        """Statistics over the trimmed primary key. Raises `LakeError` on damage."""
+        return decode_stats(self.raw["_FILE"].get("_KEY_STATS"), self.schema.key_columns, self.manifest or "")
+
+    @cached_property
+    def value_stats(self) -> SimpleStats:
+        """Statistics over the columns, by the names of the file's own schema. Raises `LakeError` on damage."""
+        return decode_stats(self.raw["_FILE"].get("_VALUE_STATS"), self._stats_columns(), self.manifest or "")
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """Value statistics by today's names and types; empty, with a finding, when they do not decode.
+
+        A column added after the file was written counts as null in every row; one dropped since is `name#id`.
+        """
+        if self._context.schemas.find(self.schema_id or 0) is None:
+            return Bounds({})  # the finding is there already
+        return self._context.attempt(self._build_bounds, self.manifest or self.file_name, Bounds({}))
+
+    @property
+    def footer(self) -> Any:
+        """What the file says of itself (Parquet, ORC or Avro). Raises `LakeError` when it cannot be read."""
+        from lakelens.formats.paimon.contents import read_footer
+
+        return read_footer(self._context.store, self.path, self.file_format)
+
+    def preview(self, n: int = 10) -> pa.Table:
+        """The first `n` rows as stored, with `_KEY_…`, `_SEQUENCE_NUMBER` and `_VALUE_KIND` where there are keys."""
+        from lakelens.formats.paimon.contents import read_preview
+
+        return read_preview(self._context.store, self.path, self.file_format, n)
+
+    def further(self, name: str) -> Any:
+        """The value of one of Paimon's own columns; keys as dicts under today's names, None where they do not decode."""
+        if name in ("min_key", "max_key"):
+            return self._context.attempt(lambda: self._word_key(name), self.manifest or self.file_name, None)
+        return getattr(self, name)
+
+    def _decode_key(self, name: str) -> BinaryRow | None:
+        data = self.raw["_FILE"].get(name)
+        columns = self.schema.key_columns if data and data[:4] != b"\x00\x00\x00\x00" else ()
+        return decode_row(data, columns, self.manifest or "") if columns else None
+
+    def _word_key(self, name: str) -> dict[str, Any] | None:
+        if self._context.schemas.find(self.schema_id or 0) is None:
+            return None
+        row: BinaryRow | None = getattr(self, name)
+        if row is None:
+            return None
+        promotions = self._context.promotions(self.schema)
+        today = {column.id: column.name for column in self._context.schema.columns}
+        words: dict[str, Any] = {}
+        for column, value in zip(self.schema.key_columns, row, strict=True):
+            promote = promotions.get(column.id)
+            if column.id in today:
+                words[today[column.id]] = promote(value) if promote and value is not None else None
+        return words
+
+    def _stats_columns(self) -> list[PaimonField]:
+        chosen = self.value_stats_cols if self.value_stats_cols is not None else self.write_cols
+        if chosen is None:
+            return list(self.schema.columns)
+        found = ((name, self.schema.find_column(name)) for name in chosen)
+        unknown = [name for name, column in found if column is None]
+        if unknown:
+            raise LakeError(
+                f"statistics name column {unknown[0]!r}, which schema {self.schema_id} does not have", path=self.manifest
+            )
+        return [column for name in chosen if (column := self.schema.find_column(name)) is not None]
+
+    def _build_bounds(self) -> Bounds:
+        stats, today = self.value_stats, self._context.schema
+        positions = {column.id: position for position, column in enumerate(stats.columns)}
+        written = {column.id for column in self.schema.columns}
+        promotions = self._context.promotions(self.schema)
+        built: dict[str, ColumnBounds] = {}
+        for column in today.columns:
+            if column.id in positions:
+                promote = promotions.get(column.id)
+                bounds = self._column_bounds(stats, positions[column.id], column.name, column, promote)
+            elif column.id not in written and self.write_cols is None:
+                kind, rows = self._context.kind_of(column), self.row_count
+                bounds = ColumnBounds(column.name, kind, column.id, nulls=rows, values=rows, truncated=False)
+            else:
+                continue
+            if bounds is not None:
+                built[column.name] = bounds
+        kept = {column.id for column in today.columns}
+        for column in stats.columns:
+            if column.id not in kept and not column.name.startswith("_"):
+                name = f"{column.name}#{column.id}"
+                bounds = self._column_bounds(stats, positions[column.id], name, column, lambda value: value)
+                if bounds is not None:
+                    built[name] = bounds
+        return Bounds(built)
+
+    def _column_bounds(
+        self, stats: SimpleStats, position: int, name: str, column: PaimonField, promote: Any
+    ) -> ColumnBounds | None:
+        low, high, nulls = stats.min_values[position], stats.max_values[position], stats.null_counts[position]
+        if low is None and high is None and nulls is None:
+            return None
+        return ColumnBounds(
+            name,
+            self._context.kind_of(column),
+            column.id,
+            lower=promote(low) if promote is not None and low is not None else None,
+            upper=promote(high) if promote is not None and high is not None else None,
+            nulls=nulls,
+            values=self.row_count,
+            truncated=None if column.type.name in _CUT else False,
+        )
+
+
+def to_wall_clock(value: Any) -> datetime | None:
+    """A creation time as the container gives it (milliseconds, or a timestamp with or without UTC) as a naive time.
+
+    >>> to_wall_clock(1704067200123)
+    datetime.datetime(2024, 1, 1, 0, 0, 0, 123000)
+    """
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        return datetime(*_parts(value.astimezone(UTC) if value.tzinfo else value))
+    try:
+        return _EPOCH + timedelta(milliseconds=int(value))
+    except (OverflowError, ValueError, TypeError):
+        return None
+
+
+def _parts(value: datetime) -> tuple[int, int, int, int, int, int, int]:
+    return value.year, value.month, value.day, value.hour, value.minute, value.second, value.microsecond
+
+
+def _to_tuple(value: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    return None if value is None else tuple(value)

@@ -1,0 +1,133 @@
+"""Branches, tags and consumers of a Paimon table: each is a file or a folder of its own.
+
+    tag/tag-NAME               a snapshot document, with `tagCreateTime` and `tagTimeRetained` when it may expire
+    branch/branch-NAME/…       schemas, snapshots and tags of their own; `main` is the table itself
+    consumer/consumer-ID       {"nextSnapshot": N}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError
+from lakelens.formats.paimon.layout import MAIN, Layout
+from lakelens.formats.paimon.pointer import find_latest
+from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
+from lakelens.formats.paimon.wire import ConsumerDocument, parse_document, parse_json
+from lakelens.io.store import list_names
+from lakelens.model.finding import Findings
+from lakelens.model.snapshot import Ref
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.table import PaimonTable
+
+
+def read_tags(table: PaimonTable) -> dict[str, PaimonSnapshot]:
+    """The snapshots that tags keep, by the tag's name; unreadable tags are findings."""
+    tags: dict[str, PaimonSnapshot] = {}
+    layout = table.context.layout
+    for name in sorted(list_names(table.context.store, layout.folder("tag"))):
+        if not name.startswith("tag-"):
+            continue
+        path = layout.tag(name.removeprefix("tag-"))
+        try:
+            tags[name.removeprefix("tag-")] = read_snapshot(table, path, None)
+        except LakeError as error:
+            table.context.findings.add_error(error, path)
+    return tags
+
+
+def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:
+    """A tag as a `Ref`; `created_at` is the wall clock of whoever made it, without a zone."""
+    document = snapshot.document
+    return Ref(
+        name,
+        "tag",
+        snapshot.id,
+        max_ref_age_ms=parse_duration(document.tag_time_retained),
+        created_at=parse_local_time(document.tag_create_time),
+        path=snapshot.path,
+        raw=snapshot.raw,
+    )
+
+
+def list_branches(table: PaimonTable) -> list[str]:
+    """The names of the branches beside `main`."""
+    names = list_names(table.context.store, f"{table.context.layout.root}/branch")
+    return [
+        name.removeprefix("branch-")
+        for name, info in sorted(names.items())
+        if info.is_dir and name.startswith("branch-")
+    ]
+
+
+def make_branch(table: PaimonTable, name: str) -> Ref:
+    """A branch as a `Ref` to its latest snapshot; None where it has none."""
+    context = table.context
+    layout = Layout(context.layout.root, name)
+    latest: int | None
+    if name == table.branch_name:
+        latest = table.pointer.latest
+    else:
+        findings = Findings()  # what is odd about another branch's hints is told when that branch is opened
+        try:
+            latest = find_latest(context.store, layout.folder("snapshot"), findings).latest
+        except LakeError as error:
+            context.findings.add_error(error, layout.folder("snapshot"))
+            latest = None
+    return Ref(name, "branch", latest, path=layout.home if name != MAIN else layout.root)
+
+
+def read_consumers(table: PaimonTable) -> Mapping[str, int]:
+    """The next snapshot of each consumer; unreadable ones are findings."""
+    folder = table.context.layout.folder("consumer")
+    consumers: dict[str, int] = {}
+    for name in sorted(list_names(table.context.store, folder)):
+        if not name.startswith("consumer-"):
+            continue
+        path = f"{folder}/{name}"
+        try:
+            raw = parse_json(table.context.store.read(path), path)
+            document, _ = parse_document(ConsumerDocument, raw, path)
+        except LakeError as error:
+            table.context.findings.add_error(error, path)
+        else:
+            consumers[name.removeprefix("consumer-")] = document.next_snapshot
+    return consumers
+
+
+def parse_local_time(value: Any) -> datetime | None:
+    """A Java LocalDateTime as its JSON array; trailing zero parts may be missing. None for anything else.
+
+    >>> parse_local_time([2024, 1, 2, 3, 4, 5, 600000000]), parse_local_time([2024, 1, 2, 3, 4])
+    (datetime.datetime(2024, 1, 2, 3, 4, 5, 600000), datetime.datetime(2024, 1, 2, 3, 4))
+    """
+    if not isinstance(value, list) or not 3 <= len(value) <= 7 or not all(type(part) is int for part in value):
+        return _parse_text_time(value)
+    parts = [*value, 0, 0, 0, 0][:7]
+    try:
+        return datetime(*parts[:6], parts[6] // 1000)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _parse_text_time(value: Any) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def parse_duration(value: Any) -> int | None:
+    """A Java Duration as JSON (decimal seconds) in milliseconds; None for anything else.
+
+    >>> parse_duration(172800.0), parse_duration("1.5"), parse_duration(None)
+    (172800000, 1500, None)
+    """
+    try:
+        return int(Decimal(str(value)) * 1000) if isinstance(value, int | float | str) else None
+    except (InvalidOperation, ValueError, OverflowError):
+        return None

@@ -1,0 +1,216 @@
+"""Snapshots of a Paimon table; tags and long-lived changelogs are snapshot documents too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError
+from lakelens.formats.paimon.index import PaimonIndexFile, read_index_files
+from lakelens.formats.paimon.manifest import PaimonManifest, PaimonManifestList
+from lakelens.formats.paimon.merge import merge_entries
+from lakelens.formats.paimon.schema import PaimonSchema
+from lakelens.formats.paimon.wire import NO_WATERMARK, SnapshotDocument, StatisticsDocument, parse_document, parse_json
+from lakelens.model.datafile import DataFile, StatisticsFile
+from lakelens.model.diff import Diff
+from lakelens.model.fileset import FileSet
+from lakelens.model.manifest import Entry
+from lakelens.model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.table import PaimonTable
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class PaimonSnapshot(Snapshot):
+    """One snapshot. Every key of its document is an attribute in snake case; `raw` is the document itself.
+
+    `operation` is the commit kind (APPEND, COMPACT, OVERWRITE, ANALYZE); `statement` is what Paimon 2 writes under the key
+    `operation` (WRITE, DELETE, MERGE, …).
+    """
+
+    def __init__(
+        self, table: PaimonTable, document: SnapshotDocument, raw: Mapping[str, Any], path: str, number: int
+    ) -> None:
+        self._table = table
+        self._context = table.context
+        self.document = document
+        self.raw = raw
+        self.path = path
+        self.id: int = number
+        self.uuid = document.uuid
+        self.version = document.version
+        self.operation = document.commit_kind
+        self.statement = document.operation
+        self.commit_kind = document.commit_kind
+        self.commit_user = document.commit_user
+        self.commit_identifier = document.commit_identifier
+        self.writer_version = document.writer_version
+        self.schema_id = document.schema_id
+        self.time_millis = document.time_millis
+        self.committed_at = _to_time(document.time_millis)
+        self.record_count = document.total_record_count
+        self.total_record_count = document.total_record_count
+        self.delta_record_count = document.delta_record_count
+        self.changelog_record_count = document.changelog_record_count
+        self.watermark = None if document.watermark == NO_WATERMARK else document.watermark
+        self.next_row_id = document.next_row_id
+        self.log_offsets = document.log_offsets or {}
+        self.properties = document.properties or {}
+        self.base_manifest_list = document.base_manifest_list
+        self.delta_manifest_list = document.delta_manifest_list
+        self.changelog_manifest_list = document.changelog_manifest_list
+        self.index_manifest = document.index_manifest
+
+    @property
+    def parent_id(self) -> int | None:  # type: ignore[override]
+        """The snapshot before this one, when it is still there: ids are consecutive."""
+        return self.id - 1 if self._table.has_snapshot(self.id - 1) else None
+
+    @cached_property
+    def schema(self) -> PaimonSchema:  # type: ignore[override]
+        """The schema at the time of the commit; today's, with a finding, when that one cannot be read."""
+        return self._context.schemas.find(self.schema_id) or self._context.schema
+
+    @cached_property
+    def summary(self) -> Mapping[str, str]:  # type: ignore[override]
+        """The scalar facts of the document as text, under their own keys."""
+        return {key: _word(value) for key, value in self.raw.items() if isinstance(value, str | int | float)}
+
+    @property
+    def refs(self) -> tuple[str, ...]:
+        """The opened branch when this is its latest snapshot, and the tags of this snapshot."""
+        refs = self._table.refs
+        branch = refs.get(self._table.branch_name)
+        names = [branch.name] if branch is not None and branch.snapshot_id == self.id else []
+        return (*names, *(tag.name for tag in refs.tags if tag.snapshot_id == self.id))
+
+    @cached_property
+    def manifest_lists(self) -> tuple[PaimonManifestList, ...]:
+        """The lists: base (everything before the commit), delta (its changes), changelog (when it made one)."""
+        named = (
+            ("base", self.document.base_manifest_list, self.document.base_manifest_list_size),
+            ("delta", self.document.delta_manifest_list, self.document.delta_manifest_list_size),
+            ("changelog", self.document.changelog_manifest_list, self.document.changelog_manifest_list_size),
+        )
+        return tuple(PaimonManifestList(name, role, size, self._context) for role, name, size in named if name)
+
+    @cached_property
+    def manifests(self) -> tuple[PaimonManifest, ...]:
+        """The manifests of base, then delta, then changelog. Lists that cannot be read are findings."""
+        return tuple(manifest for found in self.manifest_lists for manifest in self._manifests_of(found))
+
+    @cached_property
+    def files(self) -> FileSet:
+        """The live data files: the entries of base and delta, folded. Damaged manifests are findings."""
+        return self._make_set(self._merge)
+
+    @cached_property
+    def delta_files(self) -> FileSet:
+        """The files that this commit added."""
+        return self._make_set(lambda: [e.file for e in self._entries_of("delta") if e.is_live])
+
+    @cached_property
+    def removed_files(self) -> FileSet:
+        """The files that this commit removed."""
+        return self._make_set(lambda: [e.file for e in self._entries_of("delta") if not e.is_live])
+
+    @cached_property
+    def changelog_files(self) -> FileSet:
+        """The changelog files that this commit made; never part of the live files."""
+        return self._make_set(lambda: [e.file for e in self._entries_of("changelog") if e.is_live])
+
+    @cached_property
+    def index_files(self) -> tuple[PaimonIndexFile, ...]:
+        """Every index file of this snapshot; none, with a finding, when the index manifest cannot be read."""
+        name = self.index_manifest
+        if name is None:
+            return ()
+        return self._attempt(lambda: read_index_files(self._context, name), self._context.layout.manifest(name), ())
+
+    @cached_property
+    def statistics(self) -> tuple[StatisticsFile, ...]:
+        """The statistics that ANALYZE wrote, inherited by later snapshots; a missing file is a finding."""
+        name = self.document.statistics
+        if name is None:
+            return ()
+        path = self._context.layout.statistics(name)
+        absent = StatisticsFile("table", path, name, None)
+        return (self._attempt(lambda: self._read_statistics(path, name), path, absent),)
+
+    @cached_property
+    def changes(self) -> Diff:
+        """What this snapshot changed: the diff to the one before, to nothing when there is none."""
+        return self._table.diff(self.parent_id, self)
+
+    def _read_statistics(self, path: str, name: str) -> StatisticsFile:
+        data = self._context.store.read(path)
+        raw = parse_json(data, path)
+        document, _ = parse_document(StatisticsDocument, raw, path)
+        columns = document.col_stats or {}
+        return StatisticsFile("table", path, name, document.snapshot_id, len(data), columns, raw)
+
+    def _merge(self) -> list[DataFile]:
+        merged = merge_entries([*self._entries_of("base"), *self._entries_of("delta")])
+        findings = self._context.findings
+        for entry in merged.repeated:
+            message = f"{entry.file.recorded_path} is added although it is there already"
+            findings.add("error", "repeated-add", entry.file.manifest or "", message, (self.id,))
+        for entry in merged.dangling:
+            message = f"{entry.file.recorded_path} is deleted although no entry before adds it"
+            findings.add("warning", "dangling-delete", entry.file.manifest or "", message, (self.id,))
+        files = [entry.file for entry in merged.live.values()]
+        self._check_total(files)
+        return files
+
+    def _check_total(self, files: Sequence[DataFile]) -> None:
+        total = sum(file.record_count or 0 for file in files)
+        if self.record_count is not None and total != self.record_count:
+            message = f"totalRecordCount is {self.record_count}, the live files hold {total} rows"
+            self._context.findings.add("warning", "record-count", self.path or "", message, (self.id,))
+
+    def _entries_of(self, role: str) -> Iterator[Entry]:
+        for found in self.manifest_lists:
+            if found.role == role:
+                for manifest in self._manifests_of(found):
+                    yield from self._attempt(lambda m=manifest: m.entries, manifest.path, ())  # type: ignore[misc]
+
+    def _manifests_of(self, found: PaimonManifestList) -> Sequence[PaimonManifest]:
+        return self._attempt(lambda: found.manifests, found.path, ())
+
+    def _make_set(self, load: Callable[[], Sequence[DataFile]]) -> FileSet:
+        return FileSet(load, self._context.describe_columns)
+
+    def _attempt(self, action: Callable[[], Any], path: str, default: Any) -> Any:
+        return self._context.attempt(action, path, default, (self.id,))
+
+
+def read_snapshot(table: PaimonTable, path: str, number: int | None) -> PaimonSnapshot:
+    """The snapshot of a document: `snapshot-N`, `changelog-N`, or (without a number) a tag. Raises `LakeError`.
+
+    The number in the file's name goes before the id inside, which a JSON tool may have rounded.
+    """
+    raw = parse_json(table.context.store.read(path), path)
+    document, notes = parse_document(SnapshotDocument, raw, path)
+    if number is not None and document.id is not None and document.id != number:
+        notes.append(f"$.id is {document.id}, the file is named for {number}")
+    for note in notes:
+        table.context.findings.add("warning", "snapshot-document", path, note)
+    chosen = number if number is not None else document.id
+    if chosen is None:
+        raise LakeError("the document has no snapshot id", path=path)
+    return PaimonSnapshot(table, document, raw, path, chosen)
+
+
+def _to_time(millis: int) -> datetime | None:
+    try:
+        return EPOCH + timedelta(milliseconds=millis)
+    except OverflowError:
+        return None
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

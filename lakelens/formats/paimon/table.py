@@ -1,0 +1,248 @@
+"""A Paimon table, read from nothing but its files."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from lakelens.errors import Missing
+from lakelens.formats.base import OpenRequest
+from lakelens.formats.paimon.context import TableContext
+from lakelens.formats.paimon.layout import MAIN, parse_numbered
+from lakelens.formats.paimon.pointer import SnapshotPointer, find_latest
+from lakelens.formats.paimon.refs import list_branches, make_branch, make_tag, read_consumers, read_tags
+from lakelens.formats.paimon.schema import PaimonSchema
+from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
+from lakelens.io.store import find_info, list_names
+from lakelens.model.schema import PartitionSpec
+from lakelens.model.snapshot import Refs, Snapshot, Snapshots
+from lakelens.model.table import Evidence, Reads, Relocation, Table
+from lakelens.model.tree import StoredFile
+
+
+class PaimonTable(Table):
+    """A Paimon table, seen from one of its branches (`branch_name`, "main" unless another was asked for).
+
+    Beside the neutral facts: `options`, `comment`, `primary_keys`, `partition_keys`, `bucket`, `changelogs`, `consumers`,
+    `branch(name)`.
+    """
+
+    format = "paimon"
+
+    def __init__(self, context: TableContext, evidence: Evidence, name: str, catalog: Any = None) -> None:
+        self.context = context
+        self.location = context.layout.root
+        self.branch_name = context.layout.branch
+        self.name = name
+        self.catalog = catalog
+        self.findings = context.findings
+        self._snapshots: dict[int, PaimonSnapshot | None] = {}
+        self._branches: dict[str, PaimonTable] = {}
+        choice = self.pointer.reason
+        self.evidence = replace(evidence, version_choice=choice if self.branch_name == MAIN else f"{self.branch_name}: {choice}")
+
+    @cached_property
+    def pointer(self) -> SnapshotPointer:
+        """The current snapshot's number and how it was found."""
+        return find_latest(self.context.store, self.context.layout.folder("snapshot"), self.findings)
+
+    @property
+    def format_version(self) -> int | None:  # type: ignore[override]
+        """The version of the current snapshot's document, of the schema's before the first commit."""
+        current = self.current
+        return current.version if current is not None else self.schema.version
+
+    @property
+    def uuid(self) -> str | None:  # type: ignore[override]
+        """Paimon gives tables no id in their files."""
+        return None
+
+    @property
+    def schema(self) -> PaimonSchema:
+        """The latest schema of the branch; without columns, with a finding, when there is none."""
+        return self.context.schema
+
+    @property
+    def schemas(self) -> tuple[PaimonSchema, ...]:
+        """Every readable schema, by id."""
+        return self.context.schemas.all()
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """The table options of today's schema."""
+        return self.schema.options
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """The table options of today's schema, as Paimon calls them."""
+        return self.schema.options
+
+    @property
+    def comment(self) -> str | None:
+        """The table's comment."""
+        return self.schema.comment
+
+    @property
+    def primary_keys(self) -> tuple[str, ...]:
+        """The primary key, partition columns included; empty for an append table."""
+        return self.schema.primary_keys
+
+    @property
+    def partition_keys(self) -> tuple[str, ...]:
+        """The partition columns."""
+        return self.schema.partition_keys
+
+    @property
+    def bucket(self) -> int:
+        """The option `bucket`: a number of buckets, -1 (dynamic, or none), -2 (postponed)."""
+        try:
+            return int(self.options.get("bucket", "-1"))
+        except ValueError:
+            return -1
+
+    @property
+    def partitioning(self) -> PartitionSpec:
+        """The partition columns, each as it is (transform identity)."""
+        return self.schema.partitioning
+
+    @cached_property
+    def tags(self) -> Mapping[str, PaimonSnapshot]:
+        """What each tag keeps; the snapshot's own file may have expired."""
+        return read_tags(self)
+
+    @cached_property
+    def refs(self) -> Refs:
+        """`main`, the other branches, and the opened branch's tags, by name."""
+        branches = [make_branch(self, name) for name in (MAIN, *list_branches(self))]
+        return Refs([*branches, *(make_tag(name, snapshot) for name, snapshot in self.tags.items())])
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """The branch's snapshots by id; unreadable ones are left out and are findings."""
+        found = (self._find(number) for number in self.pointer.ids)
+        return Snapshots([snapshot for snapshot in found if snapshot is not None])
+
+    @cached_property
+    def current(self) -> PaimonSnapshot | None:
+        """The latest snapshot; the latest readable one, with a finding, when that one is damaged."""
+        ids = [number for number in self.pointer.ids if number <= (self.pointer.latest or 0)]
+        for number in reversed(ids):
+            found = self._find(number)
+            if found is not None:
+                return found
+        return None
+
+    @cached_property
+    def changelogs(self) -> Sequence[PaimonSnapshot]:
+        """Snapshot documents that are kept for their changelog after the snapshot expired, by id."""
+        folder = self.context.layout.folder("changelog")
+        numbers = (parse_numbered(name, "changelog") for name in list_names(self.context.store, folder))
+        read = []
+        for number in sorted(n for n in numbers if n is not None):
+            path = self.context.layout.changelog(number)
+            found = self.context.attempt(lambda p=path, n=number: read_snapshot(self, p, n), path, None)  # type: ignore[misc]
+            if found is not None:
+                read.append(found)
+        return tuple(read)
+
+    @cached_property
+    def consumers(self) -> Mapping[str, int]:
+        """The next snapshot that each consumer will read."""
+        return read_consumers(self)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The raw documents by relative name: today's schema, the current snapshot, the hints, the tags."""
+        documents: dict[str, Any] = {}
+        if self.schema.raw is not None:
+            documents[self._relative(self.schema.path)] = self.schema.raw
+        if self.current is not None:
+            documents[self._relative(self.current.path)] = self.current.raw
+        folder = self._relative(self.context.layout.folder("snapshot"))
+        documents |= {f"{folder}/{name}": text for name, text in self.pointer.hints.items()}
+        return documents | {self._relative(tag.path): tag.raw for tag in self.tags.values()}
+
+    @property
+    def relocation(self) -> Relocation:
+        """Only external paths are recorded as absolute locations; all else is found from partition and bucket."""
+        return self.context.describe_relocation(self.options.get("path"))
+
+    @property
+    def reads(self) -> Reads:
+        """What was read so far."""
+        return self.context.count_reads()
+
+    def branch(self, name: str) -> PaimonTable:
+        """The table as another branch sees it. Raises `Missing` when there is no such branch."""
+        if name == self.branch_name:
+            return self
+        if name not in self._branches:
+            self._branches[name] = _open_branch(self.context, name, self.evidence, self.name, self.catalog)
+        return self._branches[name]
+
+    def has_snapshot(self, number: int) -> bool:
+        """Whether the branch has a snapshot file of this number."""
+        return number in self.pointer.ids
+
+    def list_files(self) -> Iterator[StoredFile]:
+        """Every object below the table's directory with its role; listed anew at each call."""
+        from lakelens.formats.paimon.roles import list_stored_files
+
+        return list_stored_files(self)
+
+    def _find_snapshot(self, ref: Any) -> Snapshot | None:
+        if isinstance(ref, int) and not isinstance(ref, bool):
+            if ref in self.pointer.ids:
+                return self._find(ref)
+            return next((snapshot for snapshot in self.tags.values() if snapshot.id == ref), None)
+        return super()._find_snapshot(ref)
+
+    def _snapshot_of_ref(self, name: str) -> Snapshot | None:
+        ref = self.refs[name]
+        return self.branch(name).current if ref.type == "branch" else self.tags[name]
+
+    def _find(self, number: int) -> PaimonSnapshot | None:
+        if number not in self._snapshots:
+            path = self.context.layout.snapshot(number)
+            self._snapshots[number] = self.context.attempt(
+                lambda: read_snapshot(self, path, number), path, None, (number,)
+            )
+        return self._snapshots[number]
+
+    def _relative(self, path: str | None) -> str:
+        return (path or "").removeprefix(self.location).lstrip("/")
+
+
+def open_paimon(request: OpenRequest) -> PaimonTable:
+    """Open what detection found. A folder `branch/branch-NAME` opens as that branch of the table above it."""
+    root, branch = request.path.rstrip("/"), request.branch
+    folder, above = posixpath.basename(root), posixpath.dirname(root)
+    if branch is None and folder.startswith("branch-") and posixpath.basename(above) == "branch":
+        root, branch = posixpath.dirname(above), folder.removeprefix("branch-")
+    name = request.name or _name_table(root)
+    context = TableContext(request.store, root)
+    table = (
+        PaimonTable(context, request.evidence, name, request.catalog)
+        if branch in (None, MAIN)
+        else _open_branch(context, branch or MAIN, request.evidence, name, request.catalog)
+    )
+    _ = table.current, table.schema
+    return table
+
+
+def _open_branch(context: TableContext, branch: str, evidence: Evidence, name: str, catalog: Any) -> PaimonTable:
+    own = TableContext(context.store, context.layout.root, branch)
+    if branch != MAIN and find_info(context.store, own.layout.home) is None:
+        folder = f"{context.layout.root}/branch"
+        names = [n.removeprefix("branch-") for n in sorted(list_names(context.store, folder)) if n.startswith("branch-")]
+        raise Missing(f"no branch {branch!r}", path=own.layout.home, hint=f"one of {', '.join([MAIN, *names])}")
+    return PaimonTable(own, evidence, name, catalog)
+
+
+def _name_table(root: str) -> str:
+    above, name = posixpath.split(root)
+    database = posixpath.basename(above)
+    return f"{database[:-3]}.{name}" if database.endswith(".db") else name

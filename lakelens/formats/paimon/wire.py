@@ -1,0 +1,167 @@
+"""What Paimon's JSON documents say: snapshots (tags and changelogs are snapshots too), schemas, statistics, consumers.
+
+Each document is kept whole (`raw`, every key, 64-bit integers exact) beside a typed reading of the keys that are known.
+See "Snapshot" and "Schema" of the Paimon table specification. Refused: what is not a JSON object, and documents without
+the keys that a reader cannot do without. Tolerated, with a note: integers that a JSON tool has rounded or quoted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from lakelens.errors import Corrupt
+
+MAX_LONG = 2**63 - 1
+NO_WATERMARK = -(2**63)
+
+
+class SnapshotDocument(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+    """The keys of a snapshot, tag or changelog document; absent and null are the same, unknown keys are in the raw one."""
+
+    version: int = 1
+    uuid: str | None = None
+    id: int | None = None
+    schema_id: int
+    base_manifest_list: str
+    base_manifest_list_size: int | None = None
+    delta_manifest_list: str
+    delta_manifest_list_size: int | None = None
+    changelog_manifest_list: str | None = None
+    changelog_manifest_list_size: int | None = None
+    index_manifest: str | None = None
+    commit_user: str | None = None
+    writer_version: str | None = None
+    commit_identifier: int | None = None
+    commit_kind: str
+    time_millis: int
+    log_offsets: dict[str, int | None] | None = None
+    total_record_count: int | None = None
+    delta_record_count: int | None = None
+    changelog_record_count: int | None = None
+    watermark: int | None = None
+    statistics: str | None = None
+    properties: dict[str, Any] | None = None
+    next_row_id: int | None = None
+    operation: str | None = None
+    # only in a tag, and only when it was given a time to live
+    tag_create_time: Any = None
+    tag_time_retained: Any = None
+
+
+class SchemaDocument(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+    """The keys of a schema document; the fields stay JSON, `codecs.paimon_type` reads them."""
+
+    version: int = 1
+    id: int | None = None
+    fields: list[dict[str, Any]]
+    highest_field_id: int | None = None
+    partition_keys: list[str] = []
+    primary_keys: list[str] = []
+    options: dict[str, str | None] = {}
+    comment: str | None = None
+    time_millis: int = 0
+
+
+class StatisticsDocument(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+    """The keys of a statistics document; the values of columns are texts, whatever the column's type."""
+
+    snapshot_id: int | None = None
+    schema_id: int | None = None
+    merged_record_count: int | None = None
+    merged_record_size: int | None = None
+    col_stats: dict[str, dict[str, Any]] | None = None
+
+
+class ConsumerDocument(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+    """Where a consumer goes on reading."""
+
+    next_snapshot: int
+
+
+Document = TypeVar("Document", SnapshotDocument, SchemaDocument, StatisticsDocument, ConsumerDocument)
+
+
+def parse_json(data: bytes, path: str) -> dict[str, Any]:
+    """The JSON object that a file holds, integers exact. Raises `Corrupt` with the byte.
+
+    >>> parse_json(b'{"id" : 9223372036854775807}', "snapshot-1")
+    {'id': 9223372036854775807}
+    >>> parse_json(b"", "snapshot-1")
+    Traceback (most recent call last):
+    lakelens.errors.Corrupt: snapshot-1: empty file (at byte 0; expected a JSON object)
+    """
+    if not data.strip():
+        raise Corrupt("empty file", path=path, offset=0, expected="a JSON object")
+    try:
+        parsed = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        seen = data[error.start : error.start + 8]
+        raise Corrupt("not UTF-8 text", path=path, offset=error.start, expected="JSON", seen=seen) from error
+    except json.JSONDecodeError as error:
+        offset = len(error.doc[: error.pos].encode())
+        seen = error.doc[error.pos : error.pos + 40] or "the end of the file"
+        raise Corrupt("not valid JSON", path=path, offset=offset, expected=error.msg, seen=seen) from error
+    except (RecursionError, ValueError) as error:  # absurd nesting; an integer of thousands of digits
+        raise Corrupt("not readable JSON", path=path, offset=0, seen=str(error)) from error
+    if not isinstance(parsed, dict):
+        raise Corrupt("not a JSON object", path=path, json_path="$", expected="an object", seen=type(parsed).__name__)
+    return parsed
+
+
+def parse_document(kind: type[Document], raw: Mapping[str, Any], path: str) -> tuple[Document, list[str]]:
+    """The typed reading of a document, and notes on integers that were not written as such.
+
+    Raises `Corrupt` with the JSON path.
+
+    >>> document, notes = parse_document(ConsumerDocument, {"nextSnapshot": "7"}, "consumer-a")
+    >>> document.next_snapshot, notes
+    (7, ["$.nextSnapshot is written as '7', not as an integer"])
+    """
+    integers = _integer_keys(kind)
+    notes: list[str] = []
+    tidied = {}
+    for key, value in raw.items():
+        if value is None:
+            continue  # the default: absent and null mean the same
+        tidied[key] = _tidy_integer(key, value, notes) if key in integers else value
+    try:
+        return msgspec.convert(tidied, kind), notes
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at `")
+        json_path = place.rstrip("`") or "$"
+        raise Corrupt(f"bad document: {reason}", path=path, json_path=json_path) from error
+
+
+def _integer_keys(kind: type[msgspec.Struct]) -> set[str]:
+    fields = msgspec.structs.fields(kind)
+    return {field.encode_name for field in fields if field.type in (int, int | None)}
+
+
+def _tidy_integer(key: str, value: Any, notes: list[str]) -> Any:
+    """An integer as it was meant, with a note when a tool has rounded or quoted it."""
+    meant = value
+    if isinstance(value, str):
+        meant = _parse_integer(value)
+    elif isinstance(value, float) and value.is_integer():
+        meant = int(value)
+    if not isinstance(meant, int) or isinstance(meant, bool):
+        return value
+    if meant != value or not isinstance(value, int):
+        notes.append(f"$.{key} is written as {value!r}, not as an integer")
+    if not -MAX_LONG - 1 <= meant <= MAX_LONG:
+        notes.append(f"$.{key} is {meant}, more than 64 bits hold: a tool has rounded it")
+        meant = max(-MAX_LONG - 1, min(MAX_LONG, meant))
+    elif abs(meant) > 2**53 and meant % 1024 == 0 and meant != NO_WATERMARK:
+        notes.append(f"$.{key} is {meant}, a number that floating point holds: a tool may have rounded it")
+    return meant
+
+
+def _parse_integer(text: str) -> Any:
+    try:
+        return int(text)
+    except ValueError:
+        return text
