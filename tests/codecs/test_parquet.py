@@ -1,0 +1,155 @@
+"""Parquet footers: every fact against what was written, and damage that names the place."""
+
+from __future__ import annotations
+
+import io
+import math
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lakelens.codecs.parquet import decode_footer, read_rows
+from lakelens.errors import Corrupt, Unsupported
+
+
+def ided(name: str, kind: pa.DataType, field_id: int) -> pa.Field:
+    return pa.field(name, kind, metadata={"PARQUET:field_id": str(field_id)})
+
+
+SCHEMA = pa.schema(
+    [
+        ided("id", pa.int64(), 1),
+        ided("name", pa.string(), 2),
+        ided("tags", pa.list_(ided("element", pa.int32(), 4)), 3),
+        ided("st", pa.struct([ided("x", pa.float64(), 6), ided("d", pa.date32(), 7)]), 5),
+        ided(
+            "m",
+            pa.map_(ided("key", pa.string(), 9).with_nullable(False), ided("value", pa.decimal128(9, 2), 10)),
+            8,
+        ),
+        ided("ts", pa.timestamp("us", "UTC"), 11),
+    ]
+)
+ROWS = [
+    {
+        "id": i,
+        "name": None if i % 3 == 0 else f"n{i}",
+        "tags": [i, i + 1],
+        "st": {"x": i / 2, "d": date(2024, 1, 1 + i)},
+        "m": [("k", Decimal("1.50"))],
+        "ts": datetime(2024, 1, 1, i, tzinfo=UTC),
+    }
+    for i in range(10)
+]
+
+
+def written(table: pa.Table | None = None, **options: object) -> bytes:
+    sink = io.BytesIO()
+    table = pa.Table.from_pylist(ROWS, SCHEMA) if table is None else table
+    pq.write_table(table, sink, **options)
+    return sink.getvalue()
+
+
+WHOLE = written(row_group_size=4, compression="zstd")
+
+
+def test_every_fact_of_a_footer() -> None:
+    table = pa.Table.from_pylist(ROWS, SCHEMA).replace_schema_metadata({"writer": "a test", "raw": b"\xff"})
+    data = written(table, row_group_size=4, compression="zstd")
+    footer = decode_footer(io.BytesIO(data), "a.parquet")
+    assert (footer.format, footer.num_rows, footer.num_row_groups, footer.num_columns) == (
+        "parquet",
+        10,
+        3,
+        8,
+    )
+    assert footer.created_by and footer.created_by.startswith("parquet-cpp-arrow")
+    assert footer.key_values["writer"] == "a test" and footer.key_values["raw"] == b"\xff"
+    assert footer.serialized_size == int.from_bytes(data[-8:-4], "little")
+    columns = {column.path: column for column in footer.columns}
+    assert {path: column.field_id for path, column in columns.items()} == {
+        "id": 1,
+        "name": 2,
+        "tags.list.element": 4,
+        "st.x": 6,
+        "st.d": 7,
+        "m.key_value.key": 9,
+        "m.key_value.value": 10,
+        "ts": 11,
+    }
+    assert (columns["id"].min, columns["id"].max, columns["id"].null_count) == (0, 9, 0)
+    assert (columns["name"].min, columns["name"].max, columns["name"].null_count) == ("n1", "n8", 4)
+    assert columns["tags.list.element"].num_values == 20
+    assert columns["st.d"].max == date(2024, 1, 10)
+    assert columns["ts"].max == datetime(2024, 1, 1, 9, tzinfo=UTC)
+    assert columns["m.key_value.value"].max == Decimal("1.50")
+    assert columns["name"].logical_type == "String" and columns["id"].logical_type is None
+    assert columns["id"].compression == ("ZSTD",) and "PLAIN" in columns["id"].encodings
+    assert (
+        columns["tags.list.element"].max_definition_level,
+        columns["tags.list.element"].max_repetition_level,
+    ) == (3, 1)
+    groups = footer.row_groups
+    assert [group.num_rows for group in groups] == [4, 4, 2] and groups[0].start == 4
+    for column in footer.columns:
+        chunks = [chunk for group in groups for chunk in group.columns if chunk.path == column.path]
+        assert column.compressed_size == sum(chunk.compressed_size for chunk in chunks)
+    assert footer.schema_arrow.names == SCHEMA.names
+
+
+def test_sorting_columns_are_words() -> None:
+    data = written(
+        sorting_columns=[pq.SortingColumn(0), pq.SortingColumn(1, descending=True, nulls_first=True)]
+    )
+    (group,) = decode_footer(io.BytesIO(data)).row_groups
+    assert group.sorting_columns == ("id asc nulls last", "name desc nulls first")
+
+
+def test_bounds_are_only_given_when_every_group_has_them() -> None:
+    table = pa.table(
+        {"a": pa.array([None, None, 3, 4], pa.int64()), "f": [1.0, math.nan, math.nan, math.nan]}
+    )
+    a, f = decode_footer(io.BytesIO(written(table, row_group_size=2))).columns
+    assert (a.min, a.max, a.null_count) == (3, 4, 2)  # a group of nulls has no say
+    assert (f.min, f.max) == (None, None)  # a group of NaN has values that no bound tells of
+    (a,) = decode_footer(io.BytesIO(written(table.select(["a"]), write_statistics=False))).columns
+    assert (a.min, a.max, a.null_count) == (None, None, None)
+
+
+def test_a_file_without_rows_or_columns() -> None:
+    footer = decode_footer(io.BytesIO(written(pa.table({"a": pa.array([], pa.int32())}))))
+    assert (footer.num_rows, footer.columns[0].min) == (0, None)
+    assert decode_footer(io.BytesIO(written(pa.table({})))).columns == ()
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 10, 100])
+def test_the_first_rows(count: int) -> None:
+    assert read_rows(io.BytesIO(WHOLE), count).to_pylist() == ROWS[:count]
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "offset"),
+    [
+        (b"", "empty", 0),
+        (b"ORC", "not a Parquet", 0),
+        (b"PAR1", "cut", 0),
+        (WHOLE[:-1], "cut", len(WHOLE) - 5),
+        (WHOLE[: len(WHOLE) // 2], "cut", len(WHOLE) // 2 - 4),
+        (WHOLE[:-8] + b"\xff\xff\xff\x7fPAR1", "does not fit", len(WHOLE) - 8),
+        (b"PAR1" + b"\x15" * 200 + b"\x64\0\0\0PAR1", "damaged", 104),
+    ],
+)
+def test_damage_names_the_place(data: bytes, message: str, offset: int) -> None:
+    for decode in (decode_footer, lambda file, path: read_rows(file, 1, path)):
+        with pytest.raises(Corrupt, match=message) as caught:
+            decode(io.BytesIO(data), "x.parquet")
+        assert (caught.value.path, caught.value.offset) == ("x.parquet", offset)
+
+
+@pytest.mark.parametrize("data", [WHOLE[:-4] + b"PARE", b"PARE" + WHOLE[4:]])
+def test_an_encrypted_footer_is_unsupported(data: bytes) -> None:
+    with pytest.raises(Unsupported, match="encrypted"):
+        decode_footer(io.BytesIO(data))
