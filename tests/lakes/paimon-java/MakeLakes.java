@@ -28,6 +28,7 @@ public final class MakeLakes {
         AppendCases.register();
         HistoryCases.register();
         LayoutCases.register();
+        NewerCases.register();
         int failed = 0;
         for (Map.Entry<String, Case> entry : CASES.entrySet()) {
             if (args.length > 2 && !java.util.Arrays.asList(args).subList(2, args.length).contains(entry.getKey())) {
