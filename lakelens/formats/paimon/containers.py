@@ -25,7 +25,11 @@ def sniff_container(data: bytes, path: str) -> str:
             return name
     what = "empty file" if not data else "no manifest file"
     raise Corrupt(
-        what, path=path, offset=0, expected="magic Obj\\x01 (Avro), ORC or PAR1", seen=data[:8] if data else None
+        what,
+        path=path,
+        offset=0,
+        expected="magic Obj\\x01 (Avro), ORC or PAR1",
+        seen=data[:8] if data else None,
     )
 
 
@@ -55,7 +59,10 @@ def decode_container_header(data: bytes, path: str) -> dict[str, Any]:
             "codec": header.codec,
             "metadata": _to_texts(header.metadata),
         }
-    return _attempt(lambda: (_describe_orc if kind == "orc" else _describe_parquet)(data), path)
+    described: dict[str, Any] = _attempt(
+        lambda: (_describe_orc if kind == "orc" else _describe_parquet)(data), path
+    )
+    return described
 
 
 def _describe_orc(data: bytes) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.codecs.paimon_type import PaimonField, PaimonType
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
-from lakelens.formats.paimon.layout import FOLDERS, MAIN, Layout, join_partition, name_bucket
+from lakelens.formats.paimon.layout import FOLDERS, MAIN, Layout, name_bucket
 from lakelens.formats.paimon.partitions import Partitions
 from lakelens.formats.paimon.promotion import Promotion, find_promotion
 from lakelens.formats.paimon.schema import PaimonSchema, Schemas
@@ -18,8 +18,8 @@ from lakelens.io.locate import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.io.tracing import TracingStore
 from lakelens.model.datafile import Content
-from lakelens.model.finding import Findings
 from lakelens.model.fileset import FileColumns
+from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType
 
 if TYPE_CHECKING:
@@ -27,14 +27,20 @@ if TYPE_CHECKING:
 
 TEXT = DataType("STRING", "string")
 LONG = DataType("BIGINT", "int64")
-TEXTS = DataType("ARRAY<STRING>", "list", children=(describe_field(PaimonField(0, "element", PaimonType("STRING"))),))
-LONGS = DataType("ARRAY<BIGINT>", "list", children=(describe_field(PaimonField(0, "element", PaimonType("BIGINT"))),))
+TEXTS = DataType(
+    "ARRAY<STRING>", "list", children=(describe_field(PaimonField(0, "element", PaimonType("STRING"))),)
+)
+LONGS = DataType(
+    "ARRAY<BIGINT>", "list", children=(describe_field(PaimonField(0, "element", PaimonType("BIGINT"))),)
+)
 
 
 class TableContext(TableAccess):
     """The storage side of a Paimon table seen from one branch."""
 
-    def __init__(self, store: TracingStore, root: str, branch: str = MAIN, findings: Findings | None = None) -> None:
+    def __init__(
+        self, store: TracingStore, root: str, branch: str = MAIN, findings: Findings | None = None
+    ) -> None:
         super().__init__(store, Locator(root, folders=FOLDERS, scheme=store.scheme), findings)
         self.layout = Layout(root, branch)
         self.schemas = Schemas(store, self.layout, self.findings)
@@ -50,7 +56,10 @@ class TableContext(TableAccess):
         if found is not None:
             return found
         self.findings.add(
-            "error", "schema-missing", self.layout.folder("schema"), "no readable schema: nothing can be decoded by it"
+            "error",
+            "schema-missing",
+            self.layout.folder("schema"),
+            "no readable schema: nothing can be decoded by it",
         )
         return PaimonSchema(None, ())
 
@@ -64,7 +73,9 @@ class TableContext(TableAccess):
         """Decodes partitions and finds their directories."""
         return Partitions(self.schema.partition_columns, self.options, self.store, self.layout, self.findings)
 
-    def locate_data(self, partition: bytes, bucket: int, name: str, external: str | None, manifest: str) -> str:
+    def locate_data(
+        self, partition: bytes, bucket: int, name: str, external: str | None, manifest: str
+    ) -> str:
         """Where a data file (or a file beside it) lies now."""
         if external is not None:
             relative = (str(self.partitions.decode(partition, manifest)), name_bucket(bucket), name)
@@ -77,7 +88,9 @@ class TableContext(TableAccess):
         `relative` is the part of the path below that root; each root is asked for once.
         """
         _, path = split_location(recorded)
-        prefix = path[: -len(relative)].rstrip("/") if path.endswith("/" + relative) else path.rpartition("/")[0]
+        prefix = (
+            path[: -len(relative)].rstrip("/") if path.endswith("/" + relative) else path.rpartition("/")[0]
+        )
         now = self._external.get(prefix)
         if now is None:
             now = self._external[prefix] = self._find_external(prefix, recorded)

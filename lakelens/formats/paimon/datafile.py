@@ -32,7 +32,9 @@ _EPOCH = datetime(1970, 1, 1)
 class PaimonDataFile(DataFile):
     """A data file. `creation_time` is the writer's wall clock, without a zone, as Paimon stores it."""
 
-    def __init__(self, raw: Mapping[str, Any], content: Content, manifest: str, context: TableContext) -> None:
+    def __init__(
+        self, raw: Mapping[str, Any], content: Content, manifest: str, context: TableContext
+    ) -> None:
         file = raw["_FILE"]
         self._context = context
         self.raw = raw
@@ -52,7 +54,7 @@ class PaimonDataFile(DataFile):
         self.creation_time = to_wall_clock(file.get("_CREATION_TIME"))
         self.delete_row_count: int | None = file.get("_DELETE_ROW_COUNT")
         self.embedded_file_index: bytes | None = file.get("_EMBEDDED_FILE_INDEX")
-        self.file_source: str | None = SOURCES.get(file.get("_FILE_SOURCE"))  # type: ignore[arg-type]
+        self.file_source: str | None = SOURCES.get(file.get("_FILE_SOURCE"))
         self.value_stats_cols = _to_tuple(file.get("_VALUE_STATS_COLS"))
         self.external_path: str | None = file.get("_EXTERNAL_PATH")
         self.first_row_id: int | None = file.get("_FIRST_ROW_ID")
@@ -66,7 +68,7 @@ class PaimonDataFile(DataFile):
 
     @property
     def identity(self) -> Hashable:
-        """What the engine tells files apart by: partition, bucket, level, name, extra files, embedded index, external path."""
+        """What the engine tells files apart by: partition, bucket, level, name, extra files, embedded index, external."""
         return (
             self.partition_bytes,
             self.bucket,
@@ -172,7 +174,8 @@ class PaimonDataFile(DataFile):
         unknown = [name for name, column in found if column is None]
         if unknown:
             raise LakeError(
-                f"statistics name column {unknown[0]!r}, which schema {self.schema_id} does not have", path=self.manifest
+                f"statistics name column {unknown[0]!r}, which schema {self.schema_id} does not have",
+                path=self.manifest,
             )
         return [column for name in chosen if (column := self.schema.find_column(name)) is not None]
 

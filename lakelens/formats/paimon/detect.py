@@ -48,11 +48,15 @@ def _word_reasons(
 ) -> tuple[str, ...]:
     reasons = []
     if schemas:
-        reasons.append(f"schema/ holds schema-{schemas[-1]}{'' if looks_right else ', which does not read as one'}")
+        reasons.append(
+            f"schema/ holds schema-{schemas[-1]}{'' if looks_right else ', which does not read as one'}"
+        )
     if snapshots:
         reasons.append(f"snapshot/ holds {len(snapshots)} snapshots up to snapshot-{snapshots[-1]}")
     elif tags:
-        reasons.append(f"tag/ holds {tags[0]}{f' and {len(tags) - 1} more' if len(tags) > 1 else ''}, and there is no snapshot")
+        reasons.append(
+            f"tag/ holds {tags[0]}{f' and {len(tags) - 1} more' if len(tags) > 1 else ''}, and there is no snapshot"
+        )
     else:
         reasons.append("there is no snapshot: nothing was committed yet")
     return tuple(reasons)

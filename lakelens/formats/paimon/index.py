@@ -43,7 +43,9 @@ def read_index_files(context: TableContext, name: str) -> tuple[PaimonIndexFile,
     return tuple(_make_file(context, record, position, path) for position, record in enumerate(records))
 
 
-def _make_file(context: TableContext, raw: Mapping[str, Any], position: int, manifest: str) -> PaimonIndexFile:
+def _make_file(
+    context: TableContext, raw: Mapping[str, Any], position: int, manifest: str
+) -> PaimonIndexFile:
     name, kind = raw.get("_FILE_NAME"), raw.get("_INDEX_TYPE")
     if not isinstance(name, str) or not isinstance(kind, str):
         raise Corrupt(

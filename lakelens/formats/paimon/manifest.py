@@ -53,7 +53,9 @@ class PaimonManifest(Manifest):
     @cached_property
     def partition_stats(self) -> SimpleStats:
         """Statistics over the partition columns. Raises `LakeError` on damage."""
-        return decode_stats(self.raw.get("_PARTITION_STATS"), self._context.schema.partition_columns, self.path)
+        return decode_stats(
+            self.raw.get("_PARTITION_STATS"), self._context.schema.partition_columns, self.path
+        )
 
     @cached_property
     def partition_summary(self) -> tuple[FieldSummary, ...]:  # type: ignore[override]
@@ -86,13 +88,19 @@ class PaimonManifest(Manifest):
         file = record.get("_FILE")
         if not isinstance(file, Mapping) or not isinstance(file.get("_FILE_NAME"), str):
             raise Corrupt(
-                f"record {position} is no manifest entry", path=self.path, expected="_FILE._FILE_NAME", seen=list(record)
+                f"record {position} is no manifest entry",
+                path=self.path,
+                expected="_FILE._FILE_NAME",
+                seen=list(record),
             )
         kind = KINDS.get(record.get("_KIND"))  # type: ignore[arg-type]
         if kind is None:
             seen = record.get("_KIND")
             raise Corrupt(
-                f"record {position} of unknown kind", path=self.path, expected="_KIND 0 (ADD) or 1 (DELETE)", seen=seen
+                f"record {position} of unknown kind",
+                path=self.path,
+                expected="_KIND 0 (ADD) or 1 (DELETE)",
+                seen=seen,
             )
         found = PaimonDataFile(record, self.content, self.path, self._context)  # type: ignore[arg-type]
         return Entry(kind, None, found.max_sequence_number, found, raw=record)
@@ -101,7 +109,9 @@ class PaimonManifest(Manifest):
         for status, recorded in (("ADD", self.num_added_files), ("DELETE", self.num_deleted_files)):
             counted = sum(entry.status == status for entry in entries)
             if recorded is not None and counted != recorded:
-                message = f"the manifest list counts {recorded} {status} entries, the manifest holds {counted}"
+                message = (
+                    f"the manifest list counts {recorded} {status} entries, the manifest holds {counted}"
+                )
                 self._context.findings.add("warning", "manifest-counts", self.path, message)
 
 

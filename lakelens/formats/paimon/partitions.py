@@ -75,7 +75,9 @@ class Partitions:
             error.path = error.path or path
             self._findings.add_error(error, path)
             return Partition({}, {})
-        texts = {c.name: self._word(value, c, self._legacy) for c, value in zip(self._columns, row, strict=True)}
+        texts = {
+            c.name: self._word(value, c, self._legacy) for c, value in zip(self._columns, row, strict=True)
+        }
         return Partition(row.to_dict(), texts)
 
     def _word(self, value: Any, column: PaimonField, legacy: bool) -> str:

@@ -7,6 +7,7 @@ the highest number in the folder is taken. Hints may be stale, missing or garbag
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.paimon.layout import parse_numbered
@@ -28,7 +29,11 @@ def find_latest(store: Store, folder: str, findings: Findings, kind: str = "snap
     """The current snapshot of a branch: lists its `snapshot` folder once and reads the hints that are there."""
     names = list_names(store, folder)
     ids = tuple(sorted(n for n in (parse_numbered(name, kind) for name in names) if n is not None))
-    hints = {name: _read_hint(store, f"{folder}/{name}", findings) for name in ("EARLIEST", "LATEST") if name in names}
+    hints: dict[str, str] = {
+        name: _read_hint(store, f"{folder}/{name}", findings)
+        for name in ("EARLIEST", "LATEST")
+        if name in names
+    }
     _check_earliest(hints.get("EARLIEST"), ids, f"{folder}/EARLIEST", findings)
     _check_gaps(ids, folder, findings)
     if not ids:
@@ -50,7 +55,9 @@ def _choose(hint: str | None, ids: tuple[int, ...], folder: str, findings: Findi
     if number == highest:
         return highest, f"the LATEST hint says {number}, and there is no later one"
     if number in ids and number + 1 not in ids:
-        message = f"the hint says {number}; snapshots up to {highest} lie above a gap, the engine does not see them"
+        message = (
+            f"the hint says {number}; snapshots up to {highest} lie above a gap, the engine does not see them"
+        )
         findings.add("warning", "stale-hint", path, message)
         return number, f"the LATEST hint says {number}, and snapshot {number + 1} is not there"
     findings.add("warning", "stale-hint", path, f"the hint says {number}, the highest snapshot is {highest}")
@@ -78,11 +85,13 @@ def _check_earliest(hint: str | None, ids: tuple[int, ...], path: str, findings:
     number = _parse_hint(hint)
     if number != ids[0]:
         said = f"{hint[:40]!r}" if number is None else str(number)
-        findings.add("warning", "stale-hint", path, f"the hint says {said}, the earliest snapshot is {ids[0]}")
+        findings.add(
+            "warning", "stale-hint", path, f"the hint says {said}, the earliest snapshot is {ids[0]}"
+        )
 
 
 def _check_gaps(ids: tuple[int, ...], folder: str, findings: Findings) -> None:
-    gaps = [(low, high) for low, high in zip(ids, ids[1:], strict=False) if high != low + 1]
+    gaps = [(low, high) for low, high in pairwise(ids) if high != low + 1]
     for low, high in gaps[:10]:
         message = f"no snapshot between {low} and {high}: ids of a table are consecutive"
         findings.add("warning", "snapshot-gap", folder, message)

@@ -1,8 +1,8 @@
 """Statistics of an older type as values of today's type.
 
 Only where the cast keeps every value and the order: integers to wider integers, decimals or floating point that holds them,
-FLOAT to DOUBLE, decimals to wider decimals, texts and bytes to longer ones, dates and timestamps to finer timestamps. For any
-other change (a number to a text, say) the old bounds say nothing of today's values: they are left out, the counts stay.
+FLOAT to DOUBLE, decimals to wider decimals, texts and bytes to longer ones, dates and timestamps to finer timestamps. For
+any other change (a number to a text, say) the old bounds say nothing of today's values: they are left out, the counts stay.
 """
 
 from __future__ import annotations

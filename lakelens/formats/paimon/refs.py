@@ -1,8 +1,8 @@
 """Branches, tags and consumers of a Paimon table: each is a file or a folder of its own.
 
-    tag/tag-NAME               a snapshot document, with `tagCreateTime` and `tagTimeRetained` when it may expire
-    branch/branch-NAME/…       schemas, snapshots and tags of their own; `main` is the table itself
-    consumer/consumer-ID       {"nextSnapshot": N}
+tag/tag-NAME               a snapshot document, with `tagCreateTime` and `tagTimeRetained` when it may expire
+branch/branch-NAME/…       schemas, snapshots and tags of their own; `main` is the table itself
+consumer/consumer-ID       {"nextSnapshot": N}
 """
 
 from __future__ import annotations
@@ -105,11 +105,16 @@ def parse_local_time(value: Any) -> datetime | None:
     >>> parse_local_time([2024, 1, 2, 3, 4, 5, 600000000]), parse_local_time([2024, 1, 2, 3, 4])
     (datetime.datetime(2024, 1, 2, 3, 4, 5, 600000), datetime.datetime(2024, 1, 2, 3, 4))
     """
-    if not isinstance(value, list) or not 3 <= len(value) <= 7 or not all(type(part) is int for part in value):
+    if (
+        not isinstance(value, list)
+        or not 3 <= len(value) <= 7
+        or not all(type(part) is int for part in value)
+    ):
         return _parse_text_time(value)
     parts = [*value, 0, 0, 0, 0][:7]
     try:
-        return datetime(*parts[:6], parts[6] // 1000)
+        year, month, day, hour, minute, second, nanos = parts
+        return datetime(year, month, day, hour, minute, second, nanos // 1000)
     except (ValueError, OverflowError):
         return None
 

@@ -202,5 +202,7 @@ class Schemas:
 def require_schema(schema: PaimonSchema | None, number: int, path: str) -> PaimonSchema:
     """The schema, or `Corrupt` naming the file that needs it."""
     if schema is None:
-        raise Corrupt(f"needs schema {number}, which cannot be read", path=path, expected=f"schema/schema-{number}")
+        raise Corrupt(
+            f"needs schema {number}, which cannot be read", path=path, expected=f"schema/schema-{number}"
+        )
     return schema

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.index import PaimonIndexFile, read_index_files
 from lakelens.formats.paimon.manifest import PaimonManifest, PaimonManifestList
-from lakelens.formats.paimon.merge import merge_entries
+from lakelens.formats.paimon.merge import MergedEntries, merge_entries
 from lakelens.formats.paimon.schema import PaimonSchema
-from lakelens.formats.paimon.wire import NO_WATERMARK, SnapshotDocument, StatisticsDocument, parse_document, parse_json
+from lakelens.formats.paimon.wire import (
+    NO_WATERMARK,
+    SnapshotDocument,
+    StatisticsDocument,
+    parse_document,
+    parse_json,
+)
 from lakelens.model.datafile import DataFile, StatisticsFile
 from lakelens.model.diff import Diff
 from lakelens.model.fileset import FileSet
@@ -22,6 +28,7 @@ from lakelens.model.snapshot import Snapshot
 if TYPE_CHECKING:
     from lakelens.formats.paimon.table import PaimonTable
 
+T = TypeVar("T")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -36,7 +43,7 @@ class PaimonSnapshot(Snapshot):
         self, table: PaimonTable, document: SnapshotDocument, raw: Mapping[str, Any], path: str, number: int
     ) -> None:
         self._table = table
-        self._context = table.context
+        self.context = table.context
         self.document = document
         self.raw = raw
         self.path = path
@@ -64,6 +71,7 @@ class PaimonSnapshot(Snapshot):
         self.delta_manifest_list = document.delta_manifest_list
         self.changelog_manifest_list = document.changelog_manifest_list
         self.index_manifest = document.index_manifest
+        self._is_incomplete = False
 
     @property
     def parent_id(self) -> int | None:  # type: ignore[override]
@@ -73,7 +81,7 @@ class PaimonSnapshot(Snapshot):
     @cached_property
     def schema(self) -> PaimonSchema:  # type: ignore[override]
         """The schema at the time of the commit; today's, with a finding, when that one cannot be read."""
-        return self._context.schemas.find(self.schema_id) or self._context.schema
+        return self.context.schemas.find(self.schema_id) or self.context.schema
 
     @cached_property
     def summary(self) -> Mapping[str, str]:  # type: ignore[override]
@@ -96,7 +104,7 @@ class PaimonSnapshot(Snapshot):
             ("delta", self.document.delta_manifest_list, self.document.delta_manifest_list_size),
             ("changelog", self.document.changelog_manifest_list, self.document.changelog_manifest_list_size),
         )
-        return tuple(PaimonManifestList(name, role, size, self._context) for role, name, size in named if name)
+        return tuple(PaimonManifestList(name, role, size, self.context) for role, name, size in named if name)
 
     @cached_property
     def manifests(self) -> tuple[PaimonManifest, ...]:
@@ -129,7 +137,9 @@ class PaimonSnapshot(Snapshot):
         name = self.index_manifest
         if name is None:
             return ()
-        return self._attempt(lambda: read_index_files(self._context, name), self._context.layout.manifest(name), ())
+        return self._attempt(
+            lambda: read_index_files(self.context, name), self.context.layout.manifest(name), ()
+        )
 
     @cached_property
     def statistics(self) -> tuple[StatisticsFile, ...]:
@@ -137,7 +147,7 @@ class PaimonSnapshot(Snapshot):
         name = self.document.statistics
         if name is None:
             return ()
-        path = self._context.layout.statistics(name)
+        path = self.context.layout.statistics(name)
         absent = StatisticsFile("table", path, name, None)
         return (self._attempt(lambda: self._read_statistics(path, name), path, absent),)
 
@@ -147,7 +157,7 @@ class PaimonSnapshot(Snapshot):
         return self._table.diff(self.parent_id, self)
 
     def _read_statistics(self, path: str, name: str) -> StatisticsFile:
-        data = self._context.store.read(path)
+        data = self.context.store.read(path)
         raw = parse_json(data, path)
         document, _ = parse_document(StatisticsDocument, raw, path)
         columns = document.col_stats or {}
@@ -155,22 +165,25 @@ class PaimonSnapshot(Snapshot):
 
     def _merge(self) -> list[DataFile]:
         merged = merge_entries([*self._entries_of("base"), *self._entries_of("delta")])
-        findings = self._context.findings
-        for entry in merged.repeated:
-            message = f"{entry.file.recorded_path} is added although it is there already"
-            findings.add("error", "repeated-add", entry.file.manifest or "", message, (self.id,))
-        for entry in merged.dangling:
-            message = f"{entry.file.recorded_path} is deleted although no entry before adds it"
-            findings.add("warning", "dangling-delete", entry.file.manifest or "", message, (self.id,))
+        self._report(merged)
         files = [entry.file for entry in merged.live.values()]
         self._check_total(files)
         return files
 
+    def _report(self, merged: MergedEntries) -> None:
+        findings = self.context.findings
+        for entry in merged.repeated:
+            message = f"{entry.file.recorded_path} is added although it is there already"
+            findings.add("error", "repeated-add", entry.file.manifest or "", message, (self.id,))
+        for entry in merged.dangling if not self._is_incomplete else ():
+            message = f"{entry.file.recorded_path} is deleted although no entry before adds it"
+            findings.add("warning", "dangling-delete", entry.file.manifest or "", message, (self.id,))
+
     def _check_total(self, files: Sequence[DataFile]) -> None:
         total = sum(file.record_count or 0 for file in files)
-        if self.record_count is not None and total != self.record_count:
+        if self.record_count is not None and not self._is_incomplete and total != self.record_count:
             message = f"totalRecordCount is {self.record_count}, the live files hold {total} rows"
-            self._context.findings.add("warning", "record-count", self.path or "", message, (self.id,))
+            self.context.findings.add("warning", "record-count", self.path or "", message, (self.id,))
 
     def _entries_of(self, role: str) -> Iterator[Entry]:
         for found in self.manifest_lists:
@@ -182,10 +195,16 @@ class PaimonSnapshot(Snapshot):
         return self._attempt(lambda: found.manifests, found.path, ())
 
     def _make_set(self, load: Callable[[], Sequence[DataFile]]) -> FileSet:
-        return FileSet(load, self._context.describe_columns)
+        return FileSet(load, self.context.describe_columns)
 
-    def _attempt(self, action: Callable[[], Any], path: str, default: Any) -> Any:
-        return self._context.attempt(action, path, default, (self.id,))
+    def _attempt(self, action: Callable[[], T], path: str, default: T) -> T:
+        """The action's result; damage is a finding, after which totals and deletions are no longer judged."""
+        try:
+            return action()
+        except LakeError as error:
+            self._is_incomplete = True
+            self.context.findings.add_error(error, path, (self.id,))
+            return default
 
 
 def read_snapshot(table: PaimonTable, path: str, number: int | None) -> PaimonSnapshot:

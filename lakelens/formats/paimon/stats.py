@@ -3,8 +3,8 @@
     _MIN_VALUES  bytes, a BinaryRow of the columns      _MAX_VALUES  the same      _NULL_COUNTS  array<long?>
 
 Which columns: all of the schema that the file was written with, or those that `_WRITE_COLS` or `_VALUE_STATS_COLS` name, in
-that order. Rows of no fields mean that there are no statistics. Texts and bytes are usually cut to 16 (`metadata.stats-mode`).
-See "Manifest" of the Paimon table specification.
+that order. Rows of no fields mean that there are no statistics. Texts and bytes are usually cut
+to 16 (`metadata.stats-mode`). See "Manifest" of the Paimon table specification.
 """
 
 from __future__ import annotations

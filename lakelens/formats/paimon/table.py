@@ -42,7 +42,9 @@ class PaimonTable(Table):
         self._snapshots: dict[int, PaimonSnapshot | None] = {}
         self._branches: dict[str, PaimonTable] = {}
         choice = self.pointer.reason
-        self.evidence = replace(evidence, version_choice=choice if self.branch_name == MAIN else f"{self.branch_name}: {choice}")
+        self.evidence = replace(
+            evidence, version_choice=choice if self.branch_name == MAIN else f"{self.branch_name}: {choice}"
+        )
 
     @cached_property
     def pointer(self) -> SnapshotPointer:
@@ -122,7 +124,7 @@ class PaimonTable(Table):
     @cached_property
     def snapshots(self) -> Snapshots:
         """The branch's snapshots by id; unreadable ones are left out and are findings."""
-        found = (self._find(number) for number in self.pointer.ids)
+        found = (self.find_numbered(number) for number in self.pointer.ids)
         return Snapshots([snapshot for snapshot in found if snapshot is not None])
 
     @cached_property
@@ -130,7 +132,7 @@ class PaimonTable(Table):
         """The latest snapshot; the latest readable one, with a finding, when that one is damaged."""
         ids = [number for number in self.pointer.ids if number <= (self.pointer.latest or 0)]
         for number in reversed(ids):
-            found = self._find(number)
+            found = self.find_numbered(number)
             if found is not None:
                 return found
         return None
@@ -196,7 +198,7 @@ class PaimonTable(Table):
     def _find_snapshot(self, ref: Any) -> Snapshot | None:
         if isinstance(ref, int) and not isinstance(ref, bool):
             if ref in self.pointer.ids:
-                return self._find(ref)
+                return self.find_numbered(ref)
             return next((snapshot for snapshot in self.tags.values() if snapshot.id == ref), None)
         return super()._find_snapshot(ref)
 
@@ -204,7 +206,8 @@ class PaimonTable(Table):
         ref = self.refs[name]
         return self.branch(name).current if ref.type == "branch" else self.tags[name]
 
-    def _find(self, number: int) -> PaimonSnapshot | None:
+    def find_numbered(self, number: int) -> PaimonSnapshot | None:
+        """The snapshot file of a number; None, with a finding, when it cannot be read."""
         if number not in self._snapshots:
             path = self.context.layout.snapshot(number)
             self._snapshots[number] = self.context.attempt(
@@ -233,12 +236,20 @@ def open_paimon(request: OpenRequest) -> PaimonTable:
     return table
 
 
-def _open_branch(context: TableContext, branch: str, evidence: Evidence, name: str, catalog: Any) -> PaimonTable:
+def _open_branch(
+    context: TableContext, branch: str, evidence: Evidence, name: str, catalog: Any
+) -> PaimonTable:
     own = TableContext(context.store, context.layout.root, branch)
     if branch != MAIN and find_info(context.store, own.layout.home) is None:
         folder = f"{context.layout.root}/branch"
-        names = [n.removeprefix("branch-") for n in sorted(list_names(context.store, folder)) if n.startswith("branch-")]
-        raise Missing(f"no branch {branch!r}", path=own.layout.home, hint=f"one of {', '.join([MAIN, *names])}")
+        names = [
+            n.removeprefix("branch-")
+            for n in sorted(list_names(context.store, folder))
+            if n.startswith("branch-")
+        ]
+        raise Missing(
+            f"no branch {branch!r}", path=own.layout.home, hint=f"one of {', '.join([MAIN, *names])}"
+        )
     return PaimonTable(own, evidence, name, catalog)
 
 

@@ -71,7 +71,8 @@ def _describe_children(kind: PaimonType, field_id: int, depth: int) -> tuple[Fie
     elif kind.key is not None and kind.value is not None:
         parts = [(below, "key", kind.key), (above, "value", kind.value)]
     return tuple(
-        Field(number, name, describe_type(part, field_id, depth), part.nullable) for number, name, part in parts
+        Field(number, name, describe_type(part, field_id, depth), part.nullable)
+        for number, name, part in parts
     )
 
 

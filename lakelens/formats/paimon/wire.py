@@ -103,12 +103,14 @@ def parse_json(data: bytes, path: str) -> dict[str, Any]:
         raise Corrupt("not UTF-8 text", path=path, offset=error.start, expected="JSON", seen=seen) from error
     except json.JSONDecodeError as error:
         offset = len(error.doc[: error.pos].encode())
-        seen = error.doc[error.pos : error.pos + 40] or "the end of the file"
-        raise Corrupt("not valid JSON", path=path, offset=offset, expected=error.msg, seen=seen) from error
+        text = error.doc[error.pos : error.pos + 40] or "the end of the file"
+        raise Corrupt("not valid JSON", path=path, offset=offset, expected=error.msg, seen=text) from error
     except (RecursionError, ValueError) as error:  # absurd nesting; an integer of thousands of digits
         raise Corrupt("not readable JSON", path=path, offset=0, seen=str(error)) from error
     if not isinstance(parsed, dict):
-        raise Corrupt("not a JSON object", path=path, json_path="$", expected="an object", seen=type(parsed).__name__)
+        raise Corrupt(
+            "not a JSON object", path=path, json_path="$", expected="an object", seen=type(parsed).__name__
+        )
     return parsed
 
 

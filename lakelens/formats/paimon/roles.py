@@ -1,0 +1,166 @@
+"""What each object below a Paimon table is for: by its folder and name, and by who refers to it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lakelens.formats.paimon.layout import parse_numbered
+from lakelens.io.store import walk
+from lakelens.model.tree import StoredFile
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.snapshot import PaimonSnapshot
+    from lakelens.formats.paimon.table import PaimonTable
+
+_NUMBERED = {"schema": "schema", "snapshot": "snapshot", "changelog": "changelog snapshot"}
+_SIDECARS = {
+    ".index": "file index",
+    ".row": "row sidecar",
+    ".blobref": "blob references",
+    ".blob": "blob data",
+}
+_BUCKET = re.compile(r"^bucket-(-?[0-9]+|postpone)$")
+
+
+class References:
+    """Who refers to the objects of a table: `roles` and `users` by path."""
+
+    def __init__(self) -> None:
+        self.roles: dict[str, str] = {}
+        self.users: dict[str, dict[str, None]] = defaultdict(dict)
+
+    def add(self, path: str, user: str, role: str | None = None) -> None:
+        """Keep that `user` names the object, in which role."""
+        self.users[path].setdefault(user)
+        if role is not None:
+            self.roles[path] = role
+
+
+def list_stored_files(table: PaimonTable) -> Iterator[StoredFile]:
+    """Every object below the table with its role, in path order."""
+    references = collect_references(table)
+    root = table.location
+    for found in walk(table.context.store, root):
+        if found.is_dir:
+            continue
+        relative = found.path[len(root) :].lstrip("/")
+        role = references.roles.get(found.path) or name_role(relative)
+        users = tuple(references.users.get(found.path, ()))
+        yield StoredFile(found.path, relative, found.size, role, users, found.modified)
+
+
+def collect_references(table: PaimonTable) -> References:
+    """Follow every document of every branch down to the manifests, and the current snapshots to their files."""
+    references = References()
+    tables = [table.branch(ref.name) for ref in table.refs.branches]
+    for branch in tables:
+        home = "" if branch.branch_name == "main" else f"{branch.branch_name}: "
+        for number in branch.pointer.ids:
+            found = branch.find_numbered(number)
+            if found is not None:
+                _follow(references, found, f"{home}snapshot {number}")
+        for name, snapshot in branch.tags.items():
+            _follow(references, snapshot, f"{home}tag {name}")
+        for snapshot in branch.changelogs:
+            _follow_changelog(references, snapshot, f"{home}changelog {snapshot.id}")
+        if branch.current is not None:
+            _follow_files(references, branch.current, f"{home}snapshot {branch.current.id}")
+    return references
+
+
+def _follow(references: References, snapshot: PaimonSnapshot, user: str) -> None:
+    for found in snapshot.manifest_lists:
+        references.add(found.path, user, f"manifest list ({found.role})")
+    for manifest in snapshot.manifests:
+        references.add(manifest.path, user, "manifest")
+    if snapshot.index_manifest:
+        references.add(snapshot.context.layout.manifest(snapshot.index_manifest), user, "index manifest")
+    for index in snapshot.index_files:
+        references.add(index.path, user, name_index(index.index_type))
+    for statistics in snapshot.statistics:
+        references.add(statistics.path, user, "statistics")
+    _follow_changelog(references, snapshot, user)
+
+
+def _follow_changelog(references: References, snapshot: PaimonSnapshot, user: str) -> None:
+    """All that a kept changelog still has: its other lists have expired."""
+    for found in snapshot.manifest_lists:
+        if found.role == "changelog":
+            references.add(found.path, user, "manifest list (changelog)")
+    for file in snapshot.changelog_files:
+        references.add(file.path, user, "changelog data")
+        references.add(file.manifest or "", user, "manifest")
+
+
+def _follow_files(references: References, snapshot: PaimonSnapshot, user: str) -> None:
+    for file in snapshot.files:
+        references.add(file.path, user)
+        folder = file.path.rpartition("/")[0]
+        for name in getattr(file, "extra_files", ()):
+            references.add(f"{folder}/{name}", user)
+
+
+def name_index(kind: str) -> str:
+    """An index type in words.
+
+    >>> name_index("HASH"), name_index("DELETION_VECTORS"), name_index("btree")
+    ('hash index', 'deletion vectors', 'btree index')
+    """
+    return {"HASH": "hash index", "DELETION_VECTORS": "deletion vectors"}.get(kind, f"{kind} index")
+
+
+def name_role(relative: str) -> str:
+    """What an object is for, by its place and name alone.
+
+    >>> name_role("snapshot/LATEST"), name_role("branch/branch-b/schema/schema-0"), name_role("p=1/bucket-0/data-1-0.orc")
+    ('snapshot hint', 'branch schema', 'data')
+    """
+    parts = relative.split("/")
+    name = parts[-1]
+    if name.endswith(".crc"):
+        return "checksum"
+    if name.startswith(".") and (name.endswith(".tmp") or ".tmp" in name):
+        return "temporary"
+    if parts[0] == "branch" and len(parts) > 2:
+        return f"branch {name_role('/'.join(parts[2:]))}"
+    if len(parts) > 1:
+        by_folder = _name_by_folder(parts[0], name)
+        if by_folder is not None:
+            return by_folder
+    if parts[0] in ("metadata", "iceberg") and len(parts) > 1:
+        return "Iceberg metadata"
+    if len(parts) > 1 and _BUCKET.match(parts[-2]):
+        return _name_by_suffix(name)
+    return "marker" if name == "_SUCCESS" else "unknown"
+
+
+def _name_by_folder(folder: str, name: str) -> str | None:
+    if folder in _NUMBERED:
+        if parse_numbered(name, folder) is not None:
+            return _NUMBERED[folder]
+        return f"{folder} hint" if name in ("LATEST", "EARLIEST") else None
+    if folder == "manifest":
+        for prefix, role in (("manifest-list-", "manifest list"), ("index-manifest-", "index manifest")):
+            if name.startswith(prefix):
+                return role
+        return "manifest" if name.startswith("manifest-") else None
+    named = {
+        "tag": ("tag-", "tag"),
+        "consumer": ("consumer-", "consumer"),
+        "statistics": ("stat-", "statistics"),
+    }
+    if folder in named and name.startswith(named[folder][0]):
+        return named[folder][1]
+    return "index" if folder == "index" else None
+
+
+def _name_by_suffix(name: str) -> str:
+    for suffix, role in _SIDECARS.items():
+        if name.endswith(suffix):
+            return role
+    if name.startswith("index-"):
+        return "index"
+    return "changelog data" if name.startswith("changelog-") else "data"
