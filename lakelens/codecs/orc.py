@@ -1,0 +1,217 @@
+"""ORC tails as plain facts: what a file says of its rows, stripes and columns.
+
+    "ORC" | stripes … | metadata | footer | postscript | postscript length (1 byte)
+
+Follows the ORC specification (v1, "File Tail"). The protobuf structures are read by pyarrow, which tells no column
+statistics and no stripe offsets. Refused with `Corrupt`: a file that does not end as ORC, or whose tail pyarrow cannot
+read; `Unsupported`: what pyarrow says it does not implement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any
+
+from lakelens.errors import Corrupt, Unsupported
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MAGIC = b"ORC"
+#: Type attributes in which writers keep the table's field ids.
+FIELD_ID_KEYS = (b"iceberg.id", b"paimon.id")
+
+
+@dataclass(frozen=True, slots=True)
+class OrcColumn:
+    """One leaf column: its path as in the schema, Arrow's word for its type, the table's field id when written."""
+
+    path: str
+    type: str
+    field_id: int | None
+
+
+@dataclass(frozen=True)
+class OrcFooter:
+    """The tail of an ORC file. Lengths are bytes; `row_index_stride` is rows between index entries (0: no index).
+
+    `key_values` holds the file's own metadata: text where it is UTF-8, bytes elsewhere.
+    """
+
+    num_rows: int
+    num_stripes: int
+    columns: tuple[OrcColumn, ...]
+    compression: str
+    compression_size: int
+    file_version: str
+    writer: str
+    writer_version: str
+    software_version: str
+    row_index_stride: int
+    content_length: int
+    footer_length: int
+    postscript_length: int
+    stripe_statistics_length: int
+    file_length: int
+    key_values: Mapping[str, str | bytes]
+    schema_arrow: pa.Schema = field(repr=False, compare=False)
+    format: str = "orc"
+
+    @property
+    def num_columns(self) -> int:
+        """How many leaf columns there are."""
+        return len(self.columns)
+
+    @property
+    def created_by(self) -> str:
+        """The software that wrote the file, as Parquet's footers call it."""
+        return self.software_version
+
+
+def decode_footer(file: IO[bytes], path: str | None = None) -> OrcFooter:
+    """The tail of the ORC file that a seekable binary file object holds.
+
+    `path` only names the file in errors. Follows the ORC specification's "File Tail". Raises `Corrupt` with the offset.
+
+    >>> import io, pyarrow as pa, pyarrow.orc
+    >>> sink = io.BytesIO()
+    >>> pyarrow.orc.write_table(pa.table({"id": [1, 2, 3]}), sink)
+    >>> footer = decode_footer(sink)
+    >>> footer.num_rows, footer.columns[0].path, footer.columns[0].type
+    (3, 'id', 'int64')
+    """
+    orc, size = _open(file, path)
+    try:
+        schema = orc.schema
+        return OrcFooter(
+            num_rows=orc.nrows,
+            num_stripes=orc.nstripes,
+            columns=tuple(leaf for top in schema for leaf in _leaves(top, top.name)),
+            compression=orc.compression,
+            compression_size=orc.compression_size,
+            file_version=str(orc.file_version),
+            writer=_word(orc, "writer"),
+            writer_version=_word(orc, "writer_version"),
+            software_version=orc.software_version,
+            row_index_stride=orc.row_index_stride,
+            content_length=orc.content_length,
+            footer_length=orc.file_footer_length,
+            postscript_length=orc.file_postscript_length,
+            stripe_statistics_length=orc.stripe_statistics_length,
+            file_length=orc.file_length,
+            key_values=_key_values(schema.metadata),
+            schema_arrow=schema,
+        )
+    except Exception as error:
+        raise _translate(error, path, size) from error
+
+
+def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
+    """The first `count` rows of an ORC file as an Arrow table; reads no more stripes than it takes.
+
+    Raises as `decode_footer` does.
+
+    >>> import io, pyarrow as pa, pyarrow.orc
+    >>> sink = io.BytesIO()
+    >>> pyarrow.orc.write_table(pa.table({"id": [1, 2, 3]}), sink)
+    >>> read_rows(sink, 2).to_pylist()
+    [{'id': 1}, {'id': 2}]
+    """
+    import pyarrow as pa
+
+    orc, size = _open(file, path)
+    try:
+        batches, missing = [], count
+        for stripe in range(orc.nstripes if count > 0 else 0):
+            batches.append(orc.read_stripe(stripe).slice(0, missing))
+            missing -= len(batches[-1])
+            if missing <= 0:
+                break
+        return pa.Table.from_batches(batches, batches[0].schema if batches else orc.schema)
+    except Exception as error:
+        raise _translate(error, path, size) from error
+
+
+def _open(file: IO[bytes], path: str | None) -> tuple[Any, int]:
+    import pyarrow.orc
+
+    size = file.seek(0, 2)
+    file.seek(max(0, size - 4))
+    tail = file.read(4)
+    if size == 0:
+        raise Corrupt("an empty file, not ORC", path=path, offset=0, expected="magic ORC", seen="0 bytes")
+    file.seek(0)
+    head = file.read(3)
+    if tail[-4:-1] != MAGIC:
+        message = "an ORC file that is cut: its end is missing" if head == MAGIC else "not an ORC file"
+        raise Corrupt(
+            message, path=path, offset=max(0, size - 4), expected="ORC before the last byte", seen=tail.hex()
+        )
+    if tail[-1] > size - 1:
+        raise Corrupt(
+            "a postscript longer than the file",
+            path=path,
+            offset=size - 1,
+            expected=f"at most {size - 1}",
+            seen=tail[-1],
+        )
+    file.seek(0)
+    try:
+        return pyarrow.orc.ORCFile(file), size
+    except Exception as error:
+        raise _translate(error, path, size) from error
+
+
+def _word(orc: Any, name: str) -> str:
+    """A property that pyarrow refuses to name when its number is newer than pyarrow."""
+    try:
+        return str(getattr(orc, name))
+    except ValueError:
+        return "unknown"
+
+
+def _translate(error: Exception, path: str | None, size: int) -> Exception:
+    """What pyarrow raises over a file's contents as our error; mistakes in our own calls stay what they are."""
+    import pyarrow as pa
+
+    if isinstance(error, pa.ArrowNotImplementedError):
+        return Unsupported(f"pyarrow does not read this file: {error}", path=path)
+    if isinstance(error, pa.ArrowException | OSError | UnicodeDecodeError):
+        return Corrupt("a damaged ORC file", path=path, offset=size - 1, seen=error)
+    return error
+
+
+def _leaves(column: pa.Field, path: str) -> Iterator[OrcColumn]:
+    import pyarrow.types as kinds
+
+    kind = column.type
+    if kinds.is_struct(kind) and kind.num_fields:
+        for i in range(kind.num_fields):
+            child = kind.field(i)
+            yield from _leaves(child, f"{path}.{child.name}")
+    elif kinds.is_map(kind):
+        yield from _leaves(kind.key_field, f"{path}.key")
+        yield from _leaves(kind.item_field, f"{path}.value")
+    elif kinds.is_list(kind) or kinds.is_large_list(kind):
+        yield from _leaves(kind.value_field, f"{path}.element")
+    else:
+        yield OrcColumn(path, str(kind), _field_id(column))
+
+
+def _field_id(column: pa.Field) -> int | None:
+    for key in FIELD_ID_KEYS:
+        text = (column.metadata or {}).get(key, b"")
+        if text.isdigit():
+            return int(text)
+    return None
+
+
+def _key_values(metadata: Mapping[bytes, bytes] | None) -> dict[str, str | bytes]:
+    def text(value: bytes) -> str | bytes:
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value
+
+    return {key.decode(errors="replace"): text(value) for key, value in (metadata or {}).items()}
