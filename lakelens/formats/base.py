@@ -16,12 +16,16 @@ from lakelens.model.table import Evidence, Table
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What `detect` is given: the store, the path, and what lies there (`children` by name; empty for a file)."""
+    """What `detect` is given: the store, the path, and what lies there (`children` by name; empty for a file).
+
+    `forced` says that the user, or a catalog, named the format: a format without marks of its own then takes the place.
+    """
 
     store: Store
     path: str
     info: ObjectInfo
     children: Mapping[str, ObjectInfo]
+    forced: bool = False
 
     def child(self, *names: str) -> str:
         """The path of something below this place."""

@@ -33,7 +33,7 @@ def get_format(name: str) -> Format:
 
 def detect_format(store: Store, path: str, format: str | None = None) -> tuple[Format, Evidence]:
     """The format of what lies at a path, and why. Raises `NotATable` with all that was looked for."""
-    place = describe_place(store, path)
+    place = describe_place(store, path, forced=format is not None)
     candidates = [get_format(format)] if format else list(load_formats().values())
     found: list[tuple[Evidence, Format]] = []
     refused: list[LakeError] = []
@@ -57,13 +57,13 @@ def detect_format(store: Store, path: str, format: str | None = None) -> tuple[F
     )
 
 
-def describe_place(store: Store, path: str) -> Place:
+def describe_place(store: Store, path: str, *, forced: bool = False) -> Place:
     """What lies at a path. Raises `Missing` when nothing does."""
     info = store.info(path)
     children: dict[str, ObjectInfo] = {}
     if info.is_dir:
         children = {child.name: child for child in store.list(path)}
-    return Place(store, path, info, children)
+    return Place(store, path, info, children, forced)
 
 
 def _word_content(place: Place) -> str:

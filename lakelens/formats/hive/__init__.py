@@ -1,0 +1,31 @@
+"""Hive-style tables: directories of data files, with everything else in a metastore, or nowhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lakelens.formats.base import OpenRequest, Place
+    from lakelens.model.table import Evidence, Table
+
+
+class HiveFormat:
+    """The format of a directory that holds data files and nothing that says what they mean."""
+
+    name = "hive"
+    looked_for = "Parquet, ORC or Avro files, key=value directories, or names that Spark or Hive give (part-…, 000000_0)"
+
+    def detect(self, place: Place) -> Evidence | None:
+        """Why this directory may be read as a Hive table, with a confidence below 0.5; None when nothing says so."""
+        from lakelens.formats.hive.detect import detect_hive
+
+        return detect_hive(place)
+
+    def open(self, request: OpenRequest) -> Table:
+        """The table; the directory is listed when its files are first asked for."""
+        from lakelens.formats.hive.table import HiveTable
+
+        return HiveTable(request)
+
+
+FORMAT = HiveFormat()

@@ -1,0 +1,129 @@
+"""One data file of a Hive-style table: what its name and the listing say, and, when asked, what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.formats.access import TableAccess
+from lakelens.formats.hive.footers import FileFacts, read_facts, read_format
+from lakelens.formats.hive.names import parse_partition_value
+from lakelens.formats.hive.read import Found, Pairs
+from lakelens.model.datafile import DataFile
+from lakelens.model.schema import Field
+from lakelens.model.stats import Bounds, Partition
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class HiveFile(DataFile):
+    """A visible file of a Hive-style table.
+
+    Nothing is opened until `record_count`, `bounds`, `footer`, `columns` or `preview` is asked for, or `file_format` of a
+    file whose name does not tell. Damage is a finding and leaves `record_count` None and `bounds` empty; asking for
+    `footer` or `preview` raises. `write_id` is the UUID of the Spark job that wrote the file, None for other writers.
+    """
+
+    def __init__(self, access: TableAccess, found: Found, columns: Sequence[str]) -> None:
+        self._access = access
+        self._found = found
+        self.path = self.recorded_path = found.path
+        self.relative_path = found.relative_path
+        self.role = found.role
+        self.partition = make_partition(found.pairs, columns)
+        self.bucket = found.name.bucket
+        self.size_bytes = found.info.size
+        self.modified: datetime | None = found.info.modified
+        self.write_id = found.name.job
+        self.writer = found.name.writer
+        self.task = found.name.task
+        self.codec_in_name = found.name.codec
+        self.acid_write_ids = (
+            None if found.acid is None else (found.acid.first_write_id, found.acid.last_write_id)
+        )
+
+    @cached_property
+    def file_format(self) -> str:  # type: ignore[override]
+        """By the extension, else by the first bytes."""
+        if self._found.name.format is not None:
+            return self._found.name.format
+        if not self.size_bytes:
+            return "empty"
+        return self._access.attempt(lambda: read_format(self._access.store, self.path), self.path, "unknown")
+
+    @cached_property
+    def raw(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """What the listing and the name said; a Hive-style table records nothing else of a file."""
+        name = self._found.name
+        parts = {key: getattr(name, key) for key in type(name).__slots__}
+        return {
+            "path": self.path,
+            "size": self.size_bytes,
+            "modified": self.modified,
+            "role": self.role,
+            "directories": [f"{key}={text}" for key, text in self._found.pairs],
+        } | {key: value for key, value in parts.items() if value is not None}
+
+    @cached_property
+    def facts(self) -> FileFacts | None:
+        """Rows and columns as the file tells them; None for text, and, with a finding, for a damaged file."""
+        return self._access.attempt(self._read_facts, self.path, None)
+
+    def _read_facts(self) -> FileFacts | None:
+        return read_facts(self._access.store, self.path, self.file_format)
+
+    @property
+    def record_count(self) -> int | None:  # type: ignore[override]
+        """Rows by the file's own footer; 0 for a file without bytes, None for text and for damaged files."""
+        if not self.size_bytes:
+            return 0
+        return None if self.facts is None else self.facts.record_count
+
+    @property
+    def columns(self) -> tuple[Field, ...]:
+        """The columns that are stored in the file; empty for text."""
+        return () if self.facts is None or not self.size_bytes else self.facts.columns
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """Bounds and counts of the Parquet footer, row groups taken together; empty for other formats."""
+        from lakelens.formats.hive.bounds import collect_bounds, name_leaves
+
+        if not self.size_bytes or self.facts is None or self.file_format != "parquet":
+            return Bounds({})
+        leaves = name_leaves(self.facts.columns, {})
+        if len(leaves) != self.facts.footer.num_columns:  # what Spark recorded is not what is stored
+            leaves = name_leaves(self.facts.own_columns, {})
+        return collect_bounds(self.facts.footer.metadata, leaves)
+
+    @property
+    def footer(self) -> Any:
+        """What the file says of itself. Raises `Corrupt`, naming the file, when it is empty, cut off or something else."""
+        from lakelens.formats.hive.footers import read_footer
+
+        return read_footer(self._access.store, self.path, self.file_format)
+
+    def preview(self, n: int = 10) -> pa.Table:
+        """The first `n` rows as stored, without the partition's columns; lines of text as one column `line`."""
+        from lakelens.formats.hive.rows import read_rows
+
+        return read_rows(self._access.store, self.path, self.file_format, n)
+
+    def __repr__(self) -> str:
+        # rows would cost a look into the file
+        rows = f"{self.record_count} rows, " if "facts" in self.__dict__ else ""
+        return f"<DataFile {self.content} {self.path.rsplit('/', 1)[-1]}: {rows}{self.size_bytes} bytes>"
+
+
+def make_partition(pairs: Pairs, columns: Sequence[str]) -> Partition:
+    """The partition of a path: values (text, or None for Hive's default partition) by column, in the table's order.
+
+    >>> make_partition((("B", "__HIVE_DEFAULT_PARTITION__"), ("a", "x%2Fy")), ["a", "b"])
+    <Partition a=x%2Fy/b=__HIVE_DEFAULT_PARTITION__>
+    """
+    texts = {key.casefold(): text for key, text in pairs}
+    ordered = {column: texts[column.casefold()] for column in columns if column.casefold() in texts}
+    return Partition({column: parse_partition_value(text) for column, text in ordered.items()}, ordered)

@@ -1,0 +1,110 @@
+"""The one state that a Hive-style table has: a listing taken now. And what such a listing tells of the table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lakelens.formats.hive.read import Found
+from lakelens.model.diff import Diff, ManifestChanges, PartitionChange
+from lakelens.model.fileset import FileColumns, FileSet
+from lakelens.model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lakelens.model.manifest import Manifest, ManifestList
+    from lakelens.model.schema import Schema
+
+
+class ListedFiles(FileSet):
+    """The files of a listing. Its one line does not count rows: that would open every file."""
+
+    def __repr__(self) -> str:
+        return f"<FileSet {len(self)} files, {self.size_bytes} bytes>"
+
+
+class HiveListing(Snapshot):
+    """A listing of the visible files: it has no id, no parent, and no name; `committed_at` is the newest file's time."""
+
+    id = None
+
+    def __init__(
+        self,
+        found: Sequence[Found],
+        files: ListedFiles,
+        load_schema: Callable[[], Schema],
+        path: str,
+    ) -> None:
+        self._found = found
+        self._files = files
+        self._load_schema = load_schema
+        self.path = path
+        times = [one.info.modified for one in found if one.is_data and one.info.modified is not None]
+        self.committed_at: datetime | None = max(times, default=None)
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        """The table's schema; a listing has none of its own."""
+        return self._load_schema()
+
+    @cached_property
+    def summary(self) -> Mapping[str, str]:  # type: ignore[override]
+        """Counted from the listing, not recorded anywhere: files, bytes, partitions, jobs, and files by role."""
+        data = [one for one in self._found if one.is_data]
+        counted = {
+            "total-data-files": len(data),
+            "total-files-size": sum(one.info.size for one in data),
+            "total-partitions": len({one.pairs for one in data if one.pairs}),
+            "write-jobs": len({one.name.job for one in data if one.name.job}),
+        }
+        roles = Counter(one.role for one in self._found if not one.is_data)
+        return {key: str(value) for key, value in (*counted.items(), *sorted(roles.items()))}
+
+    @property
+    def refs(self) -> tuple[str, ...]:
+        """None: nothing can name a listing."""
+        return ()
+
+    @property
+    def manifest_lists(self) -> tuple[ManifestList, ...]:
+        """None: nothing refers to the files but the listing."""
+        return ()
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """None."""
+        return ()
+
+    @property
+    def files(self) -> FileSet:
+        """The visible data files."""
+        return self._files
+
+    @property
+    def changes(self) -> Diff:
+        """The diff from nothing: what was there before is not kept."""
+        nothing = FileSet(lambda: (), FileColumns)
+        return Diff(None, self, self.files, nothing, nothing, ManifestChanges(), (), (), _group(self.files))
+
+    def __repr__(self) -> str:
+        return f"<Snapshot listing of {self.summary['total-data-files']} files>"
+
+
+def _group(files: Iterable[object]) -> tuple[PartitionChange, ...]:
+    from lakelens.model.datafile import DataFile
+
+    groups: dict[str, list[DataFile]] = {}
+    for one in files:
+        if isinstance(one, DataFile):
+            groups.setdefault(str(one.partition), []).append(one)
+    return tuple(
+        PartitionChange(
+            name,
+            added_files=len(members),
+            added_rows=sum(member.record_count or 0 for member in members),
+            added_bytes=sum(member.size_bytes or 0 for member in members),
+        )
+        for name, members in sorted(groups.items())
+    )

@@ -1,0 +1,79 @@
+"""The first rows of a data file, as stored: partition columns are not in it, hidden columns are."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import zlib
+from typing import TYPE_CHECKING
+
+from lakelens.errors import Corrupt, Unsupported
+from lakelens.formats.hive.footers import open_file
+from lakelens.io.store import Store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_TEXT = ("text", "csv", "json", "gzip")
+_LINE_LIMIT = 1 << 20  # bytes of a text file that are looked at for its first lines
+
+
+def read_rows(store: Store, path: str, file_format: str, n: int) -> pa.Table:
+    """The first `n` rows as an Arrow table; the lines of a text file as one column `line`.
+
+    Raises `Corrupt` for damage, `Unsupported` for formats whose rows lakelens does not read.
+    """
+    if file_format in _TEXT:
+        return _read_lines(store, path, n)
+    readers = {"parquet": _read_parquet, "orc": _read_orc, "avro": _read_avro}
+    if file_format not in readers:
+        raise Unsupported(f"rows of a {file_format} file are not read", path=path)
+    return readers[file_format](store, path, n)
+
+
+def _read_parquet(store: Store, path: str, n: int) -> pa.Table:
+    from lakelens.codecs import parquet
+
+    return parquet.read_rows(open_file(store, path), n, path)
+
+
+def _read_orc(store: Store, path: str, n: int) -> pa.Table:
+    from lakelens.codecs import orc
+
+    return orc.read_rows(open_file(store, path), n, path)
+
+
+def _read_avro(store: Store, path: str, n: int) -> pa.Table:
+    from itertools import islice
+
+    import pyarrow as pa
+
+    from lakelens.codecs.avro import iter_records
+
+    rows = list(islice(iter_records(store.read(path), path), n))
+    return pa.Table.from_pylist(rows)
+
+
+def _read_lines(store: Store, path: str, n: int) -> pa.Table:
+    import pyarrow as pa
+
+    data = _decompress(store.read_range(path, 0, _LINE_LIMIT), path)
+    lines = data.split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    texts = [line.decode("utf-8", "replace") for line in lines[:n]]
+    return pa.table({"line": pa.array(texts, pa.string())})
+
+
+def _decompress(data: bytes, path: str) -> bytes:
+    """The text behind gzip or bzip2; the compressed bytes may be cut, the lines before the cut are wanted."""
+    try:
+        if data.startswith(b"\x1f\x8b"):
+            return zlib.decompressobj(wbits=31).decompress(data)
+        if data.startswith(b"BZh"):
+            return bz2.BZ2Decompressor().decompress(data)
+    except (zlib.error, OSError, gzip.BadGzipFile) as error:
+        raise Corrupt("compressed text that cannot be read", path=path, seen=str(error)) from error
+    if data.startswith(b"\x28\xb5\x2f\xfd"):
+        raise Unsupported("text compressed with zstd is not read", path=path)
+    return data

@@ -1,0 +1,176 @@
+"""A Hive-style table: what its directory and, when it was opened through one, its metastore say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any
+
+from lakelens.errors import Unsupported
+from lakelens.formats.access import TableAccess
+from lakelens.formats.base import OpenRequest
+from lakelens.formats.hive.datafile import HiveFile, make_partition
+from lakelens.formats.hive.listing import HiveListing, ListedFiles
+from lakelens.formats.hive.metastore import Registered, compare_partitions, list_registered, walk_registered
+from lakelens.formats.hive.observations import list_columns, observe_listing
+from lakelens.formats.hive.read import Found, walk_table
+from lakelens.formats.hive.schema import infer_schema, make_partitioning, parse_catalog_schema
+from lakelens.io.locate import Locator
+from lakelens.model.fileset import FileColumns
+from lakelens.model.finding import Findings
+from lakelens.model.schema import DataType, PartitionSpec, Schema
+from lakelens.model.snapshot import Refs, Snapshots
+from lakelens.model.table import Reads, Relocation, Table
+from lakelens.model.tree import StoredFile
+
+_FURTHER = (
+    ("role", DataType("string", "string")),
+    ("modified", DataType("timestamp", "timestamptz", precision=6)),
+    ("write_id", DataType("string", "string")),
+    ("task", DataType("int", "int32")),
+)
+
+
+class HiveTable(Table):
+    """A directory of data files. Opening it reads nothing further; its files are listed when first asked for.
+
+    `catalog` holds the metastore's facts when the table was opened through a Spark session: `columns`,
+    `partition_columns`, `table`, `storage` (with the serde), `properties`, `partitions`, `statistics`. Without them
+    `schema` is inferred from the files and `partitioning` from the directories.
+    """
+
+    format = "hive"
+
+    def __init__(self, request: OpenRequest) -> None:
+        if request.branch is not None or request.version is not None:
+            raise Unsupported("a Hive table has no branches and no versions", path=request.path)
+        self.location = request.path
+        self.evidence = request.evidence
+        self.name = request.name or _make_name(request.path)
+        facts = {key: value for key, value in (request.catalog or {}).items() if value is not None}
+        self.catalog = facts or None
+        self._access = TableAccess(request.store, Locator(request.path, scheme=request.store.scheme))
+        self.findings = self._access.findings
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """The metastore's table properties; empty when only the directory is known."""
+        return dict((self.catalog or {}).get("properties", {}))
+
+    @cached_property
+    def _told_schema(self) -> Schema | None:
+        return parse_catalog_schema(self.catalog or {})
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The metastore's columns; else the union of the files' own columns, then the partition columns as strings."""
+        if self._told_schema is not None:
+            return self._told_schema
+        files = [file for file in self.current.files if isinstance(file, HiveFile)]
+        return infer_schema(files, self._partition_columns, self.findings, self.location)
+
+    @property
+    def schemas(self) -> Sequence[Schema]:
+        """Today's schema: no other is kept."""
+        return (self.schema,)
+
+    @cached_property
+    def partitioning(self) -> PartitionSpec:
+        """The partition columns; types are the metastore's, or inferred from the directories' texts (`raw` says which)."""
+        values: dict[str, set[str | None]] = {name: set() for name in self._partition_columns}
+        for pairs in {one.pairs for one in self._listing if one.is_data}:
+            for name, value in make_partition(pairs, self._partition_columns).items():
+                values[name].add(value)
+        return make_partitioning(self._told_schema, self._partition_columns, values)
+
+    @cached_property
+    def _partition_columns(self) -> list[str]:
+        told = (self.catalog or {}).get("partition_columns")
+        if told or self._told_schema is not None:
+            return [column["name"] for column in told or ()]
+        return list_columns(one for one in self._listing if one.is_data)
+
+    @property
+    def refs(self) -> Refs:
+        """None: there is nothing to refer to."""
+        return Refs(())
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """None: a Hive table keeps no history."""
+        return Snapshots(())
+
+    @cached_property
+    def current(self) -> HiveListing:
+        """A listing, taken when it is first asked for; open the table again for a new one."""
+        files = ListedFiles(self._load_files, self._make_columns)
+        return HiveListing(self._listing, files, lambda: self.schema, self.location)
+
+    @property
+    def metadata(self) -> Any:
+        """What the metastore said, as it was given; empty for a directory alone."""
+        return self.catalog or {}
+
+    @property
+    def relocation(self) -> Relocation:
+        """Where the metastore says the table lies; nothing else is recorded."""
+        storage = (self.catalog or {}).get("storage", {})
+        return self._access.describe_relocation(storage.get("Location"))
+
+    @property
+    def reads(self) -> Reads:
+        """What was read so far."""
+        return self._access.count_reads()
+
+    def list_files(self) -> Iterator[StoredFile]:
+        """Every object below the table's directory, and those of partitions that lie elsewhere; listed anew."""
+        for one in self._list(Findings()):
+            by = (f"listing of {'/'.join('='.join(p) for p in one.pairs) or 'the directory'}",)
+            yield StoredFile(
+                one.path,
+                one.relative_path,
+                one.info.size,
+                one.role,
+                by if one.is_data else (),
+                one.info.modified,
+            )
+
+    @cached_property
+    def _registered(self) -> list[Registered]:
+        return list_registered(self.catalog or {}, self._access.store)
+
+    @cached_property
+    def _listing(self) -> list[Found]:
+        found = self._list(self.findings)
+        observe_listing(found, self.findings, self.location)
+        return found
+
+    def _list(self, findings: Findings) -> list[Found]:
+        places = {one.path: one.pairs for one in self._registered if one.path is not None}
+        store = self._access.store
+        found = list(walk_table(store, self.location, findings, registered=places))
+        if not (self.catalog or {}).get("partition_columns"):
+            return found
+        found.extend(walk_registered(store, self.location, self._registered, findings))
+        count = int((self.catalog or {}).get("partition_count", len(self._registered)))
+        return compare_partitions(found, self._registered, count, self.location, store, findings)
+
+    def _load_files(self) -> list[HiveFile]:
+        return [HiveFile(self._access, one, self._partition_columns) for one in self._listing if one.is_data]
+
+    def _make_columns(self) -> FileColumns:
+        keys = {name.casefold() for name in self._partition_columns}
+        stats = tuple((path, leaf.type) for path, leaf in self.schema.leaves() if path.casefold() not in keys)
+        text = DataType("string", "string")
+        return FileColumns(stats, (), tuple((name, text) for name in self._partition_columns), _FURTHER)
+
+
+def _make_name(path: str) -> str:
+    """The directory's name, with the database's before it where the parent is `NAME.db`.
+
+    >>> _make_name("/wh/shop.db/orders"), _make_name("/wh/orders")
+    ('shop.orders', 'orders')
+    """
+    place = PurePosixPath(path)
+    return f"{place.parent.name[:-3]}.{place.name}" if place.parent.name.endswith(".db") else place.name
