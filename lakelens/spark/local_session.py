@@ -157,13 +157,15 @@ def _defaults(place: Path, wanted: tuple[str, ...], jars: list[Path]) -> dict[st
         settings |= _iceberg_settings(place)
     if "paimon" in wanted:
         settings |= _paimon_settings(place)
-    extensions = [_SQL_EXTENSIONS[name] for name in wanted if name in _SQL_EXTENSIONS]
+    extensions = [extension for name, extension in _SQL_EXTENSIONS.items() if name in wanted]
     return settings | ({_EXTENSIONS: ",".join(extensions)} if extensions else {})
 
 
+# The last one parses first. Iceberg's parser takes CALL for its own procedures only; Paimon's takes every CALL and then
+# refuses Iceberg's catalog.
 _SQL_EXTENSIONS = {
-    "iceberg": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     "paimon": "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions",
+    "iceberg": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
 }
 
 

@@ -209,6 +209,18 @@ def test_the_catalog_knows_icebergs_current_metadata(spark: Any) -> None:
     assert entry.metadata_location == str(newest)
 
 
+def test_procedures_of_both_formats_can_be_called(spark: Any) -> None:
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS iceberg.called")
+    spark.sql("CREATE OR REPLACE TABLE iceberg.called.t (id INT)")
+    spark.sql("INSERT INTO iceberg.called.t VALUES (1)")
+    assert spark.sql("CALL iceberg.system.rewrite_manifests('called.t')").collect()
+    spark.sql("CREATE DATABASE IF NOT EXISTS paimon.called")
+    spark.sql("CREATE TABLE IF NOT EXISTS paimon.called.t (id INT)")
+    spark.sql("INSERT INTO paimon.called.t VALUES (1)")
+    spark.sql("CALL paimon.sys.create_tag(table => 'called.t', tag => 'one', snapshot => 1)")
+    assert spark.sql("SELECT tag_name FROM paimon.called.`t$tags`").collect()[0][0] == "one"
+
+
 def test_the_catalog_knows_where_a_paimon_table_lies(spark: Any) -> None:
     spark.sql("CREATE DATABASE IF NOT EXISTS paimon.located")
     spark.sql("CREATE TABLE IF NOT EXISTS paimon.located.t (id INT) TBLPROPERTIES ('bucket' = '-1')")

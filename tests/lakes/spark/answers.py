@@ -10,10 +10,33 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-ICEBERG_TABLES = ["snapshots", "history", "refs", "manifests", "all_manifests", "entries", "all_entries", "files", "all_files", "partitions", "metadata_log_entries", "position_deletes"]
+ICEBERG_TABLES = (
+    *(
+        "snapshots",
+        "history",
+        "refs",
+        "manifests",
+        "all_manifests",
+        "entries",
+        "all_entries",
+        "files",
+        "all_files",
+    ),
+    *("partitions", "metadata_log_entries", "position_deletes"),
+)
 # These repeat rows of `files` and `all_files`: the paths say which.
 ICEBERG_SUBSETS = ["data_files", "delete_files", "all_data_files", "all_delete_files"]
-PAIMON_TABLES = ["snapshots", "schemas", "options", "files", "manifests", "partitions", "tags", "branches", "statistics"]
+PAIMON_TABLES = [
+    "snapshots",
+    "schemas",
+    "options",
+    "files",
+    "manifests",
+    "partitions",
+    "tags",
+    "branches",
+    "statistics",
+]
 MOST_ROWS = 200
 
 
@@ -34,7 +57,7 @@ def collect_iceberg(spark: Any, table: str) -> tuple[Path, dict[str, Any]]:
             str(key): ask(spark, f"SELECT * FROM {table}.{name} VERSION AS OF {key}") for key in ids
         }
     for taken in document["files_at"].values():
-        for row in taken:
+        for row in taken if isinstance(taken, list) else []:
             row.pop("readable_metrics", None)  # under the names of that time; `files` has those of today
     document["row_count_at"] = {
         str(key): ask(spark, f"SELECT count(*) AS n FROM {table} VERSION AS OF {key}")[0]["n"] for key in ids

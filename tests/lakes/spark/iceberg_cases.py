@@ -8,7 +8,7 @@ from typing import Any
 CASES: dict[str, Callable[[Any, str], str]] = {}
 
 AVRO, ORC = "'write.format.default'='avro'", "'write.format.default'='orc'"
-MERGE_ON_READ = "'write.delete.mode'='merge-on-read', 'write.update.mode'='merge-on-read', 'write.merge.mode'='merge-on-read'"
+MERGE_ON_READ = ", ".join(f"'write.{kind}.mode'='merge-on-read'" for kind in ("delete", "update", "merge"))
 
 
 def case(name: str, *versions: int) -> Callable[[Any], Any]:
@@ -74,11 +74,15 @@ TYPES = """
   st STRUCT<x: INT, y: STRUCT<z: STRING, `a.b`: DOUBLE>>, li ARRAY<STRING>, ma MAP<STRING, INT>, ls ARRAY<STRUCT<k: BIGINT>>
 """
 VALUES = """
-  (true, 1, 9007199254740993, CAST(1.5 AS FLOAT), 2.5D, 1234567.89, 12345678901234.5678, 1234567890123456789012345678.0123456789,
-   DATE'2024-01-01', TIMESTAMP'2024-01-01 10:11:12.123456', TIMESTAMP_NTZ'2024-01-01 10:11:12.123456', 'alpha', X'00FF10',
-   named_struct('x', 7, 'y', named_struct('z', 'deep', 'a.b', 0.25D)), array('x', NULL, 'y'), map('k', 1, 'n', NULL), array(named_struct('k', 5L))),
-  (false, -2147483648, -9223372036854775808, CAST('-Infinity' AS FLOAT), -0.0D, -0.01, -0.0001, -0.0000000001,
-   DATE'1969-12-31', TIMESTAMP'1969-12-31 23:59:59.999999', TIMESTAMP_NTZ'0001-01-01 00:00:00', 'a long string that is cut at sixteen', X'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF',
+  (true, 1, 9007199254740993, CAST(1.5 AS FLOAT), 2.5D,
+   1234567.89, 12345678901234.5678, 1234567890123456789012345678.0123456789,
+   DATE'2024-01-01', TIMESTAMP'2024-01-01 10:11:12.123456', TIMESTAMP_NTZ'2024-01-01 10:11:12.123456',
+   'alpha', X'00FF10', named_struct('x', 7, 'y', named_struct('z', 'deep', 'a.b', 0.25D)),
+   array('x', NULL, 'y'), map('k', 1, 'n', NULL), array(named_struct('k', 5L))),
+  (false, -2147483648, -9223372036854775808, CAST('-Infinity' AS FLOAT), -0.0D,
+   -0.01, -0.0001, -0.0000000001,
+   DATE'1969-12-31', TIMESTAMP'1969-12-31 23:59:59.999999', TIMESTAMP_NTZ'0001-01-01 00:00:00',
+   'a long string that is cut at sixteen', X'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF',
    named_struct('x', -7, 'y', NULL), array(), map(), array()),
   (NULL, NULL, NULL, CAST('NaN' AS FLOAT), CAST('NaN' AS DOUBLE), NULL, NULL, NULL,
    NULL, NULL, NULL, 'ünïcödé 🎈🎈🎈🎈🎈🎈🎈🎈🎈🎈', NULL, NULL, NULL, NULL, NULL)

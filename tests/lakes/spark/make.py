@@ -1,6 +1,8 @@
 """Make the engine-written test tables of this folder, each with the engine's own answers.
 
-    python tests/lakes/spark/make.py [FORMAT | FORMAT/CASE …]
+    python tests/lakes/spark/make.py [--new] [FORMAT | FORMAT/CASE …]
+
+`--new` makes only the cases that have no folder yet.
 
 Tables are written under one neutral root that is removed afterwards: the absolute locations that their metadata record
 do not exist any more, as in nearly every table that somebody else has copied. `tests/lakes/README.md` tells the layout
@@ -28,7 +30,12 @@ time.tzset()
 import answers  # noqa: E402
 import hive_cases  # noqa: E402
 import iceberg_cases  # noqa: E402
+import iceberg_evolution_cases  # noqa: E402, F401
+import iceberg_java_cases  # noqa: E402, F401
+import iceberg_maintenance_cases  # noqa: E402, F401
+import iceberg_partition_cases  # noqa: E402, F401
 import paimon_cases  # noqa: E402
+import paimon_storage_cases  # noqa: E402, F401
 
 from lakelens.spark import session  # noqa: E402
 
@@ -45,11 +52,14 @@ CASES = {"iceberg": iceberg_cases.CASES, "paimon": paimon_cases.CASES, "hive": h
 
 def main(wanted: list[str]) -> int:
     shutil.rmtree(ROOT, ignore_errors=True)
+    only_new = "--new" in wanted
+    wanted = [word for word in wanted if word != "--new"]
     chosen = [
         (kind, name)
         for kind, cases in CASES.items()
         for name in cases
-        if not wanted or kind in wanted or f"{kind}/{name}" in wanted
+        if (not wanted or kind in wanted or f"{kind}/{name}" in wanted)
+        and not (only_new and (HERE / kind / name).exists())
     ]
     if not chosen:
         print(
@@ -71,7 +81,7 @@ def make(spark, kind: str, name: str) -> bool:
     start = time.monotonic()
     try:
         made = CASES[kind][name](spark, name.replace("-", "_").replace(".", "_"))
-        place, document = answers.collect(spark, kind, made)
+        place, document = made if isinstance(made, tuple) else answers.collect(spark, kind, made)
     except Exception as error:
         print(f"{kind}/{name} FAILED: {type(error).__name__}: {str(error)[:1500]}", flush=True)
         return False
