@@ -1,0 +1,40 @@
+"""Apache Iceberg, versions 1 to 3 (4 is a draft: read as far as it goes).
+
+    detect.py versions.py names.py   what lies here, and which metadata file is the current one
+    wire.py                          what the metadata document says, typed, with the raw document kept
+    records.py                       Avro records of manifest lists and manifests under their specified names
+    schemas.py columns.py            schemas, specs, and the names that column ids have today
+    table.py snapshot.py manifest.py datafile.py …   what it means
+
+The heavy modules load when a table is opened.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lakelens.formats.base import OpenRequest, Place
+    from lakelens.model.table import Evidence, Table
+
+
+class IcebergFormat:
+    """Detects and opens Iceberg tables."""
+
+    name = "iceberg"
+    looked_for = "metadata/*.metadata.json (v1.metadata.json, 00000-<uuid>.metadata.json, gzip or zstd too)"
+
+    def detect(self, place: Place) -> Evidence | None:
+        """Why this place is an Iceberg table; raises `Unsupported` for an Iceberg view."""
+        from lakelens.formats.iceberg.detect import detect_table
+
+        return detect_table(place)
+
+    def open(self, request: OpenRequest) -> Table:
+        """The table; reads the metadata document and no manifest."""
+        from lakelens.formats.iceberg.opening import open_table
+
+        return open_table(request)
+
+
+FORMAT = IcebergFormat()

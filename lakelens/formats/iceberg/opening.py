@@ -1,0 +1,96 @@
+"""Opens a table: chooses its metadata document, reads it, and notes what is odd. No manifest is read."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import replace
+
+from lakelens.errors import Corrupt, LakeError, Missing, NotATable
+from lakelens.formats.access import TableAccess
+from lakelens.formats.base import OpenRequest
+from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.detect import Layout, choose_version, find_layout
+from lakelens.formats.iceberg.locations import build_locator
+from lakelens.formats.iceberg.table import IcebergTable
+from lakelens.formats.iceberg.versions import VersionChoice
+from lakelens.formats.iceberg.wire import Document, decode_document
+from lakelens.io.locate import Locator, split_location
+from lakelens.io.store import find_info
+from lakelens.model.finding import Findings
+
+
+def open_table(request: OpenRequest) -> IcebergTable:
+    """The table of a request. Raises `Missing`, `Corrupt` or `Unsupported`."""
+    layout = find_layout(request.store, request.path, request.store.info(request.path))
+    if layout is None:
+        raise NotATable("no Iceberg metadata here", path=request.path)
+    findings = Findings()
+    choice = _choose(request, layout, findings)
+    for severity, code, path, message in choice.notes:
+        findings.add(severity, code, path, message)  # type: ignore[arg-type]
+    document = _read_document(request, layout, choice)
+    for code, message in document.notes:
+        findings.add("warning", code, document.path, message)
+    folder = posixpath.dirname(document.path)
+    locator = build_locator(layout.root, folder, document.typed, request.store.scheme)
+    context = TableContext(TableAccess(request.store, locator, findings), document)
+    if "delta" in request.evidence.others:
+        message = "a Delta log lies beside the Iceberg metadata: the same files may be a Delta table too"
+        findings.add("note", "delta-log", f"{layout.root}/_delta_log", message)
+    evidence = replace(
+        request.evidence,
+        version_choice=choice.how,
+        candidates=choice.candidates,
+        files=tuple(path for path in (choice.path, choice.hint_path) if path),
+    )
+    return IcebergTable(context, layout, evidence, request)
+
+
+def _choose(request: OpenRequest, layout: Layout, findings: Findings) -> VersionChoice:
+    """The asked-for version, else the catalog's pointer, else what the directory tells."""
+    pointer = (request.catalog or {}).get("metadata_location")
+    if request.version is not None or not isinstance(pointer, str):
+        return choose_version(layout, request.version)
+    path = _find_pointer(request, layout, pointer)
+    if path is None:
+        chosen = choose_version(layout)
+        message = (
+            f"the catalog points to {pointer}, which is not there; opened instead is what the directory tells"
+        )
+        findings.add("error", "catalog-pointer", chosen.path, message)
+        return chosen
+    others = tuple(other for other in layout.folder.candidates if other != path)
+    return VersionChoice(path, "the catalog points to this metadata file", others)
+
+
+def _find_pointer(request: OpenRequest, layout: Layout, pointer: str) -> str | None:
+    name = posixpath.basename(pointer)
+    if name in layout.folder.children:
+        return layout.folder.place(name)
+    for path in (split_location(pointer)[1], Locator(layout.root, folders=("metadata",)).locate(pointer)):
+        if find_info(request.store, path) is not None:
+            return path
+    return None
+
+
+def _read_document(request: OpenRequest, layout: Layout, choice: VersionChoice) -> Document:
+    """The chosen document; an error of it names the other versions that could be opened."""
+    try:
+        document = decode_document(request.store.read(choice.path), choice.path)
+    except (Corrupt, Missing) as error:
+        names = [posixpath.basename(path) for path in choice.candidates[:5]]
+        if names and error.hint is None:
+            error.hint = f"version= one of {', '.join(names)}"
+        raise
+    _check_schemas(document)
+    return document
+
+
+def _check_schemas(document: Document) -> None:
+    """A table whose current schema cannot be read is refused when it is opened, not when it is shown."""
+    from lakelens.formats.iceberg.schemas import SchemaBook
+
+    def ignore(_: LakeError) -> None:
+        """Older schemas become findings later."""
+
+    SchemaBook(document.typed, document.path, ignore)

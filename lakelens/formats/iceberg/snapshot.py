@@ -1,0 +1,210 @@
+"""Snapshots of an Iceberg table.
+
+Follows "Snapshots" of the Iceberg table specification. Walking goes past damage: what stops a manifest list or a manifest
+from being read becomes a finding, and what was read before it is kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError
+from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.datafile import IcebergDataFile
+from lakelens.formats.iceberg.manifest import IcebergManifest, IcebergManifestList
+from lakelens.formats.iceberg.wire import WireSnapshot
+from lakelens.model.datafile import IndexFile, StatisticsFile
+from lakelens.model.fileset import FileSet
+from lakelens.model.schema import Schema
+from lakelens.model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.table import IcebergTable
+    from lakelens.model.diff import Diff
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def to_time(milliseconds: int | None) -> datetime | None:
+    """Milliseconds since the epoch as a UTC time; None for none, or for one that no calendar holds.
+
+    >>> to_time(1)
+    datetime.datetime(1970, 1, 1, 0, 0, 0, 1000, tzinfo=datetime.timezone.utc)
+    """
+    if milliseconds is None:
+        return None
+    try:
+        return _EPOCH + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return None
+
+
+class IcebergSnapshot(Snapshot):
+    """One snapshot. Every field of the document is in `raw`; `summary` is the document's, `operation` included."""
+
+    id: int
+
+    def __init__(
+        self, table: IcebergTable, context: TableContext, wire: WireSnapshot, raw: dict[str, Any]
+    ) -> None:
+        self._table = table
+        self._context = context
+        self._wire = wire
+        self.raw = raw
+        self.id = wire.snapshot_id
+        self.parent_id = wire.parent_snapshot_id if wire.parent_snapshot_id != -1 else None
+        self.sequence_number = wire.sequence_number or 0
+        self.committed_at = to_time(wire.timestamp_ms)
+        self.summary = {key: _to_text(value) for key, value in (wire.summary or {}).items()}
+        self.operation = self.summary.get("operation")
+        self.record_count = self.count("total-records")
+        self.schema_id = wire.schema_id
+        self.first_row_id = wire.first_row_id
+        self.added_rows = wire.added_rows
+        self.key_id = wire.key_id
+
+    def count(self, key: str) -> int | None:
+        """A figure of the summary; None when it is missing or no number."""
+        try:
+            return int(self.summary[key])
+        except (KeyError, ValueError):
+            return None
+
+    @cached_property
+    def path(self) -> str | None:  # type: ignore[override]
+        """Where the manifest list lies now; None when the document names the manifests itself."""
+        return self.manifest_lists[0].path if self.manifest_lists else None
+
+    @property
+    def schema(self) -> Schema:  # type: ignore[override]
+        """The schema it was written with; today's where the document does not say."""
+        schemas = self._context.schemas
+        if self.schema_id is None:
+            return schemas.current
+        return schemas.schemas.get(self.schema_id, schemas.current)
+
+    @property
+    def refs(self) -> tuple[str, ...]:
+        """The names of the branches and tags that point here."""
+        return tuple(ref.name for ref in self._table.refs if ref.snapshot_id == self.id)
+
+    @property
+    def parent(self) -> IcebergSnapshot | None:
+        """The snapshot before it; None for the first, and when it has expired."""
+        return None if self.parent_id is None else self._table.find_by_id(self.parent_id)
+
+    @cached_property
+    def manifest_lists(self) -> tuple[IcebergManifestList, ...]:
+        """The one manifest list."""
+        wire = self._wire
+        if wire.manifest_list:
+            return (IcebergManifestList(self._context, wire.manifest_list, self.id),)
+        if wire.manifests is not None:
+            return (IcebergManifestList(self._context, None, self.id, wire.manifests),)
+        return ()
+
+    @cached_property
+    def manifests(self) -> tuple[IcebergManifest, ...]:
+        """Every manifest that the list names, in order; as many of them as can be read."""
+        found: list[IcebergManifest] = []
+        for manifest_list in self.manifest_lists:
+            manifests, error = manifest_list.walk()
+            found += manifests
+            if error is not None:
+                self._context.findings.add_error(error, manifest_list.path or "", (self.id,))
+        self._note_repeats(found)
+        return tuple(found)
+
+    @cached_property
+    def files(self) -> FileSet:
+        """The live data files, delete files and deletion vectors."""
+        return FileSet(self._load_files, self._context.describe_columns)
+
+    @cached_property
+    def index_files(self) -> tuple[IndexFile, ...]:
+        """Puffin files: the statistics of this snapshot and the files its deletion vectors lie in."""
+        from lakelens.formats.iceberg.puffins import list_index_files
+
+        return list_index_files(self._context, self)
+
+    @cached_property
+    def statistics(self) -> tuple[StatisticsFile, ...]:
+        """Table and partition statistics that the document records for this snapshot."""
+        from lakelens.formats.iceberg.puffins import list_statistics
+
+        return list_statistics(self._context, self.id)
+
+    @property
+    def changes(self) -> Diff:
+        """What it changed: the diff to its parent; to nothing when it has none or the parent has expired."""
+        return self._table.diff(self.parent, self)
+
+    def walk_entries(self) -> Iterator[tuple[IcebergManifest, Any]]:
+        """Every entry of every manifest once, with its manifest; damage becomes findings."""
+        for manifest in dict.fromkeys(self.manifests):
+            entries, error = manifest.walk()
+            if error is not None:
+                self._context.findings.add_error(error, manifest.path, (self.id,))
+            for entry in entries:
+                yield manifest, entry
+
+    def _load_files(self) -> list[IcebergDataFile]:
+        import copy
+
+        found: list[IcebergDataFile] = []
+        deletes: list[IcebergDataFile] = []
+        for _, entry in self.walk_entries():
+            if entry.is_live:
+                file = copy.copy(
+                    entry.file
+                )  # the same entry may be live in many snapshots, with other deletes
+                file.scope = lambda: deletes
+                found.append(file)
+        deletes += [file for file in found if file.content != "data"]
+        self._check_totals(found)
+        return found
+
+    def _check_totals(self, files: list[IcebergDataFile]) -> None:
+        """Compare with what the summary records, where everything could be read."""
+        if any(manifest.walk()[1] for manifest in self.manifests) or any(
+            listed.walk()[1] for listed in self.manifest_lists
+        ):
+            return
+        data = [file for file in files if file.content == "data"]
+        counted = {
+            "total-records": sum(file.record_count or 0 for file in data),
+            "total-data-files": len(data),
+            "total-delete-files": len(files) - len(data),
+        }
+        for key, seen in counted.items():
+            recorded = self.count(key)
+            if recorded is not None and recorded != seen:
+                self._context.findings.add(
+                    "warning",
+                    key,
+                    self._context.document.path,
+                    f"snapshot {self.id} records {key} {recorded}, its manifests add up to {seen}",
+                    (self.id,),
+                )
+
+    def _note_repeats(self, manifests: list[IcebergManifest]) -> None:
+        for manifest, times in Counter(manifests).items():
+            if times > 1:
+                self._context.findings.add(
+                    "warning",
+                    "repeated-manifest",
+                    manifest.path,
+                    f"the manifest list of snapshot {self.id} names it {times} times",
+                    (self.id,),
+                )
+
+
+def _to_text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+__all__ = ["IcebergSnapshot", "LakeError", "to_time"]

@@ -1,0 +1,272 @@
+"""The Iceberg table.
+
+Follows "Table Metadata" and "Snapshot References" of the Iceberg table specification, versions 1 to 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import Missing
+from lakelens.formats.base import OpenRequest
+from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.detect import Layout
+from lakelens.formats.iceberg.names import parse_snapshot_id
+from lakelens.formats.iceberg.schemas import describe_sort_orders
+from lakelens.formats.iceberg.snapshot import IcebergSnapshot, to_time
+from lakelens.io.locate import split_location
+from lakelens.model.fileset import FileSet
+from lakelens.model.schema import PartitionSpec, Schema, SortOrder
+from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
+from lakelens.model.table import Evidence, MetadataLogEntry, Reads, Relocation, Table
+
+if TYPE_CHECKING:
+    from lakelens.model.tree import StoredFile
+
+_MAIN = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """When a snapshot became the current one, and whether it is an ancestor of today's."""
+
+    made_current_at: datetime | None
+    snapshot_id: int
+    parent_id: int | None
+    is_current_ancestor: bool
+
+
+class IcebergTable(Table):
+    """An Iceberg table, opened from its metadata document."""
+
+    format = "iceberg"
+
+    def __init__(
+        self, context: TableContext, layout: Layout, evidence: Evidence, request: OpenRequest
+    ) -> None:
+        self._context = context
+        self._layout = layout
+        self.evidence = evidence
+        self.catalog = request.catalog
+        self.findings = context.findings
+        self.location = layout.root
+        self.format_version = context.typed.format_version
+        self.uuid = context.typed.table_uuid
+        self.name = request.name or _name_table(context.typed.location or layout.root)
+        self.branch = request.branch
+        self._note_doubts()
+        if self.branch is not None and self.refs.get(self.branch) is None:
+            known = ", ".join(self.refs.keys()) or "none"
+            raise Missing(f"no branch {self.branch!r}", path=self.location, hint=f"one of {known}")
+
+    @property
+    def metadata_path(self) -> str:
+        """The metadata document that was opened."""
+        return self._context.document.path
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The metadata document as it is, every key kept."""
+        return self._context.document.raw
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """The table's properties."""
+        return self._context.properties
+
+    @property
+    def schema(self) -> Schema:
+        """Today's schema."""
+        return self._context.schemas.current
+
+    @property
+    def schemas(self) -> Sequence[Schema]:
+        """Every schema that the document knows, by id."""
+        known = self._context.schemas.schemas
+        return tuple(known[number] for number in sorted(known))
+
+    @property
+    def partitioning(self) -> PartitionSpec:
+        """Today's partition spec."""
+        specs = self._context.specs.specs
+        default = self._context.typed.default_spec_id
+        return specs[default] if default in specs else specs[max(specs)]
+
+    @property
+    def specs(self) -> Sequence[PartitionSpec]:
+        """Every partition spec, by id."""
+        known = self._context.specs.specs
+        return tuple(known[number] for number in sorted(known))
+
+    @cached_property
+    def sort_orders(self) -> Sequence[SortOrder]:
+        """Every sort order, by id; 0 is unsorted."""
+        orders = describe_sort_orders(self._context.typed, self._context.schemas.newest_first())
+        return tuple(orders[number] for number in sorted(orders))
+
+    @cached_property
+    def refs(self) -> Refs:
+        """Branches and tags; `main` is there as soon as there is a current snapshot."""
+        typed = self._context.typed
+        raws = self.metadata.get("refs")
+        raws = raws if isinstance(raws, dict) else {}
+        refs = [
+            Ref(
+                name,
+                "tag" if wire.type.lower() == "tag" else "branch",
+                wire.snapshot_id,
+                wire.max_ref_age_ms,
+                wire.max_snapshot_age_ms,
+                wire.min_snapshots_to_keep,
+                raw=raws.get(name),
+            )
+            for name, wire in (typed.refs or {}).items()
+        ]
+        current = self._current_id
+        if current is not None and not any(ref.name == _MAIN for ref in refs):
+            refs.insert(0, Ref(_MAIN, "branch", current))
+        return Refs(refs)
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """The snapshots in commit order."""
+        raws = self.metadata.get("snapshots") or []
+        made = [
+            IcebergSnapshot(self, self._context, wire, raw)
+            for wire, raw in zip(self._context.typed.snapshots or [], raws, strict=True)
+        ]
+        return Snapshots(sorted(made, key=lambda snapshot: snapshot.sequence_number or 0))  # a stable sort
+
+    @cached_property
+    def current(self) -> IcebergSnapshot | None:
+        """The current snapshot, of the branch that was asked for; None before the first commit."""
+        if self.branch is not None:
+            ref = self.refs.get(self.branch)
+            return None if ref is None or ref.snapshot_id is None else self.find_by_id(ref.snapshot_id)
+        return None if self._current_id is None else self.find_by_id(self._current_id)
+
+    @cached_property
+    def metadata_log(self) -> Sequence[MetadataLogEntry]:
+        """Earlier metadata files, oldest first; not the one that was opened."""
+        locate = self._context.access.locator.locate
+        return tuple(
+            MetadataLogEntry(moment, locate(log.metadata_file), log.metadata_file)
+            for log in self._context.typed.metadata_log or []
+            if (moment := to_time(log.timestamp_ms)) is not None
+        )
+
+    @cached_property
+    def history(self) -> Sequence[HistoryEntry]:
+        """Which snapshot was the current one from when on."""
+        ancestors = self._list_ancestors(self._current_id)
+        return tuple(
+            HistoryEntry(
+                to_time(log.timestamp_ms),
+                log.snapshot_id,
+                parent.parent_id if (parent := self.find_by_id(log.snapshot_id)) is not None else None,
+                log.snapshot_id in ancestors,
+            )
+            for log in self._context.typed.snapshot_log or []
+        )
+
+    @property
+    def relocation(self) -> Relocation:
+        """How recorded locations were mapped so far."""
+        return self._context.access.describe_relocation(self._context.typed.location)
+
+    @property
+    def reads(self) -> Reads:
+        """What was read so far."""
+        return self._context.access.count_reads()
+
+    def list_files(self) -> Iterator[StoredFile]:
+        """Every object below the table's directory with its role; reads every manifest to tell the roles."""
+        from lakelens.formats.iceberg.listing import list_stored_files
+
+        return list_stored_files(self, self._context, self._layout)
+
+    def find_by_id(self, snapshot_id: int) -> IcebergSnapshot | None:
+        """The snapshot of an id; None when there is none."""
+        return self._by_id.get(snapshot_id)
+
+    @cached_property
+    def _by_id(self) -> dict[int, IcebergSnapshot]:
+        return {snapshot.id: snapshot for snapshot in self.snapshots if isinstance(snapshot, IcebergSnapshot)}
+
+    @cached_property
+    def _current_id(self) -> int | None:
+        """The current snapshot's id; absent, null and -1 all mean that there is none."""
+        recorded = self._context.typed.current_snapshot_id
+        return None if recorded in (None, -1) else recorded
+
+    @cached_property
+    def _empty_files(self) -> FileSet:
+        return FileSet(lambda: (), self._context.describe_columns)
+
+    def _snapshot_at(self, moment: datetime) -> Snapshot | None:
+        """What was current then, by the snapshot log; by commit times where the log does not reach back."""
+        if self.branch is None:
+            logged = [(entry.made_current_at, entry.snapshot_id) for entry in self.history]
+            before = [number for at, number in logged if at is not None and at <= moment]
+            if before:
+                return self.find_by_id(before[-1])
+        ancestors = self._list_ancestors(None if self.current is None else self.current.id)
+        committed = [s for s in self.snapshots if s.id in ancestors and s.committed_at is not None]
+        earlier = [s for s in committed if s.committed_at is not None and s.committed_at <= moment]
+        return earlier[-1] if earlier else None
+
+    def _list_ancestors(self, snapshot_id: int | None) -> set[int]:
+        found: set[int] = set()
+        while snapshot_id is not None and snapshot_id not in found:
+            found.add(snapshot_id)
+            snapshot = self.find_by_id(snapshot_id)
+            snapshot_id = None if snapshot is None else snapshot.parent_id
+        return found
+
+    def _note_doubts(self) -> None:
+        """What the document itself shows to be wrong."""
+        path, typed = self.metadata_path, self._context.typed
+        known = self._by_id
+        if typed.location is None:
+            self.findings.add("warning", "no-location", path, "the metadata document records no location")
+        elif not split_location(typed.location)[1].startswith("/"):
+            message = f"the recorded location {typed.location} is relative"
+            self.findings.add("warning", "relative-location", path, message)
+        if self._current_id is not None and self._current_id not in known:
+            message = f"the current snapshot {self._current_id} is not among the snapshots"
+            self.findings.add("error", "missing-snapshot", path, message)
+        for ref in self.refs:
+            if ref.snapshot_id not in known and ref.snapshot_id != self._current_id:
+                message = f"{ref.type} {ref.name} points to snapshot {ref.snapshot_id}, which is not there"
+                self.findings.add("warning", "dangling-ref", path, message)
+        main = self.refs.get(_MAIN)
+        if main is not None and main.snapshot_id != self._current_id:
+            message = f"branch main points to {main.snapshot_id}, current-snapshot-id is {self._current_id}"
+            self.findings.add("warning", "main-differs", path, message)
+        self._note_rounded_ids()
+
+    def _note_rounded_ids(self) -> None:
+        """Ids that a JSON tool rounded without a trace show against the names of the manifest lists."""
+        for wire in self._context.typed.snapshots or []:
+            told = parse_snapshot_id(wire.manifest_list or "")
+            if told is not None and told != wire.snapshot_id and float(told) == float(wire.snapshot_id):
+                message = f"snapshot id {wire.snapshot_id} was rounded by some JSON tool: its manifest list is named {told}"
+                self.findings.add(
+                    "warning", "rounded-number", self.metadata_path, message, (wire.snapshot_id,)
+                )
+
+
+def _name_table(location: str) -> str:
+    """The last two components of a location, `.db` left off the first.
+
+    >>> _name_table("file:/wh/sales.db/orders"), _name_table("s3://b/orders/")
+    ('sales.orders', 'b.orders')
+    """
+    parts = [part for part in split_location(location)[1].split("/") if part][-2:]
+    if len(parts) == 2:
+        parts[0] = parts[0].removesuffix(".db")
+    return ".".join(parts)
