@@ -1,7 +1,8 @@
 """How the current snapshot is found: the hint files `LATEST` and `EARLIEST`, checked against the listing.
 
 As the engine does: `LATEST` is trusted only if there is no snapshot after the one it names; otherwise, and without a hint,
-the highest number in the folder is taken. Hints may be stale, missing or garbage: that is a finding, never an error.
+the highest number in the folder is taken. `EARLIEST` is trusted if the snapshot that it names is there.
+Hints may be stale, missing or garbage: that is a finding, never an error.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ from lakelens.model.finding import Findings
 
 @dataclass(frozen=True, slots=True)
 class SnapshotPointer:
-    """The current snapshot's id (None before the first commit), in words how it was found, all ids, the hints' texts."""
+    """The current snapshot's id (None before the first commit), in words how it was found, and the hints' texts.
+
+    `ids` are the snapshots that the engine sees, `stray` those whose files lie outside of what the hints say.
+    """
 
     latest: int | None
     reason: str
     ids: tuple[int, ...] = ()
+    stray: tuple[int, ...] = ()
     hints: dict[str, str] = field(default_factory=dict)
 
 
@@ -34,14 +39,16 @@ def find_latest(store: Store, folder: str, findings: Findings, kind: str = "snap
         for name in ("EARLIEST", "LATEST")
         if name in names
     }
-    _check_earliest(hints.get("EARLIEST"), ids, f"{folder}/EARLIEST", findings)
-    _check_gaps(ids, folder, findings)
     if not ids:
         if hints:
             findings.add("warning", "stale-hint", f"{folder}/LATEST", "there are hints and no snapshots")
-        return SnapshotPointer(None, f"no {kind} yet", ids, hints)
+        return SnapshotPointer(None, f"no {kind} yet", hints=hints)
+    _check_gaps(ids, folder, findings)
+    earliest = _choose_earliest(hints.get("EARLIEST"), ids, f"{folder}/EARLIEST", findings)
     latest, reason = _choose(hints.get("LATEST"), ids, folder, findings)
-    return SnapshotPointer(latest, reason, ids, hints)
+    seen = tuple(number for number in ids if earliest <= number <= latest)
+    stray = tuple(number for number in ids if not earliest <= number <= latest)
+    return SnapshotPointer(latest, reason, seen, stray, hints)
 
 
 def _choose(hint: str | None, ids: tuple[int, ...], folder: str, findings: Findings) -> tuple[int, str]:
@@ -79,15 +86,19 @@ def _parse_hint(text: str) -> int | None:
     return int(stripped) if stripped.isascii() and stripped.isdigit() and len(stripped) < 20 else None
 
 
-def _check_earliest(hint: str | None, ids: tuple[int, ...], path: str, findings: Findings) -> None:
-    if hint is None or not ids:
-        return
+def _choose_earliest(hint: str | None, ids: tuple[int, ...], path: str, findings: Findings) -> int:
+    if hint is None:
+        return ids[0]
     number = _parse_hint(hint)
-    if number != ids[0]:
-        said = f"{hint[:40]!r}" if number is None else str(number)
-        findings.add(
-            "warning", "stale-hint", path, f"the hint says {said}, the earliest snapshot is {ids[0]}"
-        )
+    if number == ids[0]:
+        return ids[0]
+    said = f"{hint[:40]!r}" if number is None else str(number)
+    if number is not None and number in ids:
+        message = f"the hint says {said}; the engine does not see earlier snapshots, from {ids[0]} on, that are there"
+        findings.add("warning", "stale-hint", path, message)
+        return number
+    findings.add("warning", "stale-hint", path, f"the hint says {said}, the earliest snapshot is {ids[0]}")
+    return ids[0]
 
 
 def _check_gaps(ids: tuple[int, ...], folder: str, findings: Findings) -> None:

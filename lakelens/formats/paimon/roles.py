@@ -58,7 +58,7 @@ def collect_references(table: PaimonTable) -> References:
     tables = [table.branch(ref.name) for ref in table.refs.branches]
     for branch in tables:
         home = "" if branch.branch_name == "main" else f"{branch.branch_name}: "
-        for number in branch.pointer.ids:
+        for number in (*branch.pointer.stray, *branch.pointer.ids):
             found = branch.find_numbered(number)
             if found is not None:
                 _follow(references, found, f"{home}snapshot {number}")

@@ -13,7 +13,6 @@ from lakelens.formats.paimon.manifest import PaimonManifest, PaimonManifestList
 from lakelens.formats.paimon.merge import MergedEntries, merge_entries
 from lakelens.formats.paimon.schema import PaimonSchema
 from lakelens.formats.paimon.wire import (
-    NO_WATERMARK,
     SnapshotDocument,
     StatisticsDocument,
     parse_document,
@@ -63,7 +62,7 @@ class PaimonSnapshot(Snapshot):
         self.total_record_count = document.total_record_count
         self.delta_record_count = document.delta_record_count
         self.changelog_record_count = document.changelog_record_count
-        self.watermark = None if document.watermark == NO_WATERMARK else document.watermark
+        self.watermark = document.watermark
         self.next_row_id = document.next_row_id
         self.log_offsets = document.log_offsets or {}
         self.properties = document.properties or {}

@@ -123,7 +123,10 @@ class PaimonTable(Table):
 
     @cached_property
     def snapshots(self) -> Snapshots:
-        """The branch's snapshots by id; unreadable ones are left out and are findings."""
+        """The branch's snapshots by id, as the engine sees them; unreadable ones are left out and are findings.
+
+        A snapshot file that lies outside of what the hints say is found by `snapshot(id)` all the same.
+        """
         found = (self.find_numbered(number) for number in self.pointer.ids)
         return Snapshots([snapshot for snapshot in found if snapshot is not None])
 
@@ -187,7 +190,7 @@ class PaimonTable(Table):
 
     def has_snapshot(self, number: int) -> bool:
         """Whether the branch has a snapshot file of this number."""
-        return number in self.pointer.ids
+        return number in self.pointer.ids or number in self.pointer.stray
 
     def list_files(self) -> Iterator[StoredFile]:
         """Every object below the table's directory with its role; listed anew at each call."""
@@ -197,7 +200,7 @@ class PaimonTable(Table):
 
     def _find_snapshot(self, ref: Any) -> Snapshot | None:
         if isinstance(ref, int) and not isinstance(ref, bool):
-            if ref in self.pointer.ids:
+            if self.has_snapshot(ref):
                 return self.find_numbered(ref)
             return next((snapshot for snapshot in self.tags.values() if snapshot.id == ref), None)
         return super()._find_snapshot(ref)

@@ -1,0 +1,1 @@
+"""Tests of the formats, mostly against tables that real engines wrote."""
