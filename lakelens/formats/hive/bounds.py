@@ -6,7 +6,6 @@ A column has bounds only if every row group that holds a value of it has them. I
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,85 +13,70 @@ from lakelens.model.schema import Field
 from lakelens.model.stats import Bounds, ColumnBounds
 
 if TYPE_CHECKING:
-    import pyarrow.parquet as pq
+    from lakelens.codecs.parquet import ParquetFooter
+    from lakelens.codecs.parquet_structure import ColumnChunk
 
-_PHYSICAL = {"BOOLEAN": "<?", "INT32": "<i", "INT64": "<q", "FLOAT": "<f", "DOUBLE": "<d"}
+Extreme = tuple[Any, bytes | None]
+
+# Thrift field ids on the way to a column chunk's statistics, and of the bounds in them
+_ROW_GROUPS, _COLUMNS, _META, _STATISTICS = 4, 1, 3, 12
+_MIN_VALUE, _MAX_VALUE, _OLD_MIN, _OLD_MAX = 6, 5, 2, 1
 
 
-def collect_bounds(metadata: pq.FileMetaData, leaves: Sequence[tuple[str, Field]]) -> Bounds:
+def collect_bounds(footer: ParquetFooter, leaves: Sequence[tuple[str, Field]]) -> Bounds:
     """The bounds of every leaf column, `leaves` being the file's own in Parquet's order."""
-    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
     columns: dict[str, ColumnBounds] = {}
-    for index, (name, column) in enumerate(leaves[: metadata.num_columns]):
-        chunks = [group.column(index) for group in groups]
-        columns[name] = _combine(name, column, chunks)
+    for index, (name, column) in enumerate(leaves[: footer.num_columns]):
+        chunks = [group.columns[index] for group in footer.row_groups]
+        raw = [_read_statistics(footer, group, index) for group in range(len(chunks))]
+        lower, lower_raw = _choose(chunks, raw, smallest=True)
+        upper, upper_raw = _choose(chunks, raw, smallest=False)
+        nulls = [chunk.null_count for chunk in chunks]
+        columns[name] = ColumnBounds(
+            name,
+            column.type,
+            None,
+            lower,
+            upper,
+            None if None in nulls else sum(count or 0 for count in nulls),
+            sum(chunk.num_values for chunk in chunks),
+            None,
+            sum(chunk.compressed_size for chunk in chunks),
+            None,
+            lower_raw,
+            upper_raw,
+        )
     return Bounds(columns)
 
 
-def _combine(name: str, column: Field, chunks: Sequence[Any]) -> ColumnBounds:
-    stats = [chunk.statistics for chunk in chunks]
-    lower, lower_raw = _extreme(chunks, stats, smallest=True)
-    upper, upper_raw = _extreme(chunks, stats, smallest=False)
-    nulls = [None if s is None or not s.has_null_count else s.null_count for s in stats]
-    return ColumnBounds(
-        name,
-        column.type,
-        None,
-        lower,
-        upper,
-        None if None in nulls else sum(count or 0 for count in nulls),
-        sum(chunk.num_values for chunk in chunks),
-        None,
-        sum(chunk.total_compressed_size for chunk in chunks),
-        None,
-        lower_raw,
-        upper_raw,
-    )
-
-
-def _extreme(chunks: Sequence[Any], stats: Sequence[Any], *, smallest: bool) -> tuple[Any, bytes | None]:
+def _choose(chunks: Sequence[ColumnChunk], raw: Sequence[Mapping[int, Any]], *, smallest: bool) -> Extreme:
     """The least or greatest value over the chunks, with its bytes; None where a chunk with values does not tell."""
-    found: list[tuple[Any, bytes | None]] = []
-    for chunk, known in zip(chunks, stats, strict=True):
-        if known is not None and known.has_null_count and known.null_count == chunk.num_values:
+    found: list[Extreme] = []
+    keys = (_MIN_VALUE, _OLD_MIN) if smallest else (_MAX_VALUE, _OLD_MAX)
+    for chunk, stored in zip(chunks, raw, strict=True):
+        if chunk.null_count is not None and chunk.null_count == chunk.num_values:
             continue
-        if known is None or not known.has_min_max:
+        value = chunk.min if smallest else chunk.max
+        if value is None or (isinstance(value, float) and math.isnan(value)):
             return None, None
-        pair = _read_extreme(chunk.physical_type, known, smallest)
-        if pair is None:
-            return None, None
-        found.append(pair)
+        data = stored.get(keys[0], stored.get(keys[1]))
+        found.append((value, data if isinstance(data, bytes) else None))
     if not found:
         return None, None
     try:
-        choose = min if smallest else max
-        return choose(found, key=lambda pair: pair[0])
+        return (min if smallest else max)(found, key=lambda pair: pair[0])
     except TypeError:  # values that do not compare
         return None, None
 
 
-def _read_extreme(physical: str, known: Any, smallest: bool) -> tuple[Any, bytes | None] | None:
-    raw = known.min_raw if smallest else known.max_raw
+def _read_statistics(footer: ParquetFooter, group: int, column: int) -> Mapping[int, Any]:
+    """The stored statistics of one column chunk; empty where there are none."""
     try:
-        value = known.min if smallest else known.max
-    except (ValueError, OverflowError, ArithmeticError, NotImplementedError, TypeError):
-        value = raw  # a date outside of Python's years: its day number
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    if value is None:
-        return None
-    return value, _pack(physical, raw)
-
-
-def _pack(physical: str, raw: Any) -> bytes | None:
-    if isinstance(raw, bytes):
-        return raw
-    if isinstance(raw, str):
-        return raw.encode()
-    try:
-        return struct.pack(_PHYSICAL[physical], raw)
-    except (KeyError, struct.error):
-        return None
+        chunk = footer.structure[_ROW_GROUPS][group][_COLUMNS][column]
+        found = chunk[_META].get(_STATISTICS)
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return {}
+    return found if isinstance(found, Mapping) else {}
 
 
 def name_leaves(fields: Iterable[Field], names: Mapping[str, str]) -> list[tuple[str, Field]]:

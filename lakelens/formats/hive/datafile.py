@@ -97,7 +97,7 @@ class HiveFile(DataFile):
         leaves = name_leaves(self.facts.columns, {})
         if len(leaves) != self.facts.footer.num_columns:  # what Spark recorded is not what is stored
             leaves = name_leaves(self.facts.own_columns, {})
-        return collect_bounds(self.facts.footer.metadata, leaves)
+        return collect_bounds(self.facts.footer, leaves)
 
     @property
     def footer(self) -> Any:

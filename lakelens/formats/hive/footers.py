@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
-_HADOOP = ((b"SEQ", "sequencefile"), (b"RCF", "rcfile"))
+_HADOOP = ((b"SEQ", "sequencefile"), (b"RCF", "rcfile"), (b"BZh", "bzip2"))
 
 
 @dataclass(frozen=True, slots=True)

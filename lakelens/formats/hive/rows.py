@@ -14,7 +14,7 @@ from lakelens.io.store import Store
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_TEXT = ("text", "csv", "json", "gzip")
+_TEXT = ("text", "csv", "json", "gzip", "bzip2")
 _LINE_LIMIT = 1 << 20  # bytes of a text file that are looked at for its first lines
 
 

@@ -39,8 +39,9 @@ def infer_schema(
 ) -> Schema:
     """The union of what the files say of their columns, then the partition columns as strings.
 
-    At most `MAX_FOOTERS` files are opened (a finding says so when there are more). Files that do not agree on a column's
-    type, and partition columns that are stored in the files too, become findings; the directory's value is what counts.
+    Every column is nullable, as readers of files take them. At most `MAX_FOOTERS` files are opened; a finding says so when
+    there are more. Files that do not agree on a column's type, and partition columns that are stored in the files too,
+    become findings; the directory's value is what counts.
     """
     merged: list[Field] = []
     keys = {name.casefold() for name in partition_columns}
@@ -60,7 +61,10 @@ def infer_schema(
             message = f"column {other.name!r} is {other.type} here and {known.type} in other files"
             findings.add("warning", "column-types-differ", file.path, message)
     merged += [Field(0, name, make_scalar("string"), True, None) for name in partition_columns]
-    return Schema(None, number_fields(merged))
+    readable = [
+        Field(0, f.name, f.type, True, f.doc) for f in merged
+    ]
+    return Schema(None, number_fields(readable))
 
 
 def _choose(files: Sequence[HiveFile], findings: Findings, path: str) -> Sequence[HiveFile]:
