@@ -16,12 +16,13 @@ class Analysable:
     def diff(self: Table, before: Any, after: Any) -> Diff:  # type: ignore[misc]
         """What changed from one snapshot to another.
 
-        `before` and `after` are snapshots, or anything that `Table.snapshot` takes. Files are told apart by path, and
+        `before` and `after` are snapshots, or anything that `Table.snapshot` takes; `before` may be None, for a diff from
+        nothing. Files are told apart by path, and
         deletion vectors in Puffin files by their offset too.
         """
         from lakelens.analysis.diff import diff_snapshots
 
-        return diff_snapshots(self, self.snapshot(before), self.snapshot(after))
+        return diff_snapshots(self, None if before is None else self.snapshot(before), self.snapshot(after))
 
     def tree(self: Table) -> StorageTree:  # type: ignore[misc]
         """Every object in the table's directory with its size, its role and who refers to it."""

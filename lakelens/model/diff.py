@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.display import Displayable
@@ -16,17 +17,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JsonChange:
-    """One place of a JSON document that changed: `path` (`$.refs.main`), `kind`, the old and the new value."""
+    """One place of a JSON document that changed: `path` (`$.refs.main`), `kind`, the old and the new value.
+
+    >>> print(JsonChange("$.last-updated-ms", "changed", 1, 2))
+    $.last-updated-ms: 1 → 2
+    """
 
     path: str
     kind: Literal["added", "removed", "changed"]
     before: Any = None
     after: Any = None
 
+    def __str__(self) -> str:
+        if self.kind == "added":
+            return f"{self.path}: absent → {_word_json(self.after)}"
+        if self.kind == "removed":
+            return f"{self.path}: {_word_json(self.before)} → absent"
+        return f"{self.path}: {_word_json(self.before)} → {_word_json(self.after)}"
+
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """One column that changed: `kind` (added, dropped, renamed, retyped), its id, and its wording before and after."""
+    """One column that changed: `kind`, its field id, its name today, and its wording before and after."""
 
     kind: Literal["added", "dropped", "renamed", "retyped"]
     field_id: int
@@ -35,14 +47,33 @@ class SchemaChange:
     after: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class ManifestChanges:
-    """Manifests by what happened to them; `rewrites` maps the path of a new one to those whose files it took over."""
+    """Manifests by what happened to them: `kept`, `new`, `dropped`."""
 
-    kept: tuple[Manifest, ...] = ()
-    new: tuple[Manifest, ...] = ()
-    dropped: tuple[Manifest, ...] = ()
-    rewrites: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    def __init__(
+        self,
+        kept: tuple[Manifest, ...] = (),
+        new: tuple[Manifest, ...] = (),
+        dropped: tuple[Manifest, ...] = (),
+    ) -> None:
+        self.kept, self.new, self.dropped = kept, new, dropped
+
+    @cached_property
+    def rewrites(self) -> Mapping[str, tuple[str, ...]]:
+        """Which dropped manifests' live files each new one took over, by path; reads the new and dropped manifests."""
+        holders: dict[Any, str] = {}
+        for manifest in self.dropped:
+            holders |= {entry.file.identity: manifest.path for entry in manifest.entries}
+        found = {}
+        for manifest in self.new:
+            kept = [entry.file.identity for entry in manifest.entries if entry.is_live]
+            sources = dict.fromkeys(holders[identity] for identity in kept if identity in holders)
+            if sources:
+                found[manifest.path] = tuple(sources)
+        return found
+
+    def __repr__(self) -> str:
+        return f"<ManifestChanges +{len(self.new)} -{len(self.dropped)} ={len(self.kept)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +89,49 @@ class PartitionChange:
     removed_bytes: int = 0
 
 
-@dataclass(frozen=True, repr=False)
 class Diff(Displayable):
-    """What changed from `before` (None: from nothing) to `after`."""
+    """What changed from `before` (None: from nothing) to `after`. Each part is found when it is first asked for.
 
-    before: Snapshot | None
-    after: Snapshot
-    added: FileSet
-    removed: FileSet
-    kept: FileSet
-    manifests: ManifestChanges
-    metadata: tuple[JsonChange, ...]
-    schema: tuple[SchemaChange, ...]
-    by_partition: tuple[PartitionChange, ...]
+    `added`, `removed` and `kept` are file sets; `kept` holds today's description of a file.
+    """
+
+    def __init__(
+        self,
+        before: Snapshot | None,
+        after: Snapshot,
+        *,
+        added: FileSet,
+        removed: FileSet,
+        kept: FileSet,
+        manifests: Callable[[], ManifestChanges],
+        metadata: Callable[[], tuple[JsonChange, ...]],
+        schema: Callable[[], tuple[SchemaChange, ...]],
+        by_partition: Callable[[], tuple[PartitionChange, ...]],
+    ) -> None:
+        self.before, self.after = before, after
+        self.added, self.removed, self.kept = added, removed, kept
+        self._find_manifests, self._find_metadata = manifests, metadata
+        self._find_schema, self._find_by_partition = schema, by_partition
+
+    @cached_property
+    def manifests(self) -> ManifestChanges:
+        """Manifests kept, new and dropped."""
+        return self._find_manifests()
+
+    @cached_property
+    def metadata(self) -> tuple[JsonChange, ...]:
+        """Places of the snapshots' documents that differ."""
+        return self._find_metadata()
+
+    @cached_property
+    def schema(self) -> tuple[SchemaChange, ...]:
+        """Columns added, dropped, renamed or retyped."""
+        return self._find_schema()
+
+    @cached_property
+    def by_partition(self) -> tuple[PartitionChange, ...]:
+        """Files, rows and bytes added and removed, by partition; partitions without a change are left out."""
+        return self._find_by_partition()
 
     @property
     def summary(self) -> dict[str, int]:
@@ -89,3 +150,10 @@ class Diff(Displayable):
     def __repr__(self) -> str:
         before = "nothing" if self.before is None else self.before.id
         return f"<Diff {before} to {self.after.id}: +{len(self.added)} -{len(self.removed)} files>"
+
+
+def _word_json(value: Any) -> str:
+    import json
+
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 300 else f"{text[:300]}… ({len(text)} characters)"

@@ -1,0 +1,1 @@
+"""Analyses of a table of any format, made from the model alone."""
