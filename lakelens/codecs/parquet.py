@@ -2,19 +2,30 @@
 
     PAR1 | column chunks … | page indexes, bloom filters | FileMetaData (Thrift compact) | its length i32 LE | PAR1
 
-Follows the Apache Parquet format ("File format", "Metadata"). The Thrift structures are read by pyarrow; what pyarrow does
-not check with a place to name (magics, footer length) is checked here first. Refused: an encrypted footer (`PARE`) with
-`Unsupported`, everything else that is not the layout above with `Corrupt`.
+Follows the Apache Parquet format ("File format", "Metadata"). The footer is decoded here and not by pyarrow, whose
+accessors end the whole process on some damaged footers; rows and the Arrow schema are pyarrow's. Refused: encrypted
+footers and columns with `Unsupported`, everything else that is not the layout above with `Corrupt`.
 """
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
 
+from lakelens.codecs.parquet_structure import (
+    ColumnChunk,
+    RowGroup,
+    SchemaLeaf,
+    StructReader,
+    decode_key_values,
+    decode_leaves,
+    decode_row_groups,
+)
+from lakelens.codecs.thrift import decode_struct
 from lakelens.errors import Corrupt, Unsupported
 
 if TYPE_CHECKING:
@@ -24,45 +35,6 @@ MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
 #: Head magic, footer length, tail magic.
 MIN_SIZE = 12
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnChunk:
-    """One column in one row group. Sizes in bytes; `min` and `max` are Python values or None when not stored.
-
-    `start` is where its pages begin: the dictionary page, if there is one, else the first data page.
-    """
-
-    path: str
-    physical_type: str
-    compression: str
-    encodings: tuple[str, ...]
-    num_values: int
-    compressed_size: int
-    uncompressed_size: int
-    start: int
-    min: Any = None
-    max: Any = None
-    null_count: int | None = None
-    distinct_count: int | None = None
-    dictionary_page_offset: int | None = None
-    data_page_offset: int | None = None
-    bloom_filter_offset: int | None = None
-    has_column_index: bool = False
-    has_offset_index: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RowGroup:
-    """One row group. `start` is its first byte, `compressed_size` the bytes on disk, `uncompressed_size` without codec."""
-
-    index: int
-    num_rows: int
-    start: int
-    compressed_size: int
-    uncompressed_size: int
-    sorting_columns: tuple[str, ...]
-    columns: tuple[ColumnChunk, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +64,8 @@ class ParquetColumn:
 class ParquetFooter:
     """The footer of a Parquet file; `serialized_size` is its length in bytes. `row_groups` and `columns` are made on demand.
 
-    `key_values` holds the file's own metadata: text where it is UTF-8, bytes elsewhere.
+    `key_values` holds the file's own metadata: text where it is UTF-8, bytes elsewhere. `structure` is the footer as it is
+    stored: the `FileMetaData` of the format by field id, every unknown field kept.
     """
 
     num_rows: int
@@ -102,42 +75,52 @@ class ParquetFooter:
     format_version: str
     serialized_size: int
     key_values: Mapping[str, str | bytes]
-    metadata: Any = field(repr=False, compare=False)
+    structure: Mapping[int, Any] = field(repr=False, compare=False)
+    leaves: tuple[SchemaLeaf, ...] = field(repr=False)
     path: str | None = field(default=None, compare=False)
+    stored: bytes = field(default=b"", repr=False, compare=False)
     format: str = "parquet"
 
     @cached_property
     def row_groups(self) -> tuple[RowGroup, ...]:
         """Every row group with its column chunks."""
-        with _naming_the_place(self.path):
-            return tuple(_row_group(i, self.metadata.row_group(i)) for i in range(self.num_row_groups))
+        return decode_row_groups(self.structure, self.leaves, self.path)
 
     @cached_property
     def columns(self) -> tuple[ParquetColumn, ...]:
         """Every leaf column in schema order, its chunks added up."""
-        with _naming_the_place(self.path):
-            ids = _field_ids(self.metadata, self.num_columns)
-            return tuple(self._column(i, ids[i]) for i in range(self.num_columns))
+        return tuple(self._column(i, leaf) for i, leaf in enumerate(self.leaves))
 
     @cached_property
     def schema_arrow(self) -> pa.Schema:
         """The schema as Arrow reads it; fields carry `PARQUET:field_id` where the file has ids."""
         with _naming_the_place(self.path):
-            return self.metadata.schema.to_arrow_schema()
+            return self._open().schema_arrow
 
-    def _column(self, index: int, field_id: int | None) -> ParquetColumn:
-        described = self.metadata.schema.column(index)
+    @cached_property
+    def metadata(self) -> Any:
+        """pyarrow's own `FileMetaData`, for what is not told here. Its accessors end the process on some damaged footers."""
+        with _naming_the_place(self.path):
+            _ = self.row_groups  # damage is found here before pyarrow meets it
+            return self._open().metadata
+
+    def _open(self) -> Any:
+        import pyarrow.parquet as pq
+
+        framed = MAGIC + self.stored + struct.pack("<I", len(self.stored)) + MAGIC  # a file of a footer alone
+        return pq.ParquetFile(io.BytesIO(framed))
+
+    def _column(self, index: int, leaf: SchemaLeaf) -> ParquetColumn:
         chunks = [group.columns[index] for group in self.row_groups]
-        logical = str(described.logical_type)
         nulls = [chunk.null_count for chunk in chunks]
         low, high = _bounds([c for c in chunks if c.null_count is None or c.null_count < c.num_values])
         return ParquetColumn(
-            path=described.path,
-            physical_type=described.physical_type,
-            logical_type=None if logical == "None" else logical,
-            field_id=field_id,
-            max_definition_level=described.max_definition_level,
-            max_repetition_level=described.max_repetition_level,
+            path=leaf.path,
+            physical_type=leaf.physical_type,
+            logical_type=leaf.logical_type,
+            field_id=leaf.field_id,
+            max_definition_level=leaf.max_definition_level,
+            max_repetition_level=leaf.max_repetition_level,
             compression=_distinct(chunk.compression for chunk in chunks),
             encodings=_distinct(encoding for chunk in chunks for encoding in chunk.encodings),
             num_values=sum(chunk.num_values for chunk in chunks),
@@ -162,23 +145,26 @@ def decode_footer(file: IO[bytes], path: str | None = None) -> ParquetFooter:
     >>> footer.num_rows, footer.columns[0].path, footer.columns[0].max
     (3, 'id', 3)
     """
-    import pyarrow.parquet as pq
-
-    start = _check_frame(file, path)
-    with _naming_the_place(path, start):
-        file.seek(0)
-        metadata = pq.ParquetFile(file).metadata
-        return ParquetFooter(
-            num_rows=metadata.num_rows,
-            num_row_groups=metadata.num_row_groups,
-            num_columns=metadata.num_columns,
-            created_by=metadata.created_by or None,
-            format_version=metadata.format_version,
-            serialized_size=metadata.serialized_size,
-            key_values=_key_values(metadata.metadata),
-            metadata=metadata,
-            path=path,
-        )
+    start, size = _check_frame(file, path)
+    file.seek(start)
+    stored = file.read(size - 8 - start)
+    structure = decode_struct(stored, base=start, path=path)
+    reader = StructReader(structure, path, start)
+    leaves = decode_leaves(reader)
+    created_by = structure.get(6)
+    return ParquetFooter(
+        num_rows=reader.integer(3, "row count"),
+        num_row_groups=len(reader.sequence(4, "row groups")),
+        num_columns=len(leaves),
+        created_by=created_by.decode(errors="replace") if isinstance(created_by, bytes) else None,
+        format_version=str(reader.integer(1, "version")),
+        serialized_size=len(stored),
+        key_values=decode_key_values(reader),
+        structure=structure,
+        leaves=leaves,
+        path=path,
+        stored=stored,
+    )
 
 
 def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
@@ -195,7 +181,7 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    start = _check_frame(file, path)
+    start, _ = _check_frame(file, path)
     with _naming_the_place(path, start):
         file.seek(0)
         parquet = pq.ParquetFile(file)
@@ -208,8 +194,8 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
         return pa.Table.from_batches(batches, parquet.schema_arrow)
 
 
-def _check_frame(file: IO[bytes], path: str | None) -> int:
-    """Magics and footer length; gives the offset at which the footer begins."""
+def _check_frame(file: IO[bytes], path: str | None) -> tuple[int, int]:
+    """Magics and footer length; gives the offset at which the footer begins and the size of the file."""
     size = file.seek(0, 2)
     if size == 0:
         raise Corrupt(
@@ -240,7 +226,7 @@ def _check_frame(file: IO[bytes], path: str | None) -> int:
             expected=f"at most {size - MIN_SIZE}",
             seen=length,
         )
-    return int(size - 8 - length)
+    return size - 8 - length, size
 
 
 class _naming_the_place:  # noqa: N801 - reads as a statement: with _naming_the_place(path)
@@ -263,68 +249,6 @@ class _naming_the_place:  # noqa: N801 - reads as a statement: with _naming_the_
             raise Corrupt("a damaged Parquet file", path=self.path, offset=self.offset, seen=error) from error
 
 
-def _key_values(metadata: Mapping[bytes, bytes] | None) -> dict[str, str | bytes]:
-    def text(value: bytes) -> str | bytes:
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return value
-
-    return {key.decode(errors="replace"): text(value) for key, value in (metadata or {}).items()}
-
-
-def _row_group(index: int, group: Any) -> RowGroup:
-    chunks = tuple(_chunk(group.column(i)) for i in range(group.num_columns))
-    return RowGroup(
-        index=index,
-        num_rows=group.num_rows,
-        start=min((chunk.start for chunk in chunks), default=0),
-        compressed_size=sum(chunk.compressed_size for chunk in chunks),
-        uncompressed_size=group.total_byte_size,
-        sorting_columns=tuple(
-            _sorting(chunks, column) for column in getattr(group, "sorting_columns", None) or ()
-        ),
-        columns=chunks,
-    )
-
-
-def _sorting(chunks: tuple[ColumnChunk, ...], column: Any) -> str:
-    index = column.column_index
-    name = chunks[index].path if 0 <= index < len(chunks) else f"column {index}"
-    return (
-        f"{name} {'desc' if column.descending else 'asc'} nulls {'first' if column.nulls_first else 'last'}"
-    )
-
-
-def _chunk(column: Any) -> ColumnChunk:
-    statistics = column.statistics if column.is_stats_set else None
-    low = high = None
-    if statistics is not None and statistics.has_min_max:
-        low, high = statistics.min, statistics.max
-    dictionary = column.dictionary_page_offset if column.has_dictionary_page else None
-    return ColumnChunk(
-        path=column.path_in_schema,
-        physical_type=column.physical_type,
-        compression=column.compression,
-        encodings=tuple(column.encodings),
-        num_values=column.num_values,
-        compressed_size=column.total_compressed_size,
-        uncompressed_size=column.total_uncompressed_size,
-        start=dictionary or column.data_page_offset,  # some writers store 0 for "no dictionary page"
-        min=low,
-        max=high,
-        null_count=statistics.null_count if statistics is not None and statistics.has_null_count else None,
-        distinct_count=statistics.distinct_count
-        if statistics is not None and statistics.has_distinct_count
-        else None,
-        dictionary_page_offset=dictionary,
-        data_page_offset=column.data_page_offset,
-        bloom_filter_offset=getattr(column, "bloom_filter_offset", None),
-        has_column_index=column.has_column_index,
-        has_offset_index=column.has_offset_index,
-    )
-
-
 def _bounds(chunks: list[ColumnChunk]) -> tuple[Any, Any]:
     """The bounds over all chunks, or None when one of them has none."""
     if not chunks or any(chunk.min is None or chunk.max is None for chunk in chunks):
@@ -334,36 +258,3 @@ def _bounds(chunks: list[ColumnChunk]) -> tuple[Any, Any]:
 
 def _distinct(values: Iterator[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
-
-
-def _field_ids(metadata: Any, count: int) -> list[int | None]:
-    """The field id of every leaf, taken from the Arrow schema: pyarrow's own column schema does not tell them."""
-    import pyarrow as pa
-
-    try:
-        schema = metadata.schema.to_arrow_schema()
-    except (pa.ArrowException, OSError):
-        return [None] * count
-    ids = [_id(leaf) for top in schema for leaf in _leaves(top)]
-    return ids if len(ids) == count else [None] * count
-
-
-def _leaves(column: pa.Field) -> Iterator[pa.Field]:
-    import pyarrow.types as kinds
-
-    kind = column.type.storage_type if hasattr(column.type, "storage_type") else column.type
-    if kinds.is_struct(kind):
-        for i in range(kind.num_fields):
-            yield from _leaves(kind.field(i))
-    elif kinds.is_map(kind):
-        yield from _leaves(kind.key_field)
-        yield from _leaves(kind.item_field)
-    elif kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind):
-        yield from _leaves(kind.value_field)
-    else:
-        yield column
-
-
-def _id(column: pa.Field) -> int | None:
-    text = (column.metadata or {}).get(b"PARQUET:field_id", b"")
-    return int(text) if text.lstrip(b"-").isdigit() else None
