@@ -57,20 +57,25 @@ def iter_records(data: bytes, path: str | None = None) -> Iterator[dict[str, Any
     header = decode_header(data, path)
     if find_record(header.schema) is None:
         raise Unsupported("the Avro file does not hold records", path=path)
+    smallest = measure_schema(header.schema).smallest
     read_items = _make_reader(header.schema, path)
     for block in iter_blocks(data, header, path):
-        check_count(block, measure_schema(header.schema).smallest, path)
         content = decompress_block(data, block, header.codec, path)
+        check_count(block, smallest, len(content), path)
         for record in read_items(block, content):
             if record is None:
                 raise Corrupt("null where a record must be", path=path, offset=block.offset)
             yield record
 
 
-def check_count(block: AvroBlock, smallest: int, path: str | None) -> None:
-    """Raise `Corrupt` if records that take no bytes are claimed without measure."""
-    if smallest == 0 and block.count > MAX_EMPTY_RECORDS:
-        expected = f"at most {MAX_EMPTY_RECORDS} records that take no bytes"
+def check_count(block: AvroBlock, smallest: int, size: int, path: str | None) -> None:
+    """Raise `Corrupt` if a block claims more records than its `size` bytes can hold, `smallest` bytes each.
+
+    >>> check_count(AvroBlock(offset=0, count=3, start=2, size=3), 1, 3, None)
+    """
+    limit = size // smallest if smallest else MAX_EMPTY_RECORDS
+    if block.count > limit:
+        expected = f"at most {limit} records in {size} bytes"
         raise Corrupt(
             "absurd count of records", path=path, offset=block.offset, expected=expected, seen=block.count
         )
@@ -89,11 +94,6 @@ def _make_reader(schema: Any, path: str | None) -> Callable[[AvroBlock, bytes], 
         raise Corrupt(message, path=path, json_path="avro.schema") from error
 
     def read(block: AvroBlock, content: bytes) -> list[Any]:
-        if block.count * smallest > len(content):
-            expected = f"at most {len(content) // max(smallest, 1)} records in {len(content)} bytes"
-            raise Corrupt(
-                "absurd count of records", path=path, offset=block.offset, expected=expected, seen=block.count
-            )
         if smallest == 0 and not content:
             return [_empty(items) for _ in range(block.count)]
         prefix = encode_long(block.count) if block.count else b""
@@ -111,6 +111,15 @@ def _make_reader(schema: Any, path: str | None) -> Callable[[AvroBlock, bytes], 
             left = len(prefix) + len(content) + 1 - stream.tell()
             raise Corrupt(
                 "bytes left after the records of a block", path=path, offset=block.start, seen=f"{left} bytes"
+            )
+        if len(records) != block.count:  # bytes that are left over may look like more items of the array
+            seen = f"{len(records)}"
+            raise Corrupt(
+                "more records than the block counts",
+                path=path,
+                offset=block.start,
+                expected=block.count,
+                seen=seen,
             )
         return list(records)
 

@@ -23,6 +23,7 @@ from lakelens.errors import Corrupt, Unsupported
 MAGIC = b"Obj\x01"
 SYNC_SIZE = 16
 MAX_BLOCK = 256 * 1024 * 1024
+MAX_XZ_MEMORY = 512 * 1024 * 1024  # a stream names the size of its dictionary itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +290,7 @@ def _decompress_bzip2(data: bytes) -> bytes:
 def _decompress_xz(data: bytes) -> bytes:
     import lzma
 
-    return _decompress_stream(lambda: lzma.LZMADecompressor(memlimit=MAX_BLOCK), data)
+    return _decompress_stream(lambda: lzma.LZMADecompressor(memlimit=MAX_XZ_MEMORY), data)
 
 
 _CODECS: dict[str, Callable[[bytes], bytes]] = {
