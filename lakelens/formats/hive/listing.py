@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens.formats.hive.read import Found
-from lakelens.model.diff import Diff, ManifestChanges, PartitionChange
-from lakelens.model.fileset import FileColumns, FileSet
+from lakelens.model.fileset import FileSet
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from lakelens.model.diff import Diff
     from lakelens.model.manifest import Manifest, ManifestList
     from lakelens.model.schema import Schema
+    from lakelens.model.table import Table
 
 
 class ListedFiles(FileSet):
@@ -32,22 +33,21 @@ class HiveListing(Snapshot):
 
     def __init__(
         self,
+        table: Table,
         found: Sequence[Found],
         files: ListedFiles,
-        load_schema: Callable[[], Schema],
-        path: str,
     ) -> None:
+        self._table = table
         self._found = found
         self._files = files
-        self._load_schema = load_schema
-        self.path = path
+        self.path = table.location
         times = [one.info.modified for one in found if one.is_data and one.info.modified is not None]
         self.committed_at: datetime | None = max(times, default=None)
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]
         """The table's schema; a listing has none of its own."""
-        return self._load_schema()
+        return self._table.schema
 
     @cached_property
     def summary(self) -> Mapping[str, str]:  # type: ignore[override]
@@ -85,26 +85,7 @@ class HiveListing(Snapshot):
     @property
     def changes(self) -> Diff:
         """The diff from nothing: what was there before is not kept."""
-        nothing = FileSet(lambda: (), FileColumns)
-        return Diff(None, self, self.files, nothing, nothing, ManifestChanges(), (), (), _group(self.files))
+        return self._table.diff(None, self)
 
     def __repr__(self) -> str:
         return f"<Snapshot listing of {self.summary['total-data-files']} files>"
-
-
-def _group(files: Iterable[object]) -> tuple[PartitionChange, ...]:
-    from lakelens.model.datafile import DataFile
-
-    groups: dict[str, list[DataFile]] = {}
-    for one in files:
-        if isinstance(one, DataFile):
-            groups.setdefault(str(one.partition), []).append(one)
-    return tuple(
-        PartitionChange(
-            name,
-            added_files=len(members),
-            added_rows=sum(member.record_count or 0 for member in members),
-            added_bytes=sum(member.size_bytes or 0 for member in members),
-        )
-        for name, members in sorted(groups.items())
-    )

@@ -61,9 +61,7 @@ def infer_schema(
             message = f"column {other.name!r} is {other.type} here and {known.type} in other files"
             findings.add("warning", "column-types-differ", file.path, message)
     merged += [Field(0, name, make_scalar("string"), True, None) for name in partition_columns]
-    readable = [
-        Field(0, f.name, f.type, True, f.doc) for f in merged
-    ]
+    readable = [Field(0, f.name, f.type, True, f.doc) for f in merged]
     return Schema(None, number_fields(readable))
 
 

@@ -105,7 +105,7 @@ class HiveTable(Table):
     def current(self) -> HiveListing:
         """A listing, taken when it is first asked for; open the table again for a new one."""
         files = ListedFiles(self._load_files, self._make_columns)
-        return HiveListing(self._listing, files, lambda: self.schema, self.location)
+        return HiveListing(self, self._listing, files)
 
     @property
     def metadata(self) -> Any:
