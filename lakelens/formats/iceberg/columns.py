@@ -7,8 +7,9 @@ since has `name#id` and the last type that is known of it; ids from 2147483447 o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from lakelens.codecs.iceberg_type import IcebergType, leaf_fields, parse_type_text
 from lakelens.formats.iceberg.schemas import describe_type
@@ -57,6 +58,13 @@ class ColumnIndex:
             if field.id not in self._columns:
                 shown = self._free_name(name, field.id) if today else f"{name}#{field.id}"
                 self._add(Column(field.id, shown, field.type, describe_type(field.type), not today))
+
+    def meet(self, fields: Mapping[str, Any]) -> None:
+        """Take in the ids that a data file has statistics for, so that every one of them has a name."""
+        for name in ("column_sizes", "value_counts", "null_value_counts", "lower_bounds"):
+            for column_id in fields.get(name) or ():
+                if column_id not in self._columns:
+                    self.find(column_id)
 
     def find(self, column_id: int) -> Column:
         """The column of an id; one that no schema names is `#id`, shown as bytes."""

@@ -166,11 +166,12 @@ class IcebergManifest(Manifest):
         next_row_id = self.first_row_id if self.content == "data" else None
         for index, record in enumerate(iter_records(data, path)):
             entry, fields = reader.convert(record, index)
+            self._context.columns.meet(fields)
             status = entry.get("status")
             row_id = None
-            if next_row_id is not None and status != 2:
+            if next_row_id is not None:
                 row_id = fields.get("first_row_id")
-                if row_id is None:
+                if row_id is None and status != 2:
                     row_id = next_row_id
                     next_row_id += fields.get("record_count") or 0
             yield self._build_entry(reader, record, entry, fields, row_id, index)

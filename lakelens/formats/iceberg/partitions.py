@@ -140,7 +140,9 @@ class SpecBook:
         for column in columns:
             value = column.to_value(stored.get(column.field_id, stored.get(column.name)))
             values[column.shown] = value
-            texts[column.name] = escape(column.render(value))
+            texts[escape(column.name)] = escape(column.render(value))
+        if all(column.transform.name == "void" for column in columns):
+            texts = {}  # unpartitioned: files of such a spec lie in no partition directory
         return Partition(values, texts)
 
     def _unify(self) -> list[PartitionColumn]:

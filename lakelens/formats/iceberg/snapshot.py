@@ -18,7 +18,7 @@ from lakelens.formats.iceberg.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifest import IcebergManifest, IcebergManifestList
 from lakelens.formats.iceberg.wire import WireSnapshot
 from lakelens.model.datafile import IndexFile, StatisticsFile
-from lakelens.model.fileset import FileSet
+from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.schema import Schema
 from lakelens.model.snapshot import Snapshot
 
@@ -122,7 +122,7 @@ class IcebergSnapshot(Snapshot):
     @cached_property
     def files(self) -> FileSet:
         """The live data files, delete files and deletion vectors."""
-        return FileSet(self._load_files, self._context.describe_columns)
+        return FileSet(self._load_files, self._describe_columns)
 
     @cached_property
     def index_files(self) -> tuple[IndexFile, ...]:
@@ -151,6 +151,12 @@ class IcebergSnapshot(Snapshot):
                 self._context.findings.add_error(error, manifest.path, (self.id,))
             for entry in entries:
                 yield manifest, entry
+
+    def _describe_columns(self) -> FileColumns:
+        """Reads the entries first: manifests may tell of columns that the document has forgotten."""
+        for _ in self.walk_entries():
+            pass
+        return self._context.describe_columns()
 
     def _load_files(self) -> list[IcebergDataFile]:
         import copy
