@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import re
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,23 +22,25 @@ ICEBERG_TABLES = (
         "entries",
         "all_entries",
         "files",
-        "all_files",
+        "partitions",
     ),
-    *("partitions", "metadata_log_entries", "position_deletes"),
+    *("metadata_log_entries", "position_deletes"),
 )
-# These repeat rows of `files` and `all_files`: the paths say which.
-ICEBERG_SUBSETS = ["data_files", "delete_files", "all_data_files", "all_delete_files"]
-PAIMON_TABLES = [
-    "snapshots",
-    "schemas",
-    "options",
-    "files",
-    "manifests",
-    "partitions",
-    "tags",
-    "branches",
-    "statistics",
-]
+# Their rows are rows of `files` or of `all_entries` again: the paths say which.
+ICEBERG_SUBSETS = ("data_files", "delete_files", "all_files", "all_data_files", "all_delete_files")
+PAIMON_TABLES = (
+    *(
+        "snapshots",
+        "schemas",
+        "options",
+        "files",
+        "manifests",
+        "partitions",
+        "tags",
+        "branches",
+        "statistics",
+    ),
+)
 MOST_ROWS = 200
 
 
@@ -56,9 +60,9 @@ def collect_iceberg(spark: Any, table: str) -> tuple[Path, dict[str, Any]]:
         document[f"{name}_at"] = {
             str(key): ask(spark, f"SELECT * FROM {table}.{name} VERSION AS OF {key}") for key in ids
         }
-    for taken in document["files_at"].values():
+    for taken in (document["entries"], document["all_entries"], *document["files_at"].values()):
         for row in taken if isinstance(taken, list) else []:
-            row.pop("readable_metrics", None)  # under the names of that time; `files` has those of today
+            row.pop("readable_metrics", None)  # the raw bounds are there; `files` has both
     document["row_count_at"] = {
         str(key): ask(spark, f"SELECT count(*) AS n FROM {table} VERSION AS OF {key}")[0]["n"] for key in ids
     }
@@ -79,8 +83,8 @@ def collect_paimon(spark: Any, table: str) -> tuple[Path, dict[str, Any]]:
     for row in document["snapshots"]:
         key = row["snapshot_id"]
         reader = spark.read.option("scan.snapshot-id", str(key))
-        document["files_at"][str(key)] = records(reader.table(f"{base}.`{last}$files`"))
-        document["row_count_at"][str(key)] = reader.table(table).count()
+        document["files_at"][str(key)] = attempt(lambda: records(reader.table(f"{base}.`{last}$files`")))  # noqa: B023
+        document["row_count_at"][str(key)] = attempt(lambda: reader.table(table).count())  # noqa: B023
     audit = ask(spark, f"SELECT rowkind, count(*) AS n FROM {base}.`{last}$audit_log` GROUP BY rowkind")
     document["audit_log_counts"] = (
         audit if isinstance(audit, dict) else {row["rowkind"]: row["n"] for row in audit}
@@ -106,17 +110,25 @@ def collect_hive(spark: Any, table: str) -> tuple[Path, dict[str, Any]]:
 
 def rows(spark: Any, table: str) -> dict[str, Any]:
     """How many rows the table has, and the rows themselves when they are few."""
-    frame = spark.table(table)
-    count = frame.count()
-    return {"row_count": count, "rows": records(frame) if count <= MOST_ROWS else None}
+    count = attempt(lambda: spark.table(table).count())
+    few = isinstance(count, int) and count <= MOST_ROWS
+    return {"row_count": count, "rows": attempt(lambda: records(spark.table(table))) if few else None}
 
 
 def ask(spark: Any, sql: str) -> Any:
-    """The rows of a query, or the engine's first line of refusal."""
+    return attempt(lambda: records(spark.sql(sql)))
+
+
+def attempt(question: Callable[[], Any]) -> Any:
+    """The answer, or why the engine fails to give one: such a failure is a fact about the engine."""
     try:
-        return records(spark.sql(sql))
+        return question()
     except Exception as error:
-        return {"error": next(line for line in str(error).splitlines() if line.strip())[:300]}
+        text = str(error)
+        cause = re.search(r"Lost task.*?: ([\w.]+(?:Exception|Error)[^\n]*)", text)
+        return {
+            "error": cause[1] if cause else next(line for line in text.splitlines() if line.strip())[:300]
+        }
 
 
 def records(frame: Any) -> list[dict[str, Any]]:
@@ -172,8 +184,12 @@ def write(path: Path, document: dict[str, Any]) -> None:
 
 def _lines(value: Any) -> str:
     if isinstance(value, list) and value:
-        return "[\n" + ",\n".join("  " + json.dumps(item, ensure_ascii=False) for item in value) + "\n ]"
-    if isinstance(value, dict) and value and all(isinstance(item, list) for item in value.values()):
+        return "[\n" + ",\n".join("  " + _text(item) for item in value) + "\n ]"
+    if isinstance(value, dict) and value and any(isinstance(item, list) for item in value.values()):
         parts = [f"  {json.dumps(key)}: {_lines(item)}" for key, item in value.items()]
         return "{\n" + ",\n".join(parts) + "\n }"
-    return json.dumps(value, ensure_ascii=False)
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -23,7 +23,8 @@ def schema(spark: Any, t: str, version: int) -> str:
         "ALTER TABLE {t} DROP COLUMN gone",
         "ALTER TABLE {t} RENAME COLUMN old_name TO new_name",
         "ALTER TABLE {t} ADD COLUMN extra INT COMMENT 'came later' AFTER id",
-        "INSERT INTO {t} VALUES (9007199254740993, 2, 2.5D, 1234567890123456.78, 'new', named_struct('a', 8, 'b', 'y'), NULL, NULL)",
+        "INSERT INTO {t} VALUES (9007199254740993, 2, 2.5D, 1234567890123456.78, 'new', "
+        "named_struct('a', 8, 'b', 'y'), NULL, NULL)",
         "ALTER TABLE {t} ALTER COLUMN extra FIRST",
         "ALTER TABLE {t} ADD COLUMNS (st.c DOUBLE, li.element.z STRING, ma.value.w STRING)",
         "ALTER TABLE {t} RENAME COLUMN st.b TO bb",
@@ -59,7 +60,8 @@ def metrics(spark: Any, t: str, version: int) -> str:
         t,
         "CREATE TABLE {t} (none_ STRING, counts_ STRING, short_ STRING, full_ STRING, st STRUCT<x: INT, y: INT>) "
         + properties(version, extra),
-        "INSERT INTO {t} VALUES (repeat('n', 30), repeat('c', 30), repeat('s', 30), repeat('f', 30), named_struct('x', 1, 'y', 2)),"
+        "INSERT INTO {t} VALUES (repeat('n', 30), repeat('c', 30), repeat('s', 30), repeat('f', 30), "
+        "named_struct('x', 1, 'y', 2)),"
         " (NULL, NULL, NULL, NULL, NULL), ('a', 'b', '🎈🎈🎈🎈🎈🎈', 'd', named_struct('x', 3, 'y', NULL))",
     )
 

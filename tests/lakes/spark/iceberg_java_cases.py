@@ -66,8 +66,8 @@ def default_values(spark: Any, t: str, version: int) -> str:
     kinds = spark._jvm.org.apache.iceberg.types.Types
     literal = spark._jvm.org.apache.iceberg.expressions.Literal
     update = jtable(spark, t).updateSchema()
-    update.addColumn("n", kinds.IntegerType.get(), "a number", getattr(literal, "of")(5))
-    update.addColumn("s", kinds.StringType.get(), "a text", getattr(literal, "of")("unset"))
+    update.addColumn("n", kinds.IntegerType.get(), "a number", literal.of(5))
+    update.addColumn("s", kinds.StringType.get(), "a text", literal.of("unset"))
     update.commit()
     return run(spark, t, "INSERT INTO {t} VALUES (2, 20, 'set')")
 
@@ -82,13 +82,16 @@ def delete_equal(spark: Any, t: str, partition: str | None, rows: list[dict[str,
     array = spark.sparkContext._gateway.new_array(jvm.int, len(ids))
     for position, field_id in enumerate(ids):
         array[position] = field_id
-    factory = iceberg.data.GenericAppenderFactory(table.schema(), spec, array, schema, None)
+    builder = iceberg.data.GenericFileWriterFactory.Builder(table).deleteFileFormat(
+        iceberg.FileFormat.PARQUET
+    )
+    factory = builder.equalityFieldIds(array).equalityDeleteRowSchema(schema).build()
     files = iceberg.io.OutputFileFactory.builderFor(table, 0, 0).format(iceberg.FileFormat.PARQUET).build()
     key = iceberg.data.GenericRecord.create(spec.partitionType()) if partition else None
     if key is not None:
         key.setField("p", int(partition.split("=")[1]))
     output = files.newOutputFile(spec, key) if key is not None else files.newOutputFile()
-    writer = factory.newEqDeleteWriter(output, iceberg.FileFormat.PARQUET, key)
+    writer = factory.newEqualityDeleteWriter(output, spec, key)
     for row in rows:
         record = iceberg.data.GenericRecord.create(schema)
         for name, value in row.items():

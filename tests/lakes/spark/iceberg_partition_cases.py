@@ -62,8 +62,10 @@ def bucket(spark: Any, t: str, version: int) -> str:
         t,
         f"CREATE TABLE {{t}} ({columns}) PARTITIONED BY ({fields}) {properties(version, ONE_WRITER)}",
         """INSERT INTO {t} VALUES
-        (34, 34, 14.2000, DATE'2017-11-16', TIMESTAMP'2017-11-16 22:31:08', TIMESTAMP_NTZ'2017-11-16 22:31:08', 'iceberg', X'00010203'),
-        (-1, -1, -0.0001, DATE'1969-12-31', TIMESTAMP'1969-12-31 23:59:59.999999', TIMESTAMP_NTZ'0001-01-01 00:00:00', '', X''),
+        (34, 34, 14.2000, DATE'2017-11-16', TIMESTAMP'2017-11-16 22:31:08', TIMESTAMP_NTZ'2017-11-16 22:31:08',
+         'iceberg', X'00010203'),
+        (-1, -1, -0.0001, DATE'1969-12-31', TIMESTAMP'1969-12-31 23:59:59.999999', TIMESTAMP_NTZ'0001-01-01 00:00:00',
+         '', X''),
         (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)""",
     )
 
@@ -85,11 +87,13 @@ def times(spark: Any, t: str, version: int) -> str:
     return run(
         spark,
         t,
-        "CREATE TABLE {t} (y DATE, m DATE, d DATE, ty TIMESTAMP, tm TIMESTAMP, td TIMESTAMP, th TIMESTAMP, nh TIMESTAMP_NTZ) "
+        "CREATE TABLE {t} (y DATE, m DATE, d DATE, ty TIMESTAMP, tm TIMESTAMP, td TIMESTAMP, th TIMESTAMP, "
+        "nh TIMESTAMP_NTZ) "
         "PARTITIONED BY (years(y), months(m), days(d), years(ty), months(tm), days(td), hours(th), hours(nh)) "
         + properties(version, ONE_WRITER),
         *(
-            f"INSERT INTO {{t}} SELECT /*+ COALESCE(1) */ DATE'{day}', DATE'{day}', DATE'{day}', {ts}, {ts}, {ts}, {ts}, {ntz}"
+            f"INSERT INTO {{t}} SELECT /*+ COALESCE(1) */ DATE'{day}', DATE'{day}', DATE'{day}', "
+            f"{ts}, {ts}, {ts}, {ts}, {ntz}"
             for day, ts, ntz in (
                 (day, f"TIMESTAMP'{day} {clock}'", f"TIMESTAMP_NTZ'{day} {clock}'")
                 for day, clock in (

@@ -163,11 +163,11 @@ def all_types(file_format: str) -> None:
             spark,
             t,
             f"CREATE TABLE {{t}} (id INT, {TYPES}) {properties(f'file.format={file_format}')}",
-            f"""INSERT INTO {{t}} SELECT *, 12345678901234.5678BD, 'ab', 'cd', X'00FF10', array('x', NULL), map('k', 1, 'n', NULL),
-            named_struct('x', 7, 'y', named_struct('z', 'deep')) FROM VALUES {PARTITION_VALUES}""",
+            f"""INSERT INTO {{t}} SELECT *, 12345678901234.5678BD, 'ab', 'cd', X'00FF10', array('x', NULL),
+            map('k', 1, 'n', NULL),             named_struct('x', 7, 'y', named_struct('z', 'deep')) FROM VALUES {PARTITION_VALUES}""",
             f"INSERT INTO {{t}} VALUES (3, {', '.join(['NULL'] * 19)})",
-            """INSERT INTO {t} SELECT 4, NULL, NULL, NULL, NULL, NULL, CAST('NaN' AS FLOAT), CAST('NaN' AS DOUBLE), NULL, NULL, NULL,
-            NULL, 'a long string that is cut at sixteen', NULL, NULL, NULL, NULL, array(), map(), NULL""",
+            """INSERT INTO {t} SELECT 4, NULL, NULL, NULL, NULL, NULL, CAST('NaN' AS FLOAT), CAST('NaN' AS DOUBLE), NULL,
+            NULL, NULL, NULL, 'a long string that is cut at sixteen', NULL, NULL, NULL, NULL, array(), map(), NULL""",
         )
 
     case(f"types-{file_format}")(make)

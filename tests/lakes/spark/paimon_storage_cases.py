@@ -50,7 +50,8 @@ def merge_engine(name: str, *options: str) -> None:
         run(
             spark,
             t,
-            f"CREATE TABLE {{t}} (id INT NOT NULL, total INT, last STRING) {properties('primary-key=id', 'bucket=1', *options)}",
+            "CREATE TABLE {t} (id INT NOT NULL, total INT, last STRING) "
+            + properties("primary-key=id", "bucket=1", *options),
             "INSERT INTO {t} VALUES (1, 1, 'a'), (2, 2, 'b')",
             "INSERT INTO {t} VALUES (1, 10, NULL)",
         )
