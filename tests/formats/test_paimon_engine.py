@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from lakelens.formats.paimon.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifest import PaimonManifest
+from lakelens.formats.paimon.promotion import find_promotion
 from lakelens.formats.paimon.schema import PaimonSchema
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
 from lakelens.formats.paimon.stats import SimpleStats
@@ -27,6 +29,7 @@ from tests.formats.paimon_lakes import (
 )
 
 LAKES = list_lakes()
+STATS = ("null_value_counts", "min_value_stats", "max_value_stats")
 each_lake = pytest.mark.parametrize("lake", LAKES, ids=lambda lake: lake.name)
 
 
@@ -162,6 +165,8 @@ def test_changelog_entries(lake: Lake) -> None:
             assert isinstance(snapshot, PaimonSnapshot)
             assert all(file.content == "changelog" for file in snapshot.changelog_files)
             _compare_changelog(snapshot, rows)
+        if "entries_by_snapshot" not in said:
+            continue  # Spark was not asked for entries
         kept = {str(changelog.id): changelog for changelog in table.changelogs}
         assert set(kept) == set(said.get("long_lived_changelog_entries", {}))
         for number, rows in said.get("long_lived_changelog_entries", {}).items():
@@ -253,8 +258,8 @@ def _word_stats(stats: SimpleStats) -> dict[str, Any]:
 def test_manifest_lists(lake: Lake) -> None:
     seen = set()
     for table, said in lake.views():
-        for snapshot in table.snapshots:
-            for found in snapshot.manifest_lists:
+        for number in (*table.pointer.stray, *table.pointer.ids):
+            for found in table.snapshot(number).manifest_lists:
                 name = found.recorded_path
                 if said.get("manifest_lists", {}).get(name) is None:
                     continue
@@ -343,9 +348,12 @@ def _compare_files(
     arrow = {row["path"]: row for row in snapshot.files.to_arrow().to_pylist()}
     files = {file.file_name: file for file in snapshot.files if isinstance(file, PaimonDataFile)}
     names = {row["file_path"].rsplit("/", 1)[-1] for row in rows}
-    # `$files` leaves out postponed buckets, and level 0 of tables with deletion vectors in Paimon 0.9
+    # `$files` leaves out postponed buckets, and level 0 of tables with vectors or first-row in Paimon 0.9
     left_out = [f for name, f in files.items() if name not in names]
-    has_vectors = table.options.get("deletion-vectors.enabled") == "true"
+    has_vectors = (
+        table.options.get("deletion-vectors.enabled") == "true"
+        or table.options.get("merge-engine") == "first-row"
+    )
     assert names <= set(files)
     assert all(f.bucket == -2 or (f.level == 0 and has_vectors and lake.engine < (1, 3)) for f in left_out)
     for row in rows:
@@ -354,10 +362,10 @@ def _compare_files(
         if "/table/" in row["file_path"]:
             assert file.path.endswith(row["file_path"].partition("/table/")[2])
         ours = _file_row(file, table.schema, lake.engine)
-        if lake.engine < (2,) and file.write_cols is not None:
-            ours = {
-                key: value for key, value in ours.items() if "stats" not in key and "null_value" not in key
-            }
+        # the engine shows an older snapshot under its own schema's names, and 1.x misreads files of some columns
+        if snapshot.schema.id != table.schema.id or (lake.engine < (2,) and file.write_cols is not None):
+            ours = {key: value for key, value in ours.items() if key not in STATS}
+        row = {**row, **{key: _keep_told(row[key], key, file, table.schema) for key in STATS if key in row}}
         assert {key: row[key] for key in ours if key in row} == {key: ours[key] for key in ours if key in row}
         assert parse_time(row["creation_time"]) == file.creation_time
         assert arrow[file.path]["record_count"] == row["record_count"]
@@ -365,7 +373,8 @@ def _compare_files(
 
 def _file_row(file: PaimonDataFile, schema: PaimonSchema, engine: tuple[int, ...]) -> dict[str, Any]:
     columns = schema.partition_columns
-    words = [word_cast(file.partition[c.name], c.type) for c in columns]
+    word = word_cast if engine >= (1, 0) else word_internal
+    words = [word(file.partition[c.name], c.type) for c in columns]
     brackets = "{%s}" if engine >= (1, 1) else "[%s]"
     return {
         "partition": brackets % ", ".join(words),
@@ -388,11 +397,27 @@ def _file_row(file: PaimonDataFile, schema: PaimonSchema, engine: tuple[int, ...
     }
 
 
+def _keep_told(text: str, key: str, file: PaimonDataFile, schema: PaimonSchema) -> str:
+    """The engine's statistics without what we do not tell: casts that lose the order, columns that the file lacks.
+
+    The engine casts a number to a text and shows bounds that are none; it counts nulls in columns that are elsewhere.
+    """
+    for column in schema.columns:
+        written = file.schema.find_column(column.id)
+        cast = written is not None and find_promotion(written.type, column.type) is None
+        absent = file.write_cols is not None and written is not None and written.name not in file.write_cols
+        if absent or (cast and key != "null_value_counts"):
+            text = re.sub(rf"(?<=[{{ ]){re.escape(column.name)}=[^,}}]*", f"{column.name}=null", text)
+    return text
+
+
 def _key_text(file: PaimonDataFile, row: Any) -> str | None:
     if row is None:
         return None
     return (
-        "[" + ", ".join(word_cast(v, c.type) for v, c in zip(row, file.schema.key_columns, strict=True)) + "]"
+        "["
+        + ", ".join(word_internal(v, c.type) for v, c in zip(row, file.schema.key_columns, strict=True))
+        + "]"
     )
 
 
@@ -428,7 +453,8 @@ def test_partitions_table(lake: Lake) -> None:
         rows = _rows(said, "partitions")
         if rows is None or table.current is None:
             continue
-        files = [f for f in table.files if isinstance(f, PaimonDataFile)]
+        # `$partitions` leaves postponed files out
+        files = [f for f in table.files if isinstance(f, PaimonDataFile) and f.bucket != -2]
         groups = Counter(f.partition_bytes for f in files)
         expected = Counter(
             (row["file_count"], row["record_count"], row["file_size_in_bytes"]) for row in rows

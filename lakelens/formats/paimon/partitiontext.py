@@ -65,7 +65,7 @@ def word_float(value: float, *, single: bool) -> str:
         import numpy as np
 
         digits = str(np.float32(value))
-    number = Decimal(digits)
+    number = Decimal(_two_digits(value, digits, single))
     if number == 0:
         return "-0.0" if digits.startswith("-") else "0.0"
     sign, figures, _ = number.normalize().as_tuple()
@@ -75,6 +75,18 @@ def word_float(value: float, *, single: bool) -> str:
         plain = format(number.normalize(), "f")
         return plain if "." in plain else plain + ".0"
     return f"{'-' if sign else ''}{text[0]}.{text[1:] or '0'}E{exponent}"
+
+
+def _two_digits(value: float, digits: str, single: bool) -> str:
+    """Java prints at least two digits, and of all such texts the nearest one: 4.9E-324 where Python says 5e-324."""
+    longer = f"{value:.1e}"
+    if len(Decimal(digits).normalize().as_tuple().digits) > 1:
+        return digits
+    if not single:
+        return longer if float(longer) == value else digits
+    import numpy as np
+
+    return longer if np.float32(longer) == np.float32(value) else digits
 
 
 def _word_date(value: Any, legacy: bool) -> str:
