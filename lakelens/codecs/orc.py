@@ -110,7 +110,8 @@ def decode_footer(file: IO[bytes], path: str | None = None) -> OrcFooter:
 def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
     """The first `count` rows of an ORC file as an Arrow table; reads no more stripes than it takes.
 
-    Raises as `decode_footer` does.
+    Raises as `decode_footer` does, and `Unsupported` for timestamps beyond pyarrow's nanoseconds (years 1677 to 2262).
+    ORC has no checksums: on rare damage inside a stripe pyarrow itself crashes, which nothing here can catch.
 
     >>> import io, pyarrow as pa, pyarrow.orc
     >>> sink = io.BytesIO()
@@ -177,6 +178,8 @@ def _translate(error: Exception, path: str | None, size: int) -> Exception:
 
     if isinstance(error, pa.ArrowNotImplementedError):
         return Unsupported(f"pyarrow does not read this file: {error}", path=path)
+    if isinstance(error, pa.ArrowInvalid) and "out of range for nanosecond" in str(error):
+        return Unsupported(f"pyarrow reads ORC timestamps in nanoseconds only: {error}", path=path)
     if isinstance(error, pa.ArrowException | OSError | UnicodeDecodeError):
         return Corrupt("a damaged ORC file", path=path, offset=size - 1, seen=error)
     return error

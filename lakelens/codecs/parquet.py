@@ -250,10 +250,10 @@ class _naming_the_place:  # noqa: N801 - reads as a statement: with _naming_the_
 
 
 def _bounds(chunks: list[ColumnChunk]) -> tuple[Any, Any]:
-    """The bounds over all chunks, or None when one of them has none."""
-    if not chunks or any(chunk.min is None or chunk.max is None for chunk in chunks):
-        return None, None
-    return min(chunk.min for chunk in chunks), max(chunk.max for chunk in chunks)
+    """The bounds over all chunks; a side is None when one of them does not tell it."""
+    lows, highs = [chunk.min for chunk in chunks], [chunk.max for chunk in chunks]
+    low = None if not lows or any(value is None for value in lows) else min(lows)
+    return low, None if not highs or any(value is None for value in highs) else max(highs)
 
 
 def _distinct(values: Iterator[str]) -> tuple[str, ...]:

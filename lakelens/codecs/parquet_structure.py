@@ -258,7 +258,7 @@ def _encoding(number: object) -> str:
 def _stored_bounds(
     statistics: Mapping[int, Any], leaf: SchemaLeaf
 ) -> tuple[Any, Any, bytes | None, bytes | None]:
-    """min, max and the bytes of both; all None when one of them tells nothing."""
+    """min, max and the bytes of both; a side that tells nothing is None."""
     low, high = statistics.get(6), statistics.get(5)
     if (
         low is None
@@ -269,11 +269,10 @@ def _stored_bounds(
             statistics.get(2),
             statistics.get(1),
         )  # old members: right only where the order is the signed one
-    if isinstance(low, bytes) and isinstance(high, bytes):
-        least = decode_statistic(low, leaf.physical_type, leaf.logical_type)
-        most = decode_statistic(high, leaf.physical_type, leaf.logical_type)
-        if (
-            least is not None and most is not None and least == least and most == most
-        ):  # NaN bounds say nothing
-            return least, most, low, high
-    return None, None, None, None
+    least, most = _bound(low, leaf), _bound(high, leaf)
+    return least, most, None if least is None else low, None if most is None else high
+
+
+def _bound(data: object, leaf: SchemaLeaf) -> Any:
+    value = decode_statistic(data, leaf.physical_type, leaf.logical_type) if isinstance(data, bytes) else None
+    return None if value is None or value != value else value  # a NaN says nothing
