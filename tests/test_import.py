@@ -1,0 +1,79 @@
+"""What importing and opening cost: nothing heavy is loaded, no manifest is read."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+import lakelens as ll
+
+HEAVY = {
+    "pandas",
+    "pyarrow",
+    "pyspark",
+    "datafusion",
+    "numpy",
+    "fsspec",
+    "fastavro",
+    "anywidget",
+    "matplotlib",
+}
+ALLOWED_SECONDS = 0.1
+
+
+def run(script: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def loaded_by(script: str) -> set[str]:
+    """The heavy packages that are loaded in a fresh interpreter after a script."""
+    names = run(f"{script}\nimport sys\nprint(' '.join(name for name in sys.modules if '.' not in name))")
+    return HEAVY & set(names.split())
+
+
+def test_import_loads_nothing_heavy() -> None:
+    assert loaded_by("import lakelens") == set()
+
+
+def test_the_check_itself_sees_heavy_packages() -> None:
+    assert "numpy" in loaded_by("import numpy")
+
+
+def test_import_is_quick() -> None:
+    script = "import time; t = time.perf_counter(); import lakelens; print(time.perf_counter() - t)"
+    best = min(float(run(script)) for _ in range(5))  # the best of five: other processes take their share
+    assert best < ALLOWED_SECONDS
+
+
+def test_every_public_name_is_there() -> None:
+    for name in ll.__all__:
+        assert getattr(ll, name) is not None
+    assert set(ll.__all__) <= set(dir(ll))
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = ll.nothing
+
+
+@pytest.mark.parametrize("name", [one.name for one in ll.sample()])
+def test_opening_loads_no_engine_and_no_frame(name: str) -> None:
+    loaded = loaded_by(f"import lakelens as ll\nll.sample({name!r})")
+    assert loaded & {"pandas", "pyspark", "datafusion", "pyarrow"} == set()
+
+
+@pytest.mark.parametrize("name", [one.name for one in ll.sample()])
+def test_opening_reads_no_manifest(name: str) -> None:
+    table = ll.sample(name)
+    read = {path.removeprefix(table.location) for path in table.reads.paths}
+    assert not {path for path in read if path.endswith((".avro", ".parquet", ".orc", ".puffin"))}
+    assert not {path for path in read if path.startswith(("/manifest/", "/bucket-", "/index/", "/data/"))}
+    manifests = table.current.manifests if table.current is not None else ()
+    for manifest in manifests:
+        assert manifest.path not in table.reads.paths
+    started = time.perf_counter()
+    assert len(table.files) > 0
+    assert time.perf_counter() - started < 30
+    assert {manifest.path for manifest in manifests} <= set(table.reads.paths)
