@@ -245,3 +245,25 @@ def test_partition_path_encodes_as_java_does() -> None:
 def test_counts_of_times_outside_a_day() -> None:
     assert epoch_count(np.timedelta64(-5, "us"), "time") == -5
     assert epoch_count(datetime(1970, 1, 2) - timedelta(microseconds=1), "date") == 0
+
+
+def test_directories_that_iceberg_1_12_made() -> None:
+    """PARTITIONED BY (tz, bucket(4, ti), truncate(5, ti), de, b), as Spark 3.5 with Iceberg 1.12 wrote it."""
+    names = ["tz", "ti_bucket", "ti_trunc", "de", "b"]
+    transforms = [
+        Transform.parse(text) for text in ("identity", "bucket[4]", "truncate[5]", "identity", "identity")
+    ]
+    types = [parse_type(text) for text in ("timestamptz", "string", "string", "decimal(9, 2)", "binary")]
+    rows = {
+        (datetime(2024, 1, 1, 10, 11, 12, 500000, UTC), "a b/~", Decimal("1.50"), b"\x01\x02"): (
+            "tz=2024-01-01T10%3A11%3A12.5%2B00%3A00/ti_bucket=3/ti_trunc=a+b%2F%7E/de=1.50/b=AQI%3D"
+        ),
+        (datetime(2024, 1, 1, 10, tzinfo=UTC), "x", Decimal("-0.05"), b"\xff"): (
+            "tz=2024-01-01T10%3A00%3A00%2B00%3A00/ti_bucket=3/ti_trunc=x/de=-0.05/b=%2Fw%3D%3D"
+        ),
+        (None, None, None, None): "tz=null/ti_bucket=null/ti_trunc=null/de=null/b=null",
+    }
+    for (tz, ti, de, b), directory in rows.items():
+        parts = zip(transforms, [tz, ti, ti, de, b], types, strict=True)
+        strings = [t.render(t.apply(value, type_), t.result_type(type_)) for t, value, type_ in parts]
+        assert partition_path(names, strings) == directory
