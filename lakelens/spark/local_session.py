@@ -48,6 +48,8 @@ def session(
     the defaults (`spark.jars.packages` replaces pinned jars of the same family). The first session on a machine fetches
     jars, which `progress` (called with lines of text) can show; later ones need no network.
 
+    UPDATE of a Paimon table needs a session without iceberg: Iceberg's SQL rules trip over it (MERGE and DELETE work).
+
     A session that already runs is returned when its warehouse is the same and it knows all of `formats`, else
     `Unsupported` is raised; so it is for an unknown format, a missing Java and a jar that cannot be had.
 

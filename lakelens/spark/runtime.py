@@ -175,22 +175,47 @@ def fetch_jars(
     if not coordinates:
         return local
     cache = jar_cache().resolve()
+    found = [
+        jar
+        for group in _group_by_format(coordinates)
+        for jar in _resolve_once(cache, group, settings, progress or be_silent, java)
+    ]
+    return local + list(dict.fromkeys(found))
+
+
+def _group_by_format(coordinates: Sequence[str]) -> list[list[str]]:
+    """Each format's packages are resolved by themselves, so that any choice of formats finds them in the cache."""
+    groups: dict[str, list[str]] = {}
+    for jar in coordinates:
+        family = _family(jar) or "other"
+        groups.setdefault("iceberg-spark" if family == "sqlite-jdbc" else family, []).append(jar)
+    return list(groups.values())
+
+
+def _resolve_once(
+    cache: Path,
+    coordinates: Sequence[str],
+    settings: Mapping[str, str],
+    progress: Progress,
+    java: Java | None,
+) -> list[Path]:
     known = _read_closure(cache, coordinates, settings)
     if known is None:
-        with _locked(cache):
+        with _locked(cache):  # another process may have resolved it meanwhile
             known = _read_closure(cache, coordinates, settings)
             if known is None:
-                known = _resolve(cache, coordinates, settings, progress or be_silent, java or find_java())
-    return local + known
+                known = _resolve(cache, coordinates, settings, progress, java or find_java())
+    return known
 
 
 def _resolve(
     cache: Path, coordinates: Sequence[str], settings: Mapping[str, str], progress: Progress, java: Java
 ) -> list[Path]:
-    progress(f"fetching {len(coordinates)} Spark packages and what they need (once, kept in the cache)")
+    names = ", ".join(jar.split(":")[1] if ":" in jar else jar for jar in coordinates)
+    progress(f"fetching {names} and what it needs (once, kept in the cache)")
     status, lines = _run_ivy(_ivy_command(cache, coordinates, settings, java), cache, progress)
-    names = [f"{match[1]}_{match[2]}-{match[3]}.jar" for line in lines if (match := _IN_USE.match(line))]
-    found = [cache / "jars" / name for name in names]
+    files = [f"{match[1]}_{match[2]}-{match[3]}.jar" for line in lines if (match := _IN_USE.match(line))]
+    found = [cache / "jars" / name for name in files]
     if status != 0 or not found or not all(path.is_file() for path in found):
         raise _unresolved(cache, coordinates, settings, lines)
     _write_closure(cache, coordinates, settings, found)

@@ -18,7 +18,7 @@ def uuid_and_fixed(spark: Any, t: str, version: int) -> str:
     fields.add(field.optional(2, "u", kinds.UUIDType.get()))
     fields.add(field.optional(3, "fx", kinds.FixedType.ofLength(4)))
     table_schema = iceberg.Schema(fields)
-    spec = iceberg.PartitionSpec.builderFor(table_schema).identity("u").bucket("fx", 4).build()
+    spec = iceberg.PartitionSpec.builderFor(table_schema).bucket("u", 4).bucket("fx", 4).build()
     options = spark._jvm.java.util.HashMap()
     options.put("format-version", str(version))
     catalog = spark._jsparkSession.sessionState().catalogManager().catalog("iceberg").icebergCatalog()
