@@ -149,6 +149,14 @@ def test_metadata_directories_of_other_formats_are_no_hive_tables(tmp_path: Path
     assert FORMAT.detect(describe_place(LocalStore(), str(tmp_path))) is None
 
 
+def test_a_paimon_bucket_is_no_hive_table(tmp_path: Path) -> None:
+    write(tmp_path / f"bucket-0/data-{JOB}-0.parquet")
+    with pytest.raises(NotATable):
+        ll.open(tmp_path / "bucket-0")
+    assert len(ll.open(tmp_path / "bucket-0", format="hive").files) == 1
+    assert list(ll.find(tmp_path)) == []
+
+
 def test_name_takes_the_database_from_the_directory(tmp_path: Path) -> None:
     write(tmp_path / "shop.db/orders/000000_0")
     assert ll.open(tmp_path / "shop.db/orders").name == "shop.orders"

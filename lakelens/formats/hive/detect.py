@@ -6,6 +6,7 @@ a telling name at most a few are opened for their magic.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from lakelens.errors import LakeError, NotATable, Unsupported
@@ -25,6 +26,9 @@ _MAX_SNIFFED = 4
 _BINARY = frozenset({"parquet", "orc", "avro"})
 _TELLING = _BINARY | {"sequencefile", "rcfile"}
 # files of the other formats' metadata directories: opened by themselves they are no table
+_PAIMON_BUCKET = re.compile(
+    r"bucket-(?:\d+|postpone)"
+)  # part of a table, wherever an external path has put it
 _FOREIGN_NAMES = ("manifest-", "snap-", "snapshot-", "schema-", "index-", "stat-", "changelog-")
 _HINT = 'format="hive" lists its files as if it were a plain directory of data files'
 
@@ -59,6 +63,8 @@ def _find_others(place: Place) -> dict[str, str]:
 
 
 def _gather_reasons(place: Place) -> tuple[list[str], list[str]]:
+    if _PAIMON_BUCKET.fullmatch(place.info.name):
+        return [], []
     if any(name.endswith((".metadata.json", ".metadata.json.gz")) for name in place.children):
         return [], []
     reasons: list[str] = []
