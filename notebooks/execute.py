@@ -3,8 +3,8 @@
     python notebooks/execute.py                 every notebook beside this file
     python notebooks/execute.py 01-hive         only these (by name, with or without ".ipynb")
 
-What is saved is what `make notebooks` compares with. Times of execution and the interpreter's version are not kept:
-they differ between two machines, and say nothing of the tables.
+What is saved is what `make notebooks` compares with. Times of execution and the interpreter's version are not
+kept: they differ between two machines, and say nothing of the tables.
 """
 
 from __future__ import annotations
