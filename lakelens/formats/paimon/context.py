@@ -21,6 +21,7 @@ from lakelens.model.datafile import Content
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType
+from lakelens.model.table import Relocation
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.manifest import PaimonManifest
@@ -45,6 +46,7 @@ class TableContext(TableAccess):
         self.layout = Layout(root, branch)
         self.schemas = Schemas(store, self.layout, self.findings)
         self._external: dict[str, str] = {}
+        self._lost: list[str] = []
         self._manifests: dict[tuple[str, str], PaimonManifest] = {}
         self._kinds: dict[PaimonField, DataType] = {}
         self._promotions: dict[tuple[int, int], dict[int, Promotion | None]] = {}
@@ -107,13 +109,17 @@ class TableContext(TableAccess):
         for candidate in candidates:
             try:
                 if find_info(self.store, candidate) is not None:
-                    if candidate != prefix:
-                        self.locator.add_root(recorded[: recorded.find(prefix) + len(prefix)])
                     return candidate
             except LakeError:
                 continue
+        self._lost.append(recorded)
         self.findings.add("warning", "external-path", recorded, "the external location is not there")
         return candidates[0]
+
+    def describe_relocation(self, recorded_location: str | None) -> Relocation:
+        """How external roots were mapped so far, and those that are not there."""
+        moved = tuple((recorded, now) for recorded, now in self._external.items() if recorded != now)
+        return Relocation(recorded_location, self.layout.root, moved, tuple(self._lost))
 
     def promotions(self, written: PaimonSchema) -> dict[int, Promotion | None]:
         """For the columns of an older schema that still exist: how their values become today's, by field id."""

@@ -69,8 +69,8 @@ class SchemaDocument(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 class StatisticsDocument(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     """The keys of a statistics document; the values of columns are texts, whatever the column's type."""
 
-    snapshot_id: int | None = None
-    schema_id: int | None = None
+    snapshot_id: int
+    schema_id: int
     merged_record_count: int | None = None
     merged_record_size: int | None = None
     col_stats: dict[str, dict[str, Any]] | None = None
