@@ -46,7 +46,8 @@ def encode_value(value: Any, type_: IcebergType) -> bytes:
             epoch = datetime(1970, 1, 1, tzinfo=value.tzinfo)
             return struct.pack("<q", (value - epoch) // timedelta(microseconds=1) * 1000)
         case "decimal":
-            unscaled = int(value.scaleb(type_.scale))
+            sign, digits, _ = value.as_tuple()  # scaleb would round to 28 digits
+            unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
             size = 1
             while not -(1 << (8 * size - 1)) <= unscaled < 1 << (8 * size - 1):
                 size += 1
