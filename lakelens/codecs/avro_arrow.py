@@ -10,7 +10,9 @@ up to 0.8) becomes a first column, checked and dropped. The count is a lie on pu
 block with bytes left after its records, but with rows still to come it ends cleanly only where the bytes end. It is
 asked for batches of as many rows as the true counts add up to, so any other number of rows means damage.
 
-Whatever is refused goes through `avro.decode_records`, which gives the same table or names the damaged byte.
+Seen of that reader (datafusion 55): it takes any branch number but 0 of a union with null for the value, where the record
+path refuses it; so a damaged file may pass here that `fast=False` refuses. Whatever it refuses, and few records, go
+through `avro.decode_records`, which gives the same table or names the damaged byte.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BRANCH = "__branch"
+MANY_ROWS = 5000  # fewer are decoded one by one sooner than the bulk reader is imported
 MAX_GROUP = 64 * 1024 * 1024  # decompressed bytes that are read at once
 _PLAIN = {
     "null": "null",
@@ -51,12 +54,13 @@ _PLAIN = {
 
 
 def decode_arrow(
-    data: bytes | Sequence[bytes], path: str | Sequence[str] | None = None, *, fast: bool = True
+    data: bytes | Sequence[bytes], path: str | Sequence[str] | None = None, *, fast: bool | None = None
 ) -> pa.Table:
     """Decode the records of one Avro file, or of many in order, to one Arrow table without logical types.
 
     Records become structs (those without fields are left out), maps and lists their Arrow kin, `bytes` binary; files
-    of different schemas are unified by name, absent fields null. `fast=False` keeps to the record path. `path` only
+    of different schemas are unified by name, absent fields null. `fast=False` keeps to the record
+    path, `True` to the bulk reader where it can; by default the number of records decides. `path` only
     names the files in errors. Raises `Corrupt` with the byte, as `decode_records` does.
 
     >>> from lakelens.codecs.avro_container import encode_header
@@ -117,8 +121,10 @@ def _group_files(files: list[bytes], paths: list[str | None]) -> Iterator[_Group
         yield group
 
 
-def _decode_group(group: _Group, fast: bool) -> pa.Table:
+def _decode_group(group: _Group, fast: bool | None) -> pa.Table:
     schema = arrow_schema(group.header.record)
+    if fast is None:
+        fast = group.rows >= MANY_ROWS
     table = _read_fast(group, schema) if fast and len(schema) and group.rows else None
     return table if table is not None else _read_records(group, schema)
 

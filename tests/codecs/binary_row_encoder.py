@@ -38,7 +38,7 @@ def encode_nested_row(types: list[PaimonType], values: list[Any], kind: int = 0)
     for i, value in enumerate(values):
         if value is None:
             head[(i + 8) // 8] |= 1 << (i + 8) % 8
-    return _encode_slots(bytes(head), types, values, [8] * len(types))
+    return _encode_slots(bytes(head), types, values, [8] * len(types), reserve=True)
 
 
 def encode_array(element: PaimonType, values: list[Any]) -> bytes:
@@ -50,11 +50,16 @@ def encode_array(element: PaimonType, values: list[Any]) -> bytes:
     return _encode_slots(head, [element] * len(values), values, [WIDTHS.get(element.name, 8)] * len(values))
 
 
-def _encode_slots(head: bytes, types: list[PaimonType], values: list[Any], widths: list[int]) -> bytes:
+def _encode_slots(
+    head: bytes, types: list[PaimonType], values: list[Any], widths: list[int], reserve: bool = False
+) -> bytes:
+    """Slots and variable part after `head`; a row reserves the space of a null item, an array does not."""
     fixed_end = -(-(len(head) + sum(widths)) // 8) * 8
     slots, variable = bytearray(), bytearray()
     for type_, value, width in zip(types, values, widths, strict=True):
-        slot, item = _encode_value(type_, value, fixed_end + len(variable))
+        slot, item = bytes(8), b""
+        if value is not None or reserve:
+            slot, item = _encode_value(type_, value, fixed_end + len(variable))
         slots += slot.ljust(width, b"\0")[:width]
         variable += item.ljust(-(-len(item) // 8) * 8, b"\0")
     return (head + bytes(slots)).ljust(fixed_end, b"\0") + bytes(variable)
@@ -113,7 +118,8 @@ def _encode_content(type_: PaimonType, value: Any) -> bytes:
             return struct.pack("<i", len(value.value)) + value.value + value.metadata
         case "VECTOR":
             packed = [struct.pack(FORMATS[type_.element.name], item) for item in value]
-            return struct.pack("<i", len(value)) + b"".join(packed)
+            elements = b"".join(packed)
+            return struct.pack("<i", len(value)) + elements.ljust(-(-len(elements) // 8) * 8, b"\0")
         case "CHAR" | "VARCHAR":
             return value.encode()
         case _:

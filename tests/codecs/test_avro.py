@@ -160,6 +160,10 @@ def test_file_without_records() -> None:
 # -- damage
 
 
+def decode_fast(data: bytes, path: str | None = None) -> pa.Table:
+    return decode_arrow(data, path, fast=True)
+
+
 def head(schema: Any, codec: str = "null") -> bytes:
     text = schema if isinstance(schema, bytes) else json.dumps(schema).encode()
     return encode_header({"avro.schema": text, "avro.codec": codec.encode()}, SYNC)
@@ -209,7 +213,7 @@ EMPTY: dict[str, Any] = {"type": "record", "name": "r", "fields": []}
     ],
 )
 def test_damage_names_its_byte(data: bytes, offset: int | None, message: str) -> None:
-    for decode in (decode_records, decode_arrow):
+    for decode in (decode_records, decode_fast):
         with pytest.raises(Corrupt, match=message) as caught:
             decode(data, "m0.avro")
         assert str(caught.value).startswith("m0.avro: ")
@@ -293,7 +297,7 @@ def test_flipped_bits_give_records_or_our_error(codec: str, data: st.DataObject)
     for _ in range(data.draw(st.integers(1, 3))):
         bit = data.draw(st.integers(0, len(damaged) * 8 - 1))
         damaged[bit // 8] ^= 1 << bit % 8
-    for decode in (decode_records, decode_arrow):
+    for decode in (decode_records, decode_fast):
         try:
             decode(bytes(damaged))
         except Corrupt as error:
@@ -312,7 +316,7 @@ def test_both_paths_to_arrow_agree(codec: str, wrapped: bool, monkeypatch: pytes
     slow = decode_arrow(data, fast=False)
     with monkeypatch.context() as context:
         context.setattr(avro_arrow, "_read_records", lambda *_: pytest.fail("the fast path refused the file"))
-        fast = decode_arrow(data)
+        fast = decode_arrow(data, fast=True)
     assert fast.equals(slow)
     assert fast["snapshot_id"].to_pylist() == [record["snapshot_id"] for record in RECORDS]
     file = fast["data_file"].combine_chunks()
@@ -323,6 +327,11 @@ def test_both_paths_to_arrow_agree(codec: str, wrapped: bool, monkeypatch: pytes
     ]
 
 
+def test_many_records_go_the_fast_way_by_themselves() -> None:
+    table = decode_arrow(write(LONG, [{"a": i} for i in range(avro_arrow.MANY_ROWS)], "zstandard"))
+    assert table["a"].to_pylist() == list(range(avro_arrow.MANY_ROWS))
+
+
 def test_many_files_keep_their_order_and_schemas_unify() -> None:
     wide = {**LONG, "fields": [*LONG["fields"], {"name": "b", "type": ["null", "string"]}]}
     files = [
@@ -331,16 +340,17 @@ def test_many_files_keep_their_order_and_schemas_unify() -> None:
         write(wide, [{"a": 4, "b": "x"}], "deflate"),
         write(LONG, [{"a": 5}]),
     ]
-    table = decode_arrow(files, ["f0", "f1", "f2", "f3"])
+    table = decode_arrow(files, ["f0", "f1", "f2", "f3"], fast=True)
     assert table.to_pydict() == {"a": [1, 2, 3, 4, 5], "b": [None, None, None, "x", None]}
     with pytest.raises(ValueError, match="4 files and 1 paths"):
         decode_arrow(files, "f0")
     assert decode_arrow([]).num_rows == 0
 
 
-def test_fast_path_falls_back_to_records() -> None:
+def test_fast_path_falls_back_to_records(monkeypatch: pytest.MonkeyPatch) -> None:
     data = write(TEXT, [{"a": "x"}], "xz")
-    assert decode_arrow(data).to_pylist() == [{"a": "x"}]
+    monkeypatch.setattr(avro_arrow, "_read_with_datafusion", lambda *_: None)
+    assert decode_arrow(data, fast=True).to_pylist() == [{"a": "x"}]
 
 
 def read_real_files() -> list[Path]:
@@ -360,5 +370,5 @@ def test_both_paths_agree_on_files_that_engines_wrote() -> None:
     for path in files[:: max(1, len(files) // 80)]:
         data = path.read_bytes()
         records = decode_records(data, str(path))
-        assert decode_arrow(data, str(path)).equals(decode_arrow(data, str(path), fast=False))
+        assert decode_arrow(data, str(path), fast=True).equals(decode_arrow(data, str(path), fast=False))
         assert len(records) == sum(item.count for item in iter_blocks(data, decode_header(data)))

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from lakelens.codecs.binary_columns import decode_binary_rows
 from lakelens.codecs.binary_row import decode_binary_row
 from lakelens.codecs.paimon_arrow import arrow_type, arrow_value
-from lakelens.codecs.paimon_type import PaimonType
+from lakelens.codecs.paimon_type import PaimonType, parse_field, parse_type
 from lakelens.errors import Corrupt, Unsupported
 from tests.codecs.binary_row_encoder import encode_row, types, values
-from tests.codecs.test_binary_row import EXAMPLES, name_fields, name_types
+from tests.codecs.test_binary_row import EXAMPLES, name_fields, name_types, read_engine_rows
 
 
 @st.composite
@@ -114,9 +114,13 @@ def test_worked_examples_by_column(types: str, values: tuple, hexadecimal: str) 
 
 
 def arrow_value_of(text: str, value: Any) -> Any:
-    from lakelens.codecs.paimon_type import parse_type
-
     return arrow_value(parse_type(text), value)
+
+
+@pytest.mark.parametrize("case", read_engine_rows(), ids=lambda case: case["name"])
+def test_rows_of_the_java_engine_by_column(case: dict) -> None:
+    rows = [bytes.fromhex(case["hex"]), None, bytes.fromhex(case["hex"])]
+    assert_same(pa.array(rows, pa.binary()), rows, [parse_field(field).type for field in case["fields"]])
 
 
 def test_sliced_chunked_large_and_dictionary_columns() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lakelens.codecs.binary_row import BinaryRow, decode_binary_row
 from lakelens.codecs.binary_slot import SlotDecoder
-from lakelens.codecs.paimon_type import PaimonType, parse_type
+from lakelens.codecs.paimon_type import PaimonType, parse_field, parse_type
 from lakelens.codecs.variant import Variant
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from tests.codecs.binary_row_encoder import encode_row, rows
@@ -169,15 +169,64 @@ def decode_or_corrupt(data: bytes, types: list[PaimonType]) -> None:
         repr(row)
 
 
-def test_engine_rows_when_present() -> None:
-    path = Path(__file__).parents[1] / "lakes" / "paimon-java" / "binary_rows.json"
-    cases = json.loads(path.read_text()) if path.exists() else []
-    if not cases:
-        pytest.skip(
-            "the rows that the Java engine wrote (tests/lakes/paimon-java/binary_rows.json) are not there"
-        )
-    for case in cases:
-        decode_binary_row(bytes.fromhex(case["hex"]), [(f["name"], f["type"]) for f in case["fields"]])
+ENGINE_ROWS = Path(__file__).parents[1] / "lakes" / "paimon-java" / "binary_rows.json"
+
+
+def read_engine_rows() -> list[dict]:
+    return json.loads(ENGINE_ROWS.read_text())["rows"] if ENGINE_ROWS.exists() else []
+
+
+@pytest.mark.parametrize("case", read_engine_rows(), ids=lambda case: case["name"])
+def test_row_that_the_java_engine_wrote(case: dict) -> None:
+    fields = [parse_field(field) for field in case["fields"]]
+    row = decode_binary_row(bytes.fromhex(case["hex"]), fields)
+    expected = [read_answer(f.type, answer) for f, answer in zip(fields, case["values"], strict=True)]
+    assert repr(list(row)) == repr(expected)  # repr: NaN equals itself, and types must agree as well
+    assert row.kind == case["kind"]
+    encoded = encode_row([f.type for f in fields], expected, ["+I", "-U", "+U", "-D"].index(case["kind"]))
+    assert encoded.hex() == case["hex"]  # so that the random rows of these tests are what the engine writes
+
+
+def read_answer(type_: PaimonType, answer: object) -> object:
+    """The value that the JSON answer of the engine stands for."""
+    if answer is None:
+        return None
+    match type_.name:
+        case "FLOAT" | "DOUBLE":
+            return float(answer)
+        case "DECIMAL":
+            return Decimal(answer)
+        case "DATE":
+            return dt.date.fromisoformat(answer)
+        case "TIME":
+            return dt.time.fromisoformat(answer)
+        case "TIMESTAMP" | "TIMESTAMP_LTZ":
+            return read_timestamp(answer)
+        case "BINARY" | "VARBINARY" | "BLOB" | "GEOMETRY" | "GEOGRAPHY":
+            return bytes.fromhex(answer)
+        case "ARRAY" | "VECTOR":
+            return [read_answer(type_.element, item) for item in answer]
+        case "MAP" | "MULTISET":
+            key, value = (
+                (type_.element, PaimonType("INT")) if type_.name == "MULTISET" else (type_.key, type_.value)
+            )
+            return {read_answer(key, k): read_answer(value, v) for k, v in answer}
+        case "ROW":
+            return {field.name: read_answer(field.type, answer[field.name]) for field in type_.fields}
+        case "VARIANT":
+            variant = Variant(bytes.fromhex(answer["value"]), bytes.fromhex(answer["metadata"]))
+            assert variant.to_python() == json.loads(answer["json"])
+            return variant
+    return answer
+
+
+def read_timestamp(text: str) -> dt.datetime:
+    fraction = text.rstrip("Z").partition(".")[2]
+    if fraction[6:].strip("0"):
+        import pandas as pd
+
+        return pd.Timestamp(text)
+    return dt.datetime.fromisoformat(text)
 
 
 def test_row_behaves_as_a_sequence_with_names() -> None:
