@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lakelens.errors import Unsupported
 from lakelens.formats.paimon.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifest import PaimonManifest
 from lakelens.formats.paimon.promotion import find_promotion
@@ -554,5 +555,59 @@ def test_every_stored_object_has_a_role(lake: Lake) -> None:
     stored = list(table.list_files())
     assert len(stored) == sum(path.is_file() for path in lake.table_path.rglob("*"))
     assert not [file.relative_path for file in stored if file.role == "unknown"]
-    referenced = {file.path for file in stored if file.referenced_by}
+    referenced = {file.path for file in table.tree() if file.referenced_by}
     assert {f.path for f in table.files if f.path.startswith(table.location)} <= referenced
+    roles = {file.path: file.role for file in stored}
+    for snapshot in table.snapshots:
+        for found in snapshot.manifest_lists:
+            assert roles[found.path] == f"manifest list ({found.role})"
+
+
+@each_lake
+def test_deletion_vectors_reach_their_files(lake: Lake) -> None:
+    for table, said in lake.views():
+        for number, rows in said.get("index_entries_by_snapshot", {}).items():
+            snapshot = table.snapshot(int(number))
+            expected = {v["dataFileName"]: v for row in rows or [] for v in row["deletionVectors"] or []}
+            ours = {
+                f.file_name: f.deletes for f in snapshot.files if isinstance(f, PaimonDataFile) and f.deletes
+            }
+            assert set(ours) == set(expected)
+            for name, (match,) in ours.items():
+                vector = expected[name]
+                assert (match.offset, match.length) == (vector["offset"], vector["length"])
+                assert match.cardinality == vector["cardinality"] == len(vector["positions"])
+
+
+@each_lake
+def test_changes_of_every_snapshot(lake: Lake) -> None:
+    for table, said in lake.views():
+        for number, rows in said.get("delta_entries_by_snapshot", {}).items():
+            snapshot = table.snapshot(int(number))
+            changes = snapshot.changes
+            assert (changes.before and changes.before.id) == snapshot.parent_id
+            if rows is None or snapshot.parent_id is None:
+                continue
+            added = {(f.level, f.file_name) for f in changes.added if isinstance(f, PaimonDataFile)}
+            removed = {(f.level, f.file_name) for f in changes.removed if isinstance(f, PaimonDataFile)}
+            told = {
+                kind: {(r["level"], r["fileName"]) for r in rows if r["kind"] == kind}
+                for kind in ("ADD", "DELETE")
+            }
+            assert (added, removed) == (told["ADD"] - told["DELETE"], told["DELETE"] - told["ADD"])
+
+
+@each_lake
+def test_footers_and_rows_of_data_files(lake: Lake) -> None:
+    files = [file for file in lake.open().files if file.file_format in ("parquet", "orc", "avro")]
+    for file in files[:5]:
+        assert file.footer is not None
+        try:
+            rows = file.preview(3)
+        except (
+            Unsupported
+        ) as error:  # pyarrow reads ORC timestamps as nanoseconds, which the year 2999 does not fit
+            assert file.file_format == "orc" and "nanosecond" in str(error)
+        else:
+            assert rows.num_rows == min(3, file.record_count or 0)
+            assert ("_VALUE_KIND" in rows.column_names) == bool(file.schema.primary_keys)  # type: ignore[attr-defined]

@@ -6,7 +6,8 @@ that the writer's version did not know are None. See "Manifest" of the Paimon ta
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ from lakelens.model.stats import Bounds, ColumnBounds, Partition
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from lakelens.formats.paimon.deletes import DeleteMatch
 
 SOURCES = {0: "APPEND", 1: "COMPACT"}
 _CUT = {"CHAR", "VARCHAR", "BINARY", "VARBINARY"}
@@ -65,6 +68,7 @@ class PaimonDataFile(DataFile):
         self.size_bytes = self.file_size
         self.sequence_number = self.max_sequence_number
         self.recorded_path = self.external_path or self.file_name
+        self._find_deletes: Callable[[str], tuple[DeleteMatch, ...]] | None = None
 
     @property
     def identity(self) -> Hashable:
@@ -126,6 +130,20 @@ class PaimonDataFile(DataFile):
         if self._context.schemas.find(self.schema_id or 0) is None:
             return Bounds({})  # the finding is there already
         return self._context.attempt(self._build_bounds, self.manifest or self.file_name, Bounds({}))
+
+    @property
+    def deletes(self) -> tuple[DeleteMatch, ...]:
+        """The deletion vector that reaches this file in its snapshot, as a tuple of none or one.
+
+        Empty for a file that was taken from a manifest instead of a snapshot's `files`.
+        """
+        return () if self._find_deletes is None else self._find_deletes(self.file_name)
+
+    def seen_with(self, find_deletes: Callable[[str], tuple[DeleteMatch, ...]]) -> PaimonDataFile:
+        """The same file as a snapshot sees it, whose deletion vectors `find_deletes` knows by the file's name."""
+        seen = copy(self)
+        seen._find_deletes = find_deletes
+        return seen
 
     @property
     def footer(self) -> Any:

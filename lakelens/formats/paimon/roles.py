@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakelens.formats.paimon.layout import parse_numbered
+from lakelens.formats.paimon.layout import MAIN, parse_numbered
 from lakelens.io.store import walk
 from lakelens.model.tree import StoredFile
 
@@ -42,22 +42,25 @@ class References:
 def list_stored_files(table: PaimonTable) -> Iterator[StoredFile]:
     """Every object below the table with its role, in path order."""
     references = collect_references(table)
-    root = table.location
+    root, prefix = table.location, table.options.get("changelog-file.prefix", "changelog-")
     for found in walk(table.context.store, root):
         if found.is_dir:
             continue
         relative = found.path[len(root) :].lstrip("/")
-        role = references.roles.get(found.path) or name_role(relative)
+        role = references.roles.get(found.path) or name_role(relative, prefix)
         users = tuple(references.users.get(found.path, ()))
         yield StoredFile(found.path, relative, found.size, role, users, found.modified)
 
 
 def collect_references(table: PaimonTable) -> References:
-    """Follow every document of every branch down to the manifests, and the current snapshots to their files."""
+    """What the documents of every branch name: lists, index files, statistics, and the files of kept changelogs.
+
+    Manifests and data files have their role by name; who refers to them is for whoever walks the snapshots.
+    """
     references = References()
-    tables = [table.branch(ref.name) for ref in table.refs.branches]
-    for branch in tables:
-        home = "" if branch.branch_name == "main" else f"{branch.branch_name}: "
+    for ref in table.refs.branches:
+        branch = table.branch(ref.name)
+        home = "" if branch.branch_name == MAIN else f"{branch.branch_name}: "
         for number in (*branch.pointer.stray, *branch.pointer.ids):
             found = branch.find_numbered(number)
             if found is not None:
@@ -66,23 +69,19 @@ def collect_references(table: PaimonTable) -> References:
             _follow(references, snapshot, f"{home}tag {name}")
         for snapshot in branch.changelogs:
             _follow_changelog(references, snapshot, f"{home}changelog {snapshot.id}")
-        if branch.current is not None:
-            _follow_files(references, branch.current, f"{home}snapshot {branch.current.id}")
     return references
 
 
 def _follow(references: References, snapshot: PaimonSnapshot, user: str) -> None:
+    layout, document = snapshot.context.layout, snapshot.document
     for found in snapshot.manifest_lists:
         references.add(found.path, user, f"manifest list ({found.role})")
-    for manifest in snapshot.manifests:
-        references.add(manifest.path, user, "manifest")
     if snapshot.index_manifest:
-        references.add(snapshot.context.layout.manifest(snapshot.index_manifest), user, "index manifest")
+        references.add(layout.manifest(snapshot.index_manifest), user, "index manifest")
     for index in snapshot.index_files:
         references.add(index.path, user, name_index(index.index_type))
-    for statistics in snapshot.statistics:
-        references.add(statistics.path, user, "statistics")
-    _follow_changelog(references, snapshot, user)
+    if document.statistics:
+        references.add(layout.statistics(document.statistics), user, "statistics")
 
 
 def _follow_changelog(references: References, snapshot: PaimonSnapshot, user: str) -> None:
@@ -95,14 +94,6 @@ def _follow_changelog(references: References, snapshot: PaimonSnapshot, user: st
         references.add(file.manifest or "", user, "manifest")
 
 
-def _follow_files(references: References, snapshot: PaimonSnapshot, user: str) -> None:
-    for file in snapshot.files:
-        references.add(file.path, user)
-        folder = file.path.rpartition("/")[0]
-        for name in getattr(file, "extra_files", ()):
-            references.add(f"{folder}/{name}", user)
-
-
 def name_index(kind: str) -> str:
     """An index type in words.
 
@@ -112,7 +103,7 @@ def name_index(kind: str) -> str:
     return {"HASH": "hash index", "DELETION_VECTORS": "deletion vectors"}.get(kind, f"{kind} index")
 
 
-def name_role(relative: str) -> str:
+def name_role(relative: str, changelog_prefix: str = "changelog-") -> str:
     """What an object is for, by its place and name alone.
 
     >>> name_role("snapshot/LATEST"), name_role("branch/branch-b/schema/schema-0"), name_role("p=1/bucket-0/data-1-0.orc")
@@ -125,7 +116,7 @@ def name_role(relative: str) -> str:
     if name.startswith(".") and (name.endswith(".tmp") or ".tmp" in name):
         return "temporary"
     if parts[0] == "branch" and len(parts) > 2:
-        return f"branch {name_role('/'.join(parts[2:]))}"
+        return f"branch {name_role('/'.join(parts[2:]), changelog_prefix)}"
     if len(parts) > 1:
         by_folder = _name_by_folder(parts[0], name)
         if by_folder is not None:
@@ -133,7 +124,7 @@ def name_role(relative: str) -> str:
     if parts[0] in ("metadata", "iceberg") and len(parts) > 1:
         return "Iceberg metadata"
     if len(parts) > 1 and _BUCKET.match(parts[-2]):
-        return _name_by_suffix(name)
+        return _name_by_suffix(name, changelog_prefix)
     return "marker" if name == "_SUCCESS" else "unknown"
 
 
@@ -157,10 +148,10 @@ def _name_by_folder(folder: str, name: str) -> str | None:
     return "index" if folder == "index" else None
 
 
-def _name_by_suffix(name: str) -> str:
+def _name_by_suffix(name: str, changelog_prefix: str) -> str:
     for suffix, role in _SIDECARS.items():
         if name.endswith(suffix):
             return role
     if name.startswith("index-"):
         return "index"
-    return "changelog data" if name.startswith("changelog-") else "data"
+    return "changelog data" if name.startswith(changelog_prefix) else "data"

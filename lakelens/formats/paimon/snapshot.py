@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.errors import LakeError
+from lakelens.formats.paimon.datafile import PaimonDataFile
+from lakelens.formats.paimon.deletes import DeleteMatch, match_deletes
 from lakelens.formats.paimon.index import PaimonIndexFile, read_index_files
 from lakelens.formats.paimon.manifest import PaimonManifest, PaimonManifestList
 from lakelens.formats.paimon.merge import MergedEntries, merge_entries
@@ -140,6 +142,14 @@ class PaimonSnapshot(Snapshot):
             lambda: read_index_files(self.context, name), self.context.layout.manifest(name), ()
         )
 
+    def find_deletes(self, file_name: str) -> tuple[DeleteMatch, ...]:
+        """The deletion vectors of this snapshot for a data file, by its name."""
+        return self._deletes.get(file_name, ())
+
+    @cached_property
+    def _deletes(self) -> dict[str, tuple[DeleteMatch, ...]]:
+        return match_deletes(self.index_files)
+
     @cached_property
     def statistics(self) -> tuple[StatisticsFile, ...]:
         """The statistics that ANALYZE wrote, inherited by later snapshots; a missing file is a finding."""
@@ -167,7 +177,9 @@ class PaimonSnapshot(Snapshot):
         self._report(merged)
         files = [entry.file for entry in merged.live.values()]
         self._check_total(files)
-        return files
+        if self.index_manifest is None:
+            return files
+        return [f.seen_with(self.find_deletes) if isinstance(f, PaimonDataFile) else f for f in files]
 
     def _report(self, merged: MergedEntries) -> None:
         findings = self.context.findings
