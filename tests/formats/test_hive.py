@@ -18,6 +18,7 @@ import pytest
 import lakelens as ll
 from lakelens.errors import Corrupt, Missing, NotATable, Unsupported
 from lakelens.formats.hive.names import parse_partition_value
+from lakelens.io.local import LocalStore
 from lakelens.io.memory import MemoryStore
 from lakelens.opening import open_in_store
 
@@ -144,7 +145,6 @@ def test_metadata_directories_of_other_formats_are_no_hive_tables(tmp_path: Path
     touch(tmp_path / "x-m0.avro", b"Obj\x01")
     from lakelens.formats.hive import FORMAT
     from lakelens.formats.registry import describe_place
-    from lakelens.io.local import LocalStore
 
     assert FORMAT.detect(describe_place(LocalStore(), str(tmp_path))) is None
 
@@ -613,3 +613,24 @@ def test_listing_is_the_only_state(tmp_path: Path) -> None:
     assert len(table.files) == 1  # a table is a state; open it again for the next one
     assert len(list(table.list_files())) == 2
     assert len(ll.open(tmp_path).files) == 2
+
+
+def test_columns_are_spelled_as_the_metastore_spells_them(tmp_path: Path) -> None:
+    write(tmp_path / "000000_0", Name=["a"])
+    facts = {"columns": [{"name": "id", "type": "bigint"}, {"name": "name", "type": "string"}]}
+    table = open_in_store(LocalStore(), str(tmp_path), format="hive", catalog=facts)
+    assert table.files[0].bounds["name"].lower == "a"
+    assert table.files.to_arrow()["lower_bounds"].to_pylist() == [{"id": 0, "name": "a"}]
+
+
+def test_few_footers_are_kept_and_findings_are_not_repeated(tmp_path: Path) -> None:
+    for number in range(205):
+        write(tmp_path / f"{number:06d}_0")
+    touch(tmp_path / "000300_0.parquet", b"PAR1 damaged")
+    table = ll.open(tmp_path)
+    assert table.files.record_count == 205
+    read = table.reads.requests
+    assert table.files.record_count == 205
+    assert table.reads.requests == read
+    _ = [(file.columns, file.bounds) for file in table.files]
+    assert [f.severity for f in table.findings] == ["error"]

@@ -15,6 +15,7 @@ from lakelens.model.stats import Bounds, ColumnBounds
 if TYPE_CHECKING:
     from lakelens.codecs.parquet import ParquetFooter
     from lakelens.codecs.parquet_structure import ColumnChunk
+    from lakelens.formats.hive.footers import FileFacts
 
 Extreme = tuple[Any, bytes | None]
 
@@ -23,8 +24,15 @@ _ROW_GROUPS, _COLUMNS, _META, _STATISTICS = 4, 1, 3, 12
 _MIN_VALUE, _MAX_VALUE, _OLD_MIN, _OLD_MAX = 6, 5, 2, 1
 
 
-def collect_bounds(footer: ParquetFooter, leaves: Sequence[tuple[str, Field]]) -> Bounds:
-    """The bounds of every leaf column, `leaves` being the file's own in Parquet's order."""
+def collect_bounds(facts: FileFacts, names: Mapping[str, str]) -> Bounds:
+    """The bounds of every leaf column of a Parquet file, top-level columns worded as in `names` (keys: case folded).
+
+    Raises `Corrupt` for statistics that cannot be read.
+    """
+    footer: ParquetFooter = facts.footer
+    leaves = list_leaves(facts.columns, names)
+    if len(leaves) != footer.num_columns:  # what Spark recorded is not what is stored
+        leaves = list_leaves(facts.own_columns, names)
     columns: dict[str, ColumnBounds] = {}
     for index, (name, column) in enumerate(leaves[: footer.num_columns]):
         chunks = [group.columns[index] for group in footer.row_groups]
@@ -79,16 +87,10 @@ def _read_statistics(footer: ParquetFooter, group: int, column: int) -> Mapping[
     return found if isinstance(found, Mapping) else {}
 
 
-def name_leaves(fields: Iterable[Field], names: Mapping[str, str]) -> list[tuple[str, Field]]:
-    """The leaves of a file's columns, top-level names worded as the table words them.
-
-    >>> from lakelens.model.schema import DataType
-    >>> name_leaves([Field(1, "ID", DataType("int", "int32"))], {"id": "id"})[0][0]
-    'id'
-    """
-    found = []
-    for column in fields:
-        name = names.get(column.name.casefold(), column.name)
-        for path, leaf in column.leaves():
-            found.append((name + path[len(column.name) :], leaf))
-    return found
+def list_leaves(fields: Iterable[Field], names: Mapping[str, str]) -> list[tuple[str, Field]]:
+    """The leaves of a file's columns with their full names, in Parquet's order."""
+    return [
+        (names.get(column.name.casefold(), column.name) + path[len(column.name) :], leaf)
+        for column in fields
+        for path, leaf in column.leaves()
+    ]

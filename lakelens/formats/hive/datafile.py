@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.access import TableAccess
-from lakelens.formats.hive.footers import FileFacts, read_facts, read_format
+from lakelens.formats.hive.footers import FactsCache, FileFacts, read_facts, read_format
 from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
 from lakelens.model.datafile import DataFile
@@ -27,8 +27,17 @@ class HiveFile(DataFile):
     `footer` or `preview` raises. `write_id` is the UUID of the Spark job that wrote the file, None for other writers.
     """
 
-    def __init__(self, access: TableAccess, found: Found, columns: Sequence[str]) -> None:
+    def __init__(
+        self,
+        access: TableAccess,
+        cache: FactsCache,
+        found: Found,
+        columns: Sequence[str],
+        names: Mapping[str, str],
+    ) -> None:
         self._access = access
+        self._cache = cache
+        self._names = names
         self._found = found
         self.path = self.recorded_path = found.path
         self.relative_path = found.relative_path
@@ -67,37 +76,41 @@ class HiveFile(DataFile):
             "directories": [f"{key}={text}" for key, text in self._found.pairs],
         } | {key: value for key, value in parts.items() if value is not None}
 
-    @cached_property
+    @property
     def facts(self) -> FileFacts | None:
         """Rows and columns as the file tells them; None for text, and, with a finding, for a damaged file."""
-        return self._access.attempt(self._read_facts, self.path, None)
+        return self._cache.get(self.path, lambda: self._access.attempt(self._read_facts, self.path, None))
 
     def _read_facts(self) -> FileFacts | None:
         return read_facts(self._access.store, self.path, self.file_format)
 
-    @property
+    @cached_property
     def record_count(self) -> int | None:  # type: ignore[override]
         """Rows by the file's own footer; 0 for a file without bytes, None for text and for damaged files."""
         if not self.size_bytes:
             return 0
-        return None if self.facts is None else self.facts.record_count
+        facts = self.facts
+        return None if facts is None else facts.record_count
 
     @property
     def columns(self) -> tuple[Field, ...]:
-        """The columns that are stored in the file; empty for text."""
-        return () if self.facts is None or not self.size_bytes else self.facts.columns
+        """The columns that are stored in the file; empty for text and where the file's own schema cannot be read."""
+        facts = self.facts if self.size_bytes else None
+        if facts is None:
+            return ()
+        return self._access.attempt(lambda: facts.columns, self.path, ())
 
     @cached_property
     def bounds(self) -> Bounds:
         """Bounds and counts of the Parquet footer, row groups taken together; empty for other formats."""
-        from lakelens.formats.hive.bounds import collect_bounds, name_leaves
+        from lakelens.formats.hive.bounds import collect_bounds
 
-        if not self.size_bytes or self.facts is None or self.file_format != "parquet":
+        if not self.size_bytes or self.file_format != "parquet":
             return Bounds({})
-        leaves = name_leaves(self.facts.columns, {})
-        if len(leaves) != self.facts.footer.num_columns:  # what Spark recorded is not what is stored
-            leaves = name_leaves(self.facts.own_columns, {})
-        return collect_bounds(self.facts.footer, leaves)
+        facts = self.facts
+        if facts is None:
+            return Bounds({})
+        return self._access.attempt(lambda: collect_bounds(facts, self._names), self.path, Bounds({}))
 
     @property
     def footer(self) -> Any:
@@ -114,7 +127,7 @@ class HiveFile(DataFile):
 
     def __repr__(self) -> str:
         # rows would cost a look into the file
-        rows = f"{self.record_count} rows, " if "facts" in self.__dict__ else ""
+        rows = f"{self.record_count} rows, " if "record_count" in self.__dict__ else ""
         return f"<DataFile {self.content} {self.path.rsplit('/', 1)[-1]}: {rows}{self.size_bytes} bytes>"
 
 

@@ -25,10 +25,9 @@ _MAX_LISTINGS = 8
 _MAX_SNIFFED = 4
 _BINARY = frozenset({"parquet", "orc", "avro"})
 _TELLING = _BINARY | {"sequencefile", "rcfile"}
+# part of a Paimon table, wherever an external path has put it
+_PAIMON_BUCKET = re.compile(r"bucket-(?:\d+|postpone)")
 # files of the other formats' metadata directories: opened by themselves they are no table
-_PAIMON_BUCKET = re.compile(
-    r"bucket-(?:\d+|postpone)"
-)  # part of a table, wherever an external path has put it
 _FOREIGN_NAMES = ("manifest-", "snap-", "snapshot-", "schema-", "index-", "stat-", "changelog-")
 _HINT = 'format="hive" lists its files as if it were a plain directory of data files'
 

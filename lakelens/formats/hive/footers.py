@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from lakelens.codecs.magic import sniff
@@ -21,18 +22,49 @@ SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
 _HADOOP = ((b"SEQ", "sequencefile"), (b"RCF", "rcfile"), (b"BZh", "bzip2"))
 
 
-@dataclass(frozen=True, slots=True)
+Fields = tuple[Field, ...]
+
+
 class FileFacts:
-    """The facts of one file: rows, columns, and the `footer` (Parquet, ORC) or header (Avro) they were taken from.
+    """The facts of one file: `record_count`, its columns, and the `footer` or Avro header they come from."""
 
-    `own_columns` are the columns as the file's format words them, in storage order; `columns` are those with the types
-    that Spark recorded, where it did.
-    """
+    def __init__(
+        self,
+        record_count: int | None,
+        footer: Any,
+        own_columns: Callable[[], Fields],
+        recorded_columns: Callable[[], Fields | None] = lambda: None,
+    ) -> None:
+        self.record_count = record_count
+        self.footer = footer
+        self._load_own, self._load_recorded = own_columns, recorded_columns
 
-    record_count: int | None
-    columns: tuple[Field, ...]
-    own_columns: tuple[Field, ...]
-    footer: Any
+    @cached_property
+    def own_columns(self) -> Fields:
+        """The columns as the file's format words them, in storage order."""
+        return self._load_own()
+
+    @cached_property
+    def columns(self) -> Fields:
+        """The columns with the types that Spark recorded, where it did; else the file's own."""
+        return self._load_recorded() or self.own_columns
+
+
+class FactsCache:
+    """The facts of the files that were looked at last: those of a whole large table would fill the memory."""
+
+    def __init__(self, size: int = 200) -> None:
+        self._size = size
+        self._kept: OrderedDict[str, FileFacts | None] = OrderedDict()
+
+    def get(self, path: str, load: Callable[[], FileFacts | None]) -> FileFacts | None:
+        """The facts of a file, loaded when they are not at hand."""
+        if path not in self._kept:
+            self._kept[path] = load()
+            if len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(path)
+        return self._kept[path]
 
 
 def read_format(store: Store, path: str) -> str:
@@ -82,12 +114,15 @@ def _read_parquet(store: Store, path: str) -> FileFacts:
     from lakelens.codecs.parquet import decode_footer
 
     footer = decode_footer(open_file(store, path), path)
-    own = _from_arrow_schema(footer.schema_arrow)
-    recorded = _parse_spark_schema(footer.key_values)
-    return FileFacts(footer.num_rows, recorded or own, own, footer)
+    return FileFacts(
+        footer.num_rows,
+        footer,
+        lambda: _from_arrow_schema(footer.schema_arrow),
+        lambda: _parse_spark_schema(footer.key_values),
+    )
 
 
-def _parse_spark_schema(key_values: Mapping[str, str | bytes]) -> tuple[Field, ...] | None:
+def _parse_spark_schema(key_values: Mapping[str, str | bytes]) -> Fields | None:
     text = key_values.get(SPARK_SCHEMA)
     if text is None:
         return None
@@ -101,8 +136,7 @@ def _read_orc(store: Store, path: str) -> FileFacts:
     from lakelens.codecs.orc import decode_footer
 
     footer = decode_footer(open_file(store, path), path)
-    columns = _from_arrow_schema(footer.schema_arrow)
-    return FileFacts(footer.num_rows, columns, columns, footer)
+    return FileFacts(footer.num_rows, footer, lambda: _from_arrow_schema(footer.schema_arrow))
 
 
 def _read_avro(store: Store, path: str) -> FileFacts:
@@ -112,10 +146,9 @@ def _read_avro(store: Store, path: str) -> FileFacts:
 
     data = store.read(path)
     header = decode_header(data, path)
-    columns = number_fields(parse_avro_fields(header.record))
     rows = sum(block.count for block in iter_blocks(data, header, path))
-    return FileFacts(rows, columns, columns, header)
+    return FileFacts(rows, header, lambda: number_fields(parse_avro_fields(header.record)))
 
 
-def _from_arrow_schema(schema: pa.Schema) -> tuple[Field, ...]:
+def _from_arrow_schema(schema: pa.Schema) -> Fields:
     return number_fields(Field(0, f.name, from_arrow(f.type), f.nullable) for f in schema)

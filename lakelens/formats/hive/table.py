@@ -11,6 +11,7 @@ from lakelens.errors import Unsupported
 from lakelens.formats.access import TableAccess
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.hive.datafile import HiveFile, make_partition
+from lakelens.formats.hive.footers import FactsCache
 from lakelens.formats.hive.listing import HiveListing, ListedFiles
 from lakelens.formats.hive.metastore import Registered, compare_partitions, list_registered, walk_registered
 from lakelens.formats.hive.observations import list_columns, observe_listing
@@ -157,7 +158,13 @@ class HiveTable(Table):
         return compare_partitions(found, self._registered, count, self.location, store, findings)
 
     def _load_files(self) -> list[HiveFile]:
-        return [HiveFile(self._access, one, self._partition_columns) for one in self._listing if one.is_data]
+        cache = FactsCache()
+        # Hive ignores case: a column of a file is shown as the metastore spells it
+        names = (
+            {} if self._told_schema is None else {name.casefold(): name for name in self._told_schema.names}
+        )
+        columns = self._partition_columns
+        return [HiveFile(self._access, cache, one, columns, names) for one in self._listing if one.is_data]
 
     def _make_columns(self) -> FileColumns:
         keys = {name.casefold() for name in self._partition_columns}
