@@ -192,7 +192,6 @@ def entry_rows(table: IcebergTable, manifests: Iterable[IcebergManifest]) -> Ite
                 "sequence_number": entry.sequence_number,
                 "file_sequence_number": entry.file_sequence_number,
                 "data_file": file_row(table, file, metrics=False),
-                "readable_metrics": metrics_row(table, file),
             }
 
 

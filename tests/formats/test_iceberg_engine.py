@@ -139,16 +139,15 @@ def test_all_manifests(lake: Lake) -> None:
 @each_table
 def test_entries(lake: Lake) -> None:
     table = opened(lake)
-    ours = entry_rows(table, table.current.manifests) if table.current else []
-    assert sort_rows(ours) == sort_rows(same_decimals(table, answer(lake, "entries")))
+    ours = list(entry_rows(table, table.current.manifests)) if table.current else []
+    assert sort_rows(ours) == sort_rows(without(answer(lake, "entries"), "readable_metrics"))
 
 
 @each_table
 def test_all_entries(lake: Lake) -> None:
     table = opened(lake)
-    assert sort_rows(entry_rows(table, reachable_manifests(table))) == sort_rows(
-        same_decimals(table, answer(lake, "all_entries"))
-    )
+    ours = entry_rows(table, reachable_manifests(table))
+    assert sort_rows(ours) == sort_rows(without(answer(lake, "all_entries"), "readable_metrics"))
 
 
 @each_table
@@ -162,21 +161,31 @@ def test_files(lake: Lake) -> None:
 def test_files_of_every_snapshot(lake: Lake) -> None:
     table = opened(lake)
     for snapshot_id, theirs in lake.answers["files_at"].items():
+        if isinstance(theirs, dict):
+            pytest.skip(f"the engine refused: {theirs['error'][:80]}")
         files = table.snapshot(int(snapshot_id)).files
         ours = without([file_row(table, file, metrics=False) for file in files], "partition")
         assert sort_rows(ours) == sort_rows(without(theirs, "partition"))
 
 
 @each_table
-def test_all_files(lake: Lake) -> None:
+@pytest.mark.parametrize(
+    "name", ["data_files", "delete_files", "all_files", "all_data_files", "all_delete_files"]
+)
+def test_subsets_of_files(lake: Lake, name: str) -> None:
     table = opened(lake)
+    current = table.current.manifests if table.current else ()
+    manifests = reachable_manifests(table) if name.startswith("all_") else current
+    files = [entry.file for manifest in manifests for entry in manifest.entries if entry.is_live]
+    wanted = {"data": {"data"}, "delete": {"position_deletes", "equality_deletes", "deletion_vector"}}
+    kinds = next((kinds for word, kinds in wanted.items() if word in name), None)
     ours = [
-        file_row(table, entry.file, metrics=True)
-        for manifest in reachable_manifests(table)
-        for entry in manifest.entries
-        if entry.is_live
+        {"file_path": file.file_path, "content_offset": file.content_offset}
+        for file in files
+        if kinds is None or file.content in kinds
     ]
-    assert sort_rows(ours) == sort_rows(same_decimals(table, answer(lake, "all_files")))
+    theirs = [{key: row[key] for key in ("file_path", "content_offset")} for row in answer(lake, name)]
+    assert sort_rows(ours) == sort_rows(theirs)
 
 
 @each_table
@@ -254,7 +263,7 @@ def test_partition_texts_are_the_directories_that_the_engine_made(lake: Lake) ->
     for snapshot in opened(lake).snapshots:
         for file in snapshot.files:
             folder = file.recorded_path.rpartition("/")[0]
-            if not file.recorded_path.endswith(".puffin") and len(file.partition):
+            if not file.recorded_path.endswith(".puffin") and str(file.partition):
                 assert folder.endswith("/" + str(file.partition)), str(file.partition)
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from lakelens.codecs.avro import AvroHeader, decode_header, iter_records
+from lakelens.codecs.avro_schema import find_record
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.datafile import IcebergDataFile
@@ -33,16 +34,16 @@ _CONTENT = {0: "data", 1: "deletes"}
 _ENCRYPTED = b"AGS1"
 
 
-def read_avro(context: TableContext, recorded: str) -> tuple[str, bytes, AvroHeader]:
-    """An Avro file by its recorded location: where it lies, its bytes, its header. Raises `LakeError`."""
-    path, data = context.access.read_recorded(recorded)
+def decode_head(data: bytes, path: str) -> AvroHeader:
+    """The header of a manifest or manifest list. Raises `LakeError` for anything else."""
     if data[:4] == _ENCRYPTED:
         raise Unsupported("encrypted (AGS1): it cannot be read without its key", path=path)
     if data[:4] == b"PAR1":
         raise Unsupported("a Parquet manifest (a draft of format version 4)", path=path)
     header = decode_header(data, path)
-    _ = header.record  # raises for a file that holds no records
-    return path, data, header
+    if find_record(header.schema) is None:
+        raise Unsupported("the Avro file does not hold records", path=path)
+    return header
 
 
 class IcebergManifest(Manifest):
@@ -142,8 +143,9 @@ class IcebergManifest(Manifest):
 
     @cached_property
     def _file(self) -> tuple[str, bytes, AvroHeader]:
-        path, data, header = read_avro(self._context, self.manifest_path)
+        path, data = self._context.access.read_recorded(self.manifest_path)
         self._check_length(path, len(data))
+        header = decode_head(data, path)
         learn_from_header(self._context, header, self.raw.get("partition_spec_id"), path)
         return path, data, header
 
@@ -277,7 +279,8 @@ class IcebergManifestList(ManifestList):
     @cached_property
     def _file(self) -> tuple[str, bytes, AvroHeader]:
         assert self.recorded_path is not None
-        return read_avro(self._context, self.recorded_path)
+        path, data = self._context.access.read_recorded(self.recorded_path)
+        return path, data, decode_head(data, path)
 
     @cached_property
     def _read_manifests(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:

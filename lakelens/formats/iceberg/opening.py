@@ -77,12 +77,12 @@ def _read_document(request: OpenRequest, layout: Layout, choice: VersionChoice) 
     """The chosen document; an error of it names the other versions that could be opened."""
     try:
         document = decode_document(request.store.read(choice.path), choice.path)
+        _check_schemas(document)
     except (Corrupt, Missing) as error:
         names = [posixpath.basename(path) for path in choice.candidates[:5]]
         if names and error.hint is None:
             error.hint = f"version= one of {', '.join(names)}"
         raise
-    _check_schemas(document)
     return document
 
 

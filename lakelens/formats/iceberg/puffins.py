@@ -142,6 +142,9 @@ def _note_gone(context: TableContext, kind: str, wire: WireStatistics) -> None:
         message = f"the {kind} statistics of snapshot {wire.snapshot_id} are gone"
         context.findings.add("warning", "missing-statistics", error.path or "", message, (wire.snapshot_id,))
         return
+    except LakeError as error:
+        context.findings.add_error(error, wire.statistics_path, (wire.snapshot_id,))
+        return
     if wire.file_size_in_bytes is not None and size != wire.file_size_in_bytes:
         message = f"recorded with {wire.file_size_in_bytes} bytes, the file has {size}"
         context.findings.add("warning", "file-size", path, message, (wire.snapshot_id,))
