@@ -201,6 +201,35 @@ def schema_evolution(spark: Any, t: str) -> str:
     )
 
 
+@case("schema-evolution-widened")
+def schema_evolution_widened(spark: Any, t: str) -> str:
+    return run(
+        spark,
+        t,
+        "CREATE TABLE {t} (id INT, f FLOAT, gone STRING, old_name STRING)",
+        "INSERT INTO {t} VALUES (1, CAST(1.5 AS FLOAT), 'kept', 'old')",
+        "ALTER TABLE {t} ALTER COLUMN id TYPE BIGINT",
+        "ALTER TABLE {t} ALTER COLUMN f TYPE DOUBLE",
+        "ALTER TABLE {t} DROP COLUMN gone",
+        "ALTER TABLE {t} RENAME COLUMN old_name TO new_name",
+        "INSERT INTO {t} VALUES (9007199254740993, 2.5D, 'new')",
+    )
+
+
+@case("schema-evolution-added")
+def schema_evolution_added(spark: Any, t: str) -> str:
+    return run(
+        spark,
+        t,
+        "CREATE TABLE {t} (id INT, gone STRING)",
+        "INSERT INTO {t} VALUES (1, 'kept')",
+        "ALTER TABLE {t} DROP COLUMN gone",
+        "ALTER TABLE {t} ADD COLUMN extra STRING COMMENT 'came later' FIRST",
+        "ALTER TABLE {t} ADD COLUMN gone INT COMMENT 'an old name, a new column'",
+        "INSERT INTO {t} VALUES ('x', 2, 22)",
+    )
+
+
 @case("pk-schema-evolution")
 def pk_schema_evolution(spark: Any, t: str) -> str:
     return run(
