@@ -24,8 +24,11 @@ class Analysable:
 
         return diff_snapshots(self, None if before is None else self.snapshot(before), self.snapshot(after))
 
-    def tree(self: Table) -> StorageTree:  # type: ignore[misc]
-        """Every object in the table's directory with its size, its role and who refers to it."""
+    def tree(self: Table, references: bool = True) -> StorageTree:  # type: ignore[misc]
+        """Every object in the table's directory with its size, its role and who refers to it.
+
+        Who refers to what is found by walking every snapshot; `references=False` only lists.
+        """
         from lakelens.analysis.tree import build_tree
 
-        return build_tree(self)
+        return build_tree(self, references=references)

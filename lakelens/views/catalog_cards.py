@@ -1,0 +1,40 @@
+"""Cards of a listing of tables and of one table in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from lakelens.opening import Catalog, FoundTable
+from lakelens.views import cells, wording
+from lakelens.views.card import Card, Fold
+from lakelens.views.present import describe, one
+
+
+@describe.register
+def describe_catalog(catalog: Catalog, detail: int = 1) -> Card:
+    """The tables found below a directory."""
+    rows = [(cells.code(t.name), cells.text(t.format), cells.code(t.path)) for t in catalog]
+    tables = cells.grid(("name", "format", "path"), rows, how="iterate over it", noun="table")
+    folds = []
+    if catalog.problems:
+        found = [(cells.text(type(p).__name__), cells.text(p)) for p in catalog.problems]
+        grid = cells.grid(("error", "what"), found, how=".problems", noun="problem")
+        answer = f"{wording.plural(len(found), 'directory', 'directories')} could not be looked into"
+        folds.append(Fold("Problems", answer, lambda: one(grid)))
+    counts = sorted(Counter(table.format for table in catalog).items())
+    sentence = ", ".join(f"{number:,} {wording.clean(name)}" for name, number in counts) or "none found"
+    return Card(
+        "tables",
+        sentence,
+        wording.clean(catalog.root),
+        body=(tables,) if rows else (),
+        folds=tuple(folds),
+    )
+
+
+@describe.register
+def describe_found(found: FoundTable, detail: int = 1) -> Card:
+    """One table that was met: where, and why it is one."""
+    fold = Fold("Evidence", wording.clean("; ".join(found.evidence.reasons), 400))
+    sentence = f"{wording.clean(found.format)} table, not opened yet: .open()"
+    return Card(wording.clean(found.name), sentence, wording.clean(found.path), folds=(fold,))

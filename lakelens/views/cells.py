@@ -1,0 +1,169 @@
+"""Small builders of cells and grids that every card uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from lakelens.options import display
+from lakelens.views import wording
+from lakelens.views.card import Block, Cell, Column, Grid, Pairs, Role
+
+ABSENT = Cell("absent", "mute")
+
+
+def text(thing: object, role: Role = "") -> Cell:
+    """Plain text from a lake."""
+    return ABSENT if thing is None else Cell(wording.clean(thing), role)
+
+
+def code(thing: object) -> Cell:
+    """A name, an id, a type, a path: in the code font."""
+    return ABSENT if thing is None else Cell(wording.clean(thing), "code")
+
+
+def value(thing: object) -> Cell:
+    """A decoded value."""
+    return ABSENT if thing is None else Cell(wording.value(thing), "code")
+
+
+def number(amount: int | None) -> Cell:
+    """A count; zero and unknown are muted."""
+    return Cell(wording.count(amount), "" if amount else "mute")
+
+
+def size(amount: int | None) -> Cell:
+    """Bytes, with the exact number for those who hover."""
+    exact = f"{amount:,} bytes" if amount is not None and abs(amount) >= 10_000 else ""
+    return Cell(wording.size(amount), "" if amount else "mute", exact)
+
+
+def added(amount: int) -> Cell:
+    """What came."""
+    return Cell(wording.change(amount), "add" if amount else "mute")
+
+
+def removed(amount: int) -> Cell:
+    """What went."""
+    return Cell(wording.change(-amount), "del" if amount else "mute")
+
+
+def changed(amount: int) -> Cell:
+    """A net change."""
+    return added(amount) if amount >= 0 else removed(-amount)
+
+
+def added_size(amount: int) -> Cell:
+    """Bytes that came."""
+    return _sign(size(amount), "add", "+") if amount else size(0)
+
+
+def removed_size(amount: int) -> Cell:
+    """Bytes that went."""
+    return _sign(size(amount), "del", wording.MINUS) if amount else size(0)
+
+
+def changed_size(amount: int) -> Cell:
+    """A net change of bytes."""
+    return added_size(amount) if amount >= 0 else removed_size(-amount)
+
+
+def _sign(cell: Cell, role: Role, sign: str) -> Cell:
+    return Cell(sign + cell.text, role, cell.title)
+
+
+def optional(thing: object) -> Cell:
+    """An id or a number that the format may not have."""
+    return ABSENT if thing is None else Cell(wording.clean(thing))
+
+
+def optional_number(amount: int | None) -> Cell:
+    """A count that the format may not have."""
+    return ABSENT if amount is None else number(amount)
+
+
+def state(word: str) -> Cell:
+    """A word of state; colour repeats what it says."""
+    upper = word.upper()
+    came = upper in ("ADDED", "ADD", "NEW")
+    went = upper in ("DELETED", "DELETE", "DROPPED", "REMOVED")
+    return Cell(wording.clean(word, 40), "add" if came else "del" if went else "")
+
+
+def moment(time: datetime | None, *, exact: bool = False) -> Cell:
+    """A time in UTC, exact for those who hover."""
+    if time is None:
+        return ABSENT
+    return Cell(wording.moment(time, exact=exact), "", f"{wording.moment(time, exact=True)} UTC")
+
+
+def json_value(thing: object) -> Cell:
+    """A value of a JSON document as JSON words it."""
+    import json
+
+    return Cell(wording.clean(json.dumps(thing, ensure_ascii=False, default=_word_raw)), "code")
+
+
+def grid(
+    columns: Sequence[str | Column],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    how: str = "",
+    noun: str | tuple[str, str] = "row",
+    total: int | None = None,
+) -> Grid:
+    """A bounded grid; a column name that ends in `#` holds numbers. `total` counts rows that were not even made."""
+    made = tuple(
+        c
+        if isinstance(c, Column)
+        else Column(c.removesuffix("#") or c, is_number=len(c) > 1 and c.endswith("#"))
+        for c in columns
+    )
+    listed = [tuple(row) for row in rows]
+    shown = tuple(listed[: display.max_rows])
+    left = (len(listed) if total is None else total) - len(shown)
+    one, many = (noun, f"{noun}s") if isinstance(noun, str) else noun
+    more = f"… {wording.count(left)} more {one if left == 1 else many}" if left > 0 else ""
+    return Grid(made, shown, f"{more}: {how}" if more and how else more)
+
+
+def prune(full: Grid) -> Grid:
+    """The grid without the columns that say nothing in any row."""
+    kept = [
+        index
+        for index in range(len(full.columns))
+        if any(row[index].text not in _SILENT for row in full.rows)
+    ]
+    columns = tuple(full.columns[index] for index in kept)
+    return Grid(columns, tuple(tuple(row[index] for index in kept) for row in full.rows), full.more)
+
+
+_SILENT = ("", "absent", "unknown")
+
+
+def pairs(items: Iterable[tuple[str, Cell]]) -> Pairs:
+    """Names with values."""
+    return Pairs(tuple((wording.clean(name, 80), cell) for name, cell in items))
+
+
+def mapping(items: Mapping[str, Any], *, how: str) -> Grid:
+    """A map of a lake's strings as a grid of key and value."""
+    return grid(
+        ("key", "value"), [(code(key), value(held)) for key, held in items.items()], how=how, noun="key"
+    )
+
+
+def document(raw: object, most: int = 6_000, how: str = ".raw or .metadata") -> Block:
+    """A raw JSON document, indented and bounded."""
+    import json
+
+    whole = json.dumps(raw, indent=2, ensure_ascii=False, default=_word_raw)
+    lines = [wording.clean(line, 500) for line in whole[:most].split("\n")]
+    if len(whole) > most:
+        lines.append(f"… {len(whole) - most:,} more characters: {how}")
+    return Block("\n".join(lines))
+
+
+def _word_raw(thing: object) -> str:
+    return wording.octets(thing) if isinstance(thing, bytes) else wording.value(thing)

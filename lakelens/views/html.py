@@ -1,0 +1,103 @@
+"""A view-model as HTML: static, escaped, bounded.
+
+Markup is made by the templates alone, with autoescape on and undefined names refused. This is the one module that knows
+of markup; nothing from a lake is ever marked safe.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lakelens.options import display
+from lakelens.views.card import Block, Card, Grid, Note, Pairs
+from lakelens.views.present import present, present_page
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_HARD_STOP = 262_144
+
+
+def render_card(thing: object, detail: int = 1) -> str:
+    """An object as an HTML card with its style. Never longer than `display.max_bytes`: folds are emptied from the last
+    one until it fits, and say so."""
+    try:
+        return _fit(present(thing, detail), detail, display.max_bytes)
+    except Exception as error:
+        if display.strict_views:
+            raise
+        failure = f"view failed: {type(error).__name__}: {error}"
+        return f"<pre>{escape(repr(thing))}\n{escape(failure)}</pre>"
+
+
+def render_page(thing: object, detail: int = 2) -> str:
+    """A self-contained page about an object: light and dark, printable, without any script."""
+    cards = present_page(thing, detail)
+    from markupsafe import Markup
+
+    shown, total = [], 0
+    for card in cards:
+        markup = _fit(card, detail, _HARD_STOP // 4, style=False)
+        total += len(markup.encode())
+        if total > 4 * _HARD_STOP:
+            break
+        shown.append((card, Markup(markup)))  # made by our own autoescaping template
+
+    page = _environment().get_template("page.html")
+    return page.render(title=cards[0].noun, sections=shown, left_out=len(cards) - len(shown), style=_style())
+
+
+def write_page(thing: object, path: str | os.PathLike[str], detail: int = 2) -> None:
+    """Write `render_page` to a file."""
+    Path(path).write_text(render_page(thing, detail), encoding="utf-8")
+
+
+def _fit(card: Card, detail: int, most: int, *, style: bool = True) -> str:
+    bodies: list[Any] = [list(fold.body()) for fold in card.folds]
+    for kept in range(len(bodies), -1, -1):
+        left_out = [Note("left out: this view has reached its size; use .to_pandas(), .show() or .to_html()")]
+        folds = [
+            (fold, body if index < kept or not body else left_out)
+            for index, (fold, body) in enumerate(zip(card.folds, bodies, strict=True))
+        ]
+        template = _environment().get_template("card.html")
+        markup: str = template.render(
+            card=card, folds=folds, detail=detail, style=_style() if style else None, embed=_embed
+        )
+        if len(markup.encode()) <= most:
+            return markup
+    return markup if len(markup.encode()) <= _HARD_STOP else f"<pre>{escape(card.noun[:1000])}</pre>"
+
+
+def _embed(card: Card, detail: int) -> tuple[Card, list[tuple[Any, Any]]]:
+    return card, [(fold, list(fold.body())) for fold in card.folds]
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("lakelens.views"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    kinds = {"grid": Grid, "pairs": Pairs, "block": Block, "note": Note, "card": Card}
+    for name, kind in kinds.items():
+        made.tests[name] = lambda body, kind=kind: isinstance(body, kind)
+    return made
+
+
+@cache
+def _style() -> Any:
+    """The packaged sheet, the one text that is marked as markup here: it is ours, not a lake's."""
+    from markupsafe import Markup
+
+    return Markup(files("lakelens.views").joinpath("static/lakelens.css").read_text("utf-8"))

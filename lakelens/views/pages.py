@@ -1,0 +1,64 @@
+"""The sections of a page: a card, and for a table the cards of what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from lakelens.errors import LakeError
+from lakelens.model.manifest import ManifestList
+from lakelens.model.snapshot import Snapshot
+from lakelens.model.table import Table
+from lakelens.views import wording
+from lakelens.views.card import Card
+
+_MOST = 8  # manifests and files that get a section of their own
+
+
+def list_sections(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Card]:
+    """The cards of a page in order. What cannot be read becomes a section that says so."""
+    parts: Iterator[Any] = iter([thing])
+    if isinstance(thing, Table):
+        parts = _list_table(thing)
+    elif isinstance(thing, Snapshot):
+        parts = _list_snapshot(thing)
+    return [_describe(part, describe) for part in parts]
+
+
+def _describe(part: Any, describe: Callable[[Any], Card]) -> Card:
+    if isinstance(part, LakeError):
+        return Card(type(part).__name__, wording.clean(str(part)), alert="ERROR")
+    return describe(part)
+
+
+def _list_table(table: Table) -> Iterator[Any]:
+    yield table
+    yield from _attempt(lambda: [table.schema])
+    if len(table.snapshots):
+        yield table.snapshots
+    if table.current is not None:
+        yield from _list_snapshot(table.current)
+    yield from _attempt(lambda: [table.tree()])
+
+
+def _list_snapshot(snapshot: Snapshot) -> Iterator[Any]:
+    if snapshot.id is not None:
+        yield snapshot
+        yield from _attempt(lambda: [snapshot.changes])
+    for manifest_list in snapshot.manifest_lists:
+        yield manifest_list
+        yield from _attempt(partial(_list_manifests, manifest_list))
+    yield from _attempt(lambda: [snapshot.files, *list(snapshot.files)[:_MOST]])
+    yield from _attempt(lambda: list(snapshot.index_files[:_MOST]))
+
+
+def _list_manifests(manifest_list: ManifestList) -> list[Any]:
+    return list(manifest_list.manifests[:_MOST])
+
+
+def _attempt(read: Callable[[], list[Any]]) -> list[Any]:
+    try:
+        return read()
+    except LakeError as error:
+        return [error]

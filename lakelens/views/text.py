@@ -1,0 +1,78 @@
+"""A view-model as plain text: for `str()`, terminals and comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lakelens.options import display
+from lakelens.views.card import Block, Body, Card, Column, Grid, Note, Pairs
+from lakelens.views.present import present
+
+_WIDEST = 88
+
+
+def render_text(thing: object, detail: int = 1) -> str:
+    """An object as a text tree. `detail` 0 is its one line, 1 its facts and answers, 2 and 3 open the folds."""
+    if detail <= 0:
+        return repr(thing)
+    try:
+        return "\n".join(write_card(present(thing, detail), detail))
+    except Exception as error:
+        if display.strict_views:
+            raise
+        return f"{thing!r}\nview failed: {type(error).__name__}: {error}"
+
+
+def write_card(card: Card, detail: int) -> Iterator[str]:
+    """The lines of a card."""
+    yield f"{card.noun}: {card.sentence}" + (f" ({card.alert})" if card.alert else "")
+    if card.place:
+        yield f"  {card.place}"
+    for fact in card.facts:
+        small = f"  ({fact.small})" if fact.small else ""
+        yield f"  {fact.label}: {fact.value.text}{small}"
+    for part in card.body:
+        yield from (f"  {line}".rstrip() for line in write_body(part, detail))
+    for index, fold in enumerate(card.folds):
+        last = index == len(card.folds) - 1
+        yield f"{'└─' if last else '├─'} {fold.label}: {fold.answer}"
+        if detail >= 2 or fold.opened:
+            lead = "   " if last else "│  "
+            for body in fold.body():
+                yield from (f"{lead}{line}".rstrip() for line in write_body(body, detail))
+
+
+def write_body(body: Body, detail: int) -> Iterator[str]:
+    """The lines of what a fold holds."""
+    if isinstance(body, Grid):
+        yield from write_grid(body)
+    elif isinstance(body, Pairs):
+        width = max((len(label) for label, _ in body.items), default=0)
+        yield from (f"{label.ljust(width)}  {cell.text}" for label, cell in body.items)
+    elif isinstance(body, Block):
+        yield from body.text.splitlines()
+    elif isinstance(body, Note):
+        yield body.text
+    else:
+        yield from write_card(body, detail)
+
+
+def write_grid(grid: Grid) -> Iterator[str]:
+    """A grid with its columns aligned; cells wider than 88 characters do not widen their column."""
+    texts = [[column.name for column in grid.columns], *([cell.text for cell in row] for row in grid.rows)]
+    widths = [
+        max(len(text) for text in column if len(text) <= _WIDEST or text is column[0]) if column else 0
+        for column in zip(*texts, strict=True)
+    ]
+    for row in texts:
+        yield _align(row, widths, grid.columns)
+    if grid.more:
+        yield grid.more
+
+
+def _align(row: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
+    cells = (
+        text.rjust(width) if column.is_number else text.ljust(width)
+        for text, width, column in zip(row, widths, columns, strict=True)
+    )
+    return "  ".join(cells).rstrip()

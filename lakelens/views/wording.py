@@ -1,0 +1,141 @@
+"""How values are worded: counts, sizes, times, and text that comes from a lake and is never trusted."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+from lakelens.options import display
+
+MINUS = "\u2212"
+# categories whose characters act on the text around them: control, format (bidirectional marks), surrogate, private use,
+# line and paragraph separators
+_ACTIVE = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
+
+
+def clean(text: object, limit: int | None = None) -> str:
+    r"""Text from a lake made harmless: active characters are shown, not obeyed, and it is no longer than `limit`.
+
+    >>> clean("a\x1b[31m\u202eb")
+    'a⟨U+001B⟩[31m⟨U+202E⟩b'
+    >>> clean("x" * 500, limit=10)
+    'xxxxxxxxxx… (500 characters)'
+    """
+    whole = text if isinstance(text, str) else str(text)
+    limit = display.max_text if limit is None else limit
+    shown = whole[:limit]
+    if not shown.isprintable():
+        shown = "".join(_show(character) for character in shown)
+    return shown if len(whole) <= limit else f"{shown}… ({count(len(whole))} characters)"
+
+
+def _show(character: str) -> str:
+    if unicodedata.category(character) in _ACTIVE:
+        return f"⟨U+{ord(character):04X}⟩"
+    return character
+
+
+def count(number: int | None) -> str:
+    """A count with separators; unknown is said.
+
+    >>> count(1564185), count(-3), count(None)
+    ('1,564,185', '−3', 'unknown')
+    """
+    if number is None:
+        return "unknown"
+    return f"{number:,}".replace("-", MINUS)
+
+
+def change(number: int) -> str:
+    """A count with its sign; zero has none.
+
+    >>> change(5), change(-1200), change(0)
+    ('+5', '−1,200', '0')
+    """
+    return f"+{number:,}" if number > 0 else count(number)
+
+
+def size(number: int | None) -> str:
+    """Bytes: exact below 10,000, else three digits and a binary unit.
+
+    >>> size(9814), size(19818086), size(None), size(-34304)
+    ('9,814 B', '18.9 MiB', 'unknown', '−33.5 KiB')
+    """
+    if number is None:
+        return "unknown"
+    if abs(number) < 10_000:
+        return f"{count(number)} B"
+    amount = float(abs(number))
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if amount < 1000 or unit == "PiB":
+            break
+        amount /= 1024
+    digits = 0 if amount >= 100 else 1 if amount >= 10 else 2
+    return f"{MINUS if number < 0 else ''}{amount:.{digits}f} {unit}"
+
+
+def moment(value: datetime | None, *, exact: bool = False) -> str:
+    """A time in UTC, to the second, or to the millisecond when `exact`; one without a zone is shown as it is.
+
+    >>> moment(datetime(2026, 11, 21, 11, 48, 26, 50000, tzinfo=UTC), exact=True)
+    '2026-11-21 11:48:26.050'
+    """
+    if value is None:
+        return "unknown"
+    moved = value.astimezone(UTC) if value.tzinfo else value
+    return moved.strftime("%Y-%m-%d %H:%M:%S") + (f".{moved.microsecond // 1000:03d}" if exact else "")
+
+
+def plural(number: int, noun: str, many: str | None = None) -> str:
+    """A count with its noun.
+
+    >>> plural(1, "file"), plural(2, "entry", "entries")
+    ('1 file', '2 entries')
+    """
+    return f"{count(number)} {noun if number == 1 else many or noun + 's'}"
+
+
+def value(thing: object) -> str:
+    """A decoded value as Python would print it, harmless and bounded; absent is said.
+
+    >>> value(None), value("a"), value(b"\\x01a"), value(date(2024, 1, 1)), value(True)
+    ('absent', "'a'", '01 61', '2024-01-01', 'True')
+    """
+    if thing is None:
+        return "absent"
+    if isinstance(thing, str):
+        return clean(repr(thing[: display.max_text])) if len(thing) <= display.max_text else clean(thing)
+    if isinstance(thing, bytes | bytearray | memoryview):
+        return octets(bytes(thing))
+    if isinstance(thing, datetime):
+        return clean(thing.isoformat(sep=" "))
+    if isinstance(thing, date):
+        return thing.isoformat()
+    if isinstance(thing, Mapping):
+        return clean("{" + ", ".join(f"{clean(k)}: {value(v)}" for k, v in _head(thing.items())) + "}")
+    if isinstance(thing, list | tuple | set | frozenset):
+        return clean("[" + ", ".join(value(item) for item in _head(thing)) + "]")
+    return clean(thing if isinstance(thing, int | float) else _plain(thing))
+
+
+def octets(data: bytes, most: int = 48) -> str:
+    """Bytes as hex pairs, at most `most` of them."""
+    shown = data[:most].hex(" ")
+    return shown if len(data) <= most else f"{shown} … {count(len(data) - most)} more bytes"
+
+
+def name(path: str | None) -> str:
+    """The last component of a path, harmless."""
+    return clean((path or "").rstrip("/").rsplit("/", 1)[-1])
+
+
+def _plain(thing: object) -> str:
+    # objects of ours print a whole tree from str(); in a cell their one line is meant
+    return repr(thing) if type(thing).__module__.startswith("lakelens.") else str(thing)
+
+
+def _head(items: Any, most: int = 50) -> list[Any]:
+    listed = list(items)
+    return listed if len(listed) <= most else [*listed[:most], f"… {len(listed) - most} more"]
