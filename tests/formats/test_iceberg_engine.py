@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lakelens.errors import Unsupported
+from lakelens.formats.iceberg.datafile import IcebergDataFile
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.opening import open_table
 from tests.formats.iceberg_lakes import (
@@ -204,7 +205,89 @@ def test_every_snapshot_adds_up(lake: Lake) -> None:
         data = snapshot.files.where(content="data")
         assert data.record_count == snapshot.record_count
         assert len(data) == snapshot.count("total-data-files")
-        assert snapshot.files.size_bytes == snapshot.count("total-files-size")
+        if lake.name != "v2-imported":  # add_files of Iceberg 1.12 records a size of 0: a finding, see below
+            assert snapshot.files.size_bytes == snapshot.count("total-files-size")
+
+
+def test_a_total_that_the_engine_recorded_wrong_is_a_finding() -> None:
+    (imported,) = [lake for lake in TABLES if lake.name == "v2-imported"]
+    table = opened(imported)
+    assert len(table.files) == 1
+    assert [finding.code for finding in table.findings] == ["total-files-size"]
+
+
+@each_table
+def test_deletes_reach_the_rows_that_the_engine_no_longer_sees(lake: Lake) -> None:
+    """Rows of the data files without those that `deletes` reaches, against the engine's count at every snapshot."""
+    table = opened(lake)
+    for snapshot_id, count in lake.answers["row_count_at"].items():
+        files = list(table.snapshot(int(snapshot_id)).files)
+        if not all(Path(file.path).exists() for file in files):
+            continue  # expired or kept out of the table
+        if all(file.content == "data" for file in files):
+            assert sum(file.record_count for file in files) == count
+        else:
+            assert sum(count_rows(table, file) for file in files if file.content == "data") == count
+
+
+def count_rows(table: IcebergTable, file: IcebergDataFile) -> int:
+    """The rows of a data file that no delete reaches."""
+    rows = file.preview(1_000_000).to_pylist()
+    gone: set[int] = set()
+    for match in file.deletes:
+        deleted = match.file.preview(1_000_000).to_pylist()
+        if match.file.content == "deletion_vector":
+            gone |= {row["pos"] for row in deleted}
+        elif match.file.content == "position_deletes":
+            gone |= {row["pos"] for row in deleted if row["file_path"] == file.file_path}
+        else:
+            names = [table.schema.field(column_id).name for column_id in match.file.equality_ids or []]
+            keys = {tuple(row[name] for name in names) for row in deleted}
+            gone |= {i for i, row in enumerate(rows) if tuple(row[name] for name in names) in keys}
+    return len(rows) - len(gone)
+
+
+def test_every_kind_of_delete_is_there() -> None:
+    kinds = {
+        file.content for lake in TABLES for snapshot in opened(lake).snapshots for file in snapshot.files
+    }
+    assert kinds == {"data", "position_deletes", "equality_deletes", "deletion_vector"}
+
+
+@pytest.mark.parametrize("lake", [lake for lake in TABLES if "uuid" in lake.name], ids=lambda lake: lake.name)
+def test_bounds_of_uuid_and_fixed_which_spark_cannot_show(lake: Lake) -> None:
+    """Spark refuses to show these bounds, but not the rows."""
+    table = opened(lake)
+    for name in ("u", "fx"):
+        seen = sorted(row[name] for row in lake.answers["rows"] if row[name] is not None)
+        bounds = [file.bounds[name] for file in table.files]
+        assert min(plain(b.lower) for b in bounds if b.lower is not None) == seen[0]
+        assert max(plain(b.upper) for b in bounds if b.upper is not None) == seen[-1]
+
+
+@pytest.mark.parametrize(
+    "lake", [lake for lake in TABLES if "statistics" in lake.name], ids=lambda lake: lake.name
+)
+def test_statistics(lake: Lake) -> None:
+    table = opened(lake)
+    found = [statistics for snapshot in table.snapshots for statistics in snapshot.statistics]
+    assert found and all(Path(statistics.path).exists() for statistics in found)
+    indexes = [
+        i for snapshot in table.snapshots for i in snapshot.index_files if i.index_type == "STATISTICS"
+    ]
+    assert indexes and all(len(index.blobs) == index.row_count for index in indexes)
+
+
+def test_deletion_vectors_are_index_files_too() -> None:
+    (lake,) = [lake for lake in TABLES if lake.name == "v3-merge-on-read"]
+    table = opened(lake)
+    assert table.current is not None
+    vectors = [index for index in table.current.index_files if index.index_type == "DELETION_VECTORS"]
+    assert sum(len(index.ranges) for index in vectors) == len(table.files.where(content="deletion_vector"))
+    for index in vectors:
+        places = {(blob.offset, blob.length) for blob in index.blobs}
+        assert {(r["offset"], r["length"]) for r in index.ranges} <= places
+        assert all(Path(r["data_path"]).exists() for r in index.ranges)
 
 
 @each_table

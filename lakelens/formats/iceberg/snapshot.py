@@ -185,6 +185,7 @@ class IcebergSnapshot(Snapshot):
             "total-records": sum(file.record_count or 0 for file in data),
             "total-data-files": len(data),
             "total-delete-files": len(files) - len(data),
+            "total-files-size": sum(file.content_size_in_bytes or file.size_bytes or 0 for file in files),
         }
         for key, seen in counted.items():
             recorded = self.count(key)
