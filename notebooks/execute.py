@@ -10,6 +10,7 @@ kept: they differ between two machines, and say nothing of the tables.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 from pathlib import Path
@@ -33,6 +34,12 @@ LANGUAGE = {
     "mimetype": "text/x-python",
     "name": "python",
     "pygments_lexer": "ipython3",
+}
+
+#: The directories that a run makes for itself, by the words that stand for them in what is saved: as in `sanitize.cfg`.
+PLACES = {
+    "SAMPLE": re.compile(r"""/[^\s'"<>]*lakelens-sample-[a-z0-9_]{8}"""),
+    "WAREHOUSE": re.compile(r"""/[^\s'"<>]*lakelens-[a-z0-9_]{8}"""),
 }
 
 
@@ -66,7 +73,18 @@ def clean_notebook(notebook: NotebookNode) -> None:
         for name in ("execution", "ExecuteTime", "collapsed"):
             cell.metadata.pop(name, None)
         if cell.cell_type == "code":
-            cell.outputs = join_streams(cell.outputs)
+            cell.outputs = [name_places(output) for output in join_streams(cell.outputs)]
+
+
+def name_places(held: Any) -> Any:
+    """The same text, list or mapping with the temporary directories of this run named instead of spelled out."""
+    if isinstance(held, str):
+        for name, place in PLACES.items():
+            held = place.sub(name, held)
+        return held
+    if isinstance(held, dict):
+        return type(held)((key, name_places(value)) for key, value in held.items())
+    return [name_places(value) for value in held] if isinstance(held, list) else held
 
 
 def join_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
