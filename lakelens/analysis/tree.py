@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import posixpath
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from lakelens.errors import LakeError
 from lakelens.model.manifest import Manifest
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
-from lakelens.model.tree import StorageTree
+from lakelens.model.tree import StorageTree, StoredFile
 
 _MOST_REFERRERS = 5
+# documents that a reader finds by listing the directory: they refer to others, nothing needs to refer to them
+_ROOTS = ("schema", "snapshot", "tag", "hint", "consumer")
 
 
 def build_tree(table: Table, *, references: bool = True, limit: int = 100_000) -> StorageTree:
@@ -22,54 +26,87 @@ def build_tree(table: Table, *, references: bool = True, limit: int = 100_000) -
     passed over (it stands in `table.findings`). At most `limit` objects are listed.
     """
     files = list(islice(table.list_files(), limit + 1))
-    referrers = find_references(table) if references else {}
-    named = [
-        replace(file, referenced_by=_word_referrers(referrers.get(file.path, {}))) for file in files[:limit]
-    ]
-    return StorageTree(table.location, tuple(named), truncated=len(files) > limit)
+    listed = files[:limit]
+    if references:
+        referrers = find_references(table)
+        listed = [_add_referrers(file, referrers) for file in listed]
+    return StorageTree(table.location, tuple(listed), truncated=len(files) > limit)
 
 
 def find_references(table: Table) -> dict[str, dict[str, None]]:
-    """Who refers to each path, in order and once: snapshots to lists, lists to manifests, manifests to files."""
+    """Who refers to each path, in order and once: snapshots to lists, lists to manifests, manifests to files.
+
+    What only a name is recorded of (Paimon's index manifests) stands under that name.
+    """
     referrers: dict[str, dict[str, None]] = {}
     walked: set[str] = set()
-    for snapshot in table.snapshots:
-        for path, referrer in _walk_snapshot(snapshot, walked):
+    for entry in table.metadata_log:
+        referrers.setdefault(entry.path, {}).setdefault("metadata log")
+    for snapshot, name in _list_snapshots(table):
+        for path, referrer in _walk_snapshot(snapshot, name, walked):
             referrers.setdefault(path, {}).setdefault(referrer)
     return referrers
 
 
-def _walk_snapshot(snapshot: Snapshot, walked: set[str]) -> Iterator[tuple[str, str]]:
-    name = f"snapshot {snapshot.id}"
-    for manifest_list in snapshot.manifest_lists:
-        if manifest_list.path is not None:
-            yield manifest_list.path, f"{name} ({manifest_list.role})"
+def _list_snapshots(table: Table) -> Iterator[tuple[Snapshot, str]]:
+    """The table's snapshots, those that only a branch or a tag still holds, and those kept for their changelog."""
+    met: set[str | None] = set()
+    for snapshot in table.snapshots:
+        met.add(snapshot.path)
+        yield snapshot, f"snapshot {snapshot.id}"
+    for ref in table.refs:
         try:
-            manifests = manifest_list.manifests
+            found = table.snapshot(ref.name)
         except LakeError:
             continue
-        for manifest in manifests:
-            yield manifest.path, f"{name} ({manifest_list.role})"
+        if found.path not in met:
+            met.add(found.path)
+            yield found, f"{ref.type} {ref.name}"
+    for kept in getattr(table, "changelogs", ()):
+        yield kept, f"changelog {kept.id}"
+
+
+def _walk_snapshot(snapshot: Snapshot, name: str, walked: set[str]) -> Iterator[tuple[str, str]]:
+    for manifest_list in snapshot.manifest_lists:
+        role = "" if manifest_list.role == "all" else f" ({manifest_list.role})"
+        if manifest_list.path is not None:
+            yield manifest_list.path, f"{name}{role}"
+        for manifest in _attempt(manifest_list, "manifests"):
+            yield manifest.path, f"{name}{role}"
             yield from _walk_manifest(manifest, walked)
-    for index_file in snapshot.index_files:
-        yield index_file.path, name
-    for statistics in snapshot.statistics:
-        yield statistics.path, name
+    index_manifest = getattr(snapshot, "index_manifest", None)
+    if isinstance(index_manifest, str):
+        yield index_manifest, name
+    for found in (*_attempt(snapshot, "index_files"), *_attempt(snapshot, "statistics")):
+        yield found.path, name
 
 
 def _walk_manifest(manifest: Manifest, walked: set[str]) -> Iterator[tuple[str, str]]:
     if manifest.path in walked:
         return
     walked.add(manifest.path)
+    name = posixpath.basename(manifest.path)
+    for entry in _attempt(manifest, "entries"):
+        yield entry.file.path, f"{name} ({entry.status})"
+        for extra in getattr(entry.file, "extra_files", None) or ():
+            yield posixpath.join(posixpath.dirname(entry.file.path), extra), f"{name} ({entry.status})"
+
+
+def _attempt(owner: object, name: str) -> Iterable[Any]:
+    """What a property gives; nothing where it is damaged."""
     try:
-        entries = manifest.entries
+        found: Iterable[Any] = getattr(owner, name)
     except LakeError:
-        return
-    for entry in entries:
-        yield entry.file.path, f"manifest {manifest.path.rsplit('/', 1)[-1]} ({entry.status})"
+        return ()
+    return found
 
 
-def _word_referrers(referrers: dict[str, None]) -> tuple[str, ...]:
-    names = tuple(islice(referrers, _MOST_REFERRERS))
-    more = len(referrers) - len(names)
-    return (*names, f"… {more} more") if more else names
+def _add_referrers(file: StoredFile, referrers: dict[str, dict[str, None]]) -> StoredFile:
+    names = referrers.get(file.path) or referrers.get(posixpath.basename(file.path)) or {}
+    merged = list(dict.fromkeys([*file.referenced_by, *names]))
+    if not merged and file.role.split(" (")[0].endswith(_ROOTS):
+        merged = ["found by its name"]
+    more = len(merged) - _MOST_REFERRERS
+    if more > 0:
+        merged = [*merged[:_MOST_REFERRERS], f"… {more:,} more"]
+    return replace(file, referenced_by=tuple(merged))

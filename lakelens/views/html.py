@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.options import display
 from lakelens.views.card import Block, Card, Grid, Note, Pairs
 from lakelens.views.present import present, present_page
+from lakelens.views.wording import split_ids, visible, word_failure
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -31,8 +32,7 @@ def render_card(thing: object, detail: int = 1) -> str:
     except Exception as error:
         if display.strict_views:
             raise
-        failure = f"view failed: {type(error).__name__}: {error}"
-        return f"<pre>{escape(repr(thing))}\n{escape(failure)}</pre>"
+        return f"<pre>{escape(word_failure(thing, error))}</pre>"
 
 
 def render_page(thing: object, detail: int = 2) -> str:
@@ -88,11 +88,18 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_guard,
     )
+    made.filters["split_ids"] = split_ids
     kinds = {"grid": Grid, "pairs": Pairs, "block": Block, "note": Note, "card": Card}
     for name, kind in kinds.items():
         made.tests[name] = lambda body, kind=kind: isinstance(body, kind)
     return made
+
+
+def _guard(held: Any) -> Any:
+    """What every expression of a template passes: whatever a card forgot to make visible is made so here."""
+    return visible(held) if type(held) is str else held
 
 
 @cache

@@ -67,7 +67,7 @@ def _fold_schema(table: Table) -> Fold:
         schema = table.schema
     except LakeError as error:
         return Fold("Schema", wording.clean(str(error)))
-    return Fold("Schema", _word_schema(schema), lambda: one(_list_fields(schema)))
+    return Fold("Schema", _word_schema(schema), lambda: one(_list_fields(schema)), opened=True)
 
 
 def _word_schema(schema: Schema) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from lakelens.options import display
 from lakelens.views.card import Block, Body, Card, Column, Grid, Note, Pairs
 from lakelens.views.present import present
+from lakelens.views.wording import clean, visible, word_failure
 
 _WIDEST = 88
 
@@ -14,13 +15,22 @@ _WIDEST = 88
 def render_text(thing: object, detail: int = 1) -> str:
     """An object as a text tree. `detail` 0 is its one line, 1 its facts and answers, 2 and 3 open the folds."""
     if detail <= 0:
-        return repr(thing)
+        return clean(repr(thing), display.max_text * 5)
     try:
-        return "\n".join(write_card(present(thing, detail), detail))
+        return _bound(visible("\n".join(write_card(present(thing, detail), detail))))
     except Exception as error:
         if display.strict_views:
             raise
-        return f"{thing!r}\nview failed: {type(error).__name__}: {error}"
+        return word_failure(thing, error)
+
+
+def _bound(text: str) -> str:
+    """The text within the budget of a view, cut at a line."""
+    if len(text) <= display.max_bytes:
+        return text
+    kept = text[: display.max_bytes].rsplit("\n", 1)[0]
+    left = text.count("\n") - kept.count("\n")
+    return f"{kept}\n… {left:,} more lines: this view has reached its size"
 
 
 def write_card(card: Card, detail: int) -> Iterator[str]:

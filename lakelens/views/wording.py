@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
@@ -31,10 +32,44 @@ def clean(text: object, limit: int | None = None) -> str:
     return shown if len(whole) <= limit else f"{shown}… ({count(len(whole))} characters)"
 
 
+def visible(text: str) -> str:
+    r"""Text with every active character shown; line feeds are kept. The last guard of every renderer.
+
+    >>> visible("a\x1b[0m\nb")
+    'a⟨U+001B⟩[0m\nb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c == "\n" else _show(c) for c in text)
+
+
+# a uuid, or a number of 13 to 19 digits: what CSS clips to its first eight characters
+_ID = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<!\d)\d{13,19}(?!\d))")
+
+
+def split_ids(text: str) -> list[tuple[str, bool]]:
+    """Text cut at its long ids, each part with whether it is one.
+
+    >>> split_ids("snap-8031123456789012345-m0.avro")
+    [('snap-', False), ('8031123456789012345', True), ('-m0.avro', False)]
+    """
+    parts = enumerate(_ID.split(text))
+    return [(part, index % 2 == 1) for index, part in parts if part]
+
+
 def _show(character: str) -> str:
     if unicodedata.category(character) in _ACTIVE:
         return f"⟨U+{ord(character):04X}⟩"
     return character
+
+
+def word_failure(thing: object, error: Exception) -> str:
+    """What stands where a view failed: the object's one line, and why."""
+    try:
+        line = repr(thing)
+    except Exception as second:  # the same damage may stop the one line too
+        line = f"<{type(thing).__name__}: {second}>"
+    return f"{clean(line, 500)}\nview failed: {type(error).__name__}: {clean(error, 500)}"
 
 
 def count(number: int | None) -> str:
