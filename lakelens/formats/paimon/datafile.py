@@ -20,6 +20,7 @@ from lakelens.formats.paimon.layout import file_format
 from lakelens.formats.paimon.schema import PaimonSchema, require_schema
 from lakelens.formats.paimon.stats import SimpleStats, decode_row, decode_stats
 from lakelens.model.datafile import Content, DataFile
+from lakelens.model.schema import DataType
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
 
 if TYPE_CHECKING:
@@ -203,13 +204,15 @@ class PaimonDataFile(DataFile):
         written = {column.id for column in self.schema.columns}
         promotions = self._context.promotions(self.schema)
         built: dict[str, ColumnBounds] = {}
-        for column in today.columns:
+        for column, field in zip(today.columns, today.fields, strict=True):
             if column.id in positions:
                 promote = promotions.get(column.id)
-                bounds = self._column_bounds(stats, positions[column.id], column.name, column, promote)
+                bounds = self._column_bounds(stats, positions[column.id], column.name, field.type, promote)
             elif column.id not in written and self.write_cols is None:
-                kind, rows = self._context.kind_of(column), self.row_count
-                bounds = ColumnBounds(column.name, kind, column.id, nulls=rows, values=rows, truncated=False)
+                rows = self.row_count
+                bounds = ColumnBounds(
+                    column.name, field.type, column.id, nulls=rows, values=rows, truncated=False
+                )
             else:
                 continue
             if bounds is not None:
@@ -218,20 +221,22 @@ class PaimonDataFile(DataFile):
         for column in stats.columns:
             if column.id not in kept and not column.name.startswith("_"):
                 name = f"{column.name}#{column.id}"
-                bounds = self._column_bounds(stats, positions[column.id], name, column, lambda value: value)
+                kind = self._context.kind_of(column)
+                bounds = self._column_bounds(stats, positions[column.id], name, kind, lambda value: value)
                 if bounds is not None:
                     built[name] = bounds
         return Bounds(built)
 
     def _column_bounds(
-        self, stats: SimpleStats, position: int, name: str, column: PaimonField, promote: Any
+        self, stats: SimpleStats, position: int, name: str, kind: DataType, promote: Any
     ) -> ColumnBounds | None:
         low, high, nulls = stats.min_values[position], stats.max_values[position], stats.null_counts[position]
         if low is None and high is None and nulls is None:
             return None
+        column = stats.columns[position]
         return ColumnBounds(
             name,
-            self._context.kind_of(column),
+            kind,
             column.id,
             lower=promote(low) if promote is not None and low is not None else None,
             upper=promote(high) if promote is not None and high is not None else None,

@@ -31,7 +31,8 @@ class PaimonSchema(Schema):
     """One schema with what else its document holds: keys, options, comment, when it was made.
 
     `version` is the version of the document (3 since Paimon 0.9), `columns` the fields with Paimon's own types, `created_at`
-    the time of the change (None where the document has none).
+    the time of the change (None where the document has none). `partition_columns` are in the order of the keys, and
+    `key_columns` are the trimmed primary key: without the partition's columns, none for an append table.
     """
 
     version: int = 3
@@ -43,16 +44,8 @@ class PaimonSchema(Schema):
     highest_field_id: int | None = None
     created_at: datetime | None = None
     path: str | None = None
-
-    @property
-    def partition_columns(self) -> tuple[PaimonField, ...]:
-        """The partition columns, in the order of the keys."""
-        return self._pick(self.partition_keys)
-
-    @property
-    def key_columns(self) -> tuple[PaimonField, ...]:
-        """The trimmed primary key: its columns without those of the partition. Empty for an append table."""
-        return self._pick(tuple(name for name in self.primary_keys if name not in self.partition_keys))
+    partition_columns: tuple[PaimonField, ...] = ()
+    key_columns: tuple[PaimonField, ...] = ()
 
     @property
     def partitioning(self) -> PartitionSpec:
@@ -70,10 +63,6 @@ class PaimonSchema(Schema):
                 return column
         return None
 
-    def _pick(self, names: tuple[str, ...]) -> tuple[PaimonField, ...]:
-        by_name = {column.name: column for column in self.columns}
-        return tuple(by_name[name] for name in names if name in by_name)
-
 
 def parse_schema(raw: Mapping[str, Any], path: str) -> tuple[PaimonSchema, list[str]]:
     """A schema from its document, with notes on oddities. Raises `Corrupt` with the JSON path.
@@ -88,6 +77,8 @@ def parse_schema(raw: Mapping[str, Any], path: str) -> tuple[PaimonSchema, list[
     document, notes = parse_document(SchemaDocument, raw, path)
     columns = tuple(_parse_columns(document, path))
     created = EPOCH + timedelta(milliseconds=document.time_millis) if document.time_millis else None
+    by_name = {column.name: column for column in columns}
+    trimmed = [name for name in document.primary_keys if name not in document.partition_keys]
     number = parse_numbered(path.rsplit("/", 1)[-1], "schema")
     if number is not None and document.id is not None and number != document.id:
         notes.append(f"$.id is {document.id}, the file is named schema-{number}")
@@ -105,10 +96,11 @@ def parse_schema(raw: Mapping[str, Any], path: str) -> tuple[PaimonSchema, list[
         highest_field_id=document.highest_field_id,
         created_at=created,
         path=path,
+        partition_columns=tuple(by_name[name] for name in document.partition_keys if name in by_name),
+        key_columns=tuple(by_name[name] for name in trimmed if name in by_name),
     )
-    names = {column.name for column in columns}
     for key in (*document.partition_keys, *document.primary_keys):
-        if key not in names:
+        if key not in by_name:
             notes.append(f"key column {key!r} is not among the fields")
     return schema, notes
 
