@@ -104,6 +104,8 @@ def _attempt(owner: object, name: str) -> Iterable[Any]:
 def _add_referrers(file: StoredFile, referrers: dict[str, dict[str, None]]) -> StoredFile:
     names = referrers.get(file.path) or referrers.get(posixpath.basename(file.path)) or {}
     merged = list(dict.fromkeys([*file.referenced_by, *names]))
+    # "snapshot 1" says less than "snapshot 1 (base)"
+    merged = [name for name in merged if not any(other.startswith(f"{name} (") for other in merged)]
     if not merged and file.role.split(" (")[0].endswith(_ROOTS):
         merged = ["found by its name"]
     more = len(merged) - _MOST_REFERRERS

@@ -28,10 +28,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a grid; numbers stand to the right."""
+    """One column of a grid; numbers stand to the right, short words are never broken."""
 
     name: str
     is_number: bool = False
+    is_short: bool = False
     title: str = ""
 
 

@@ -113,19 +113,24 @@ def grid(
     noun: str | tuple[str, str] = "row",
     total: int | None = None,
 ) -> Grid:
-    """A bounded grid; a column name that ends in `#` holds numbers. `total` counts rows that were not even made."""
-    made = tuple(
-        c
-        if isinstance(c, Column)
-        else Column(c.removesuffix("#") or c, is_number=len(c) > 1 and c.endswith("#"))
-        for c in columns
-    )
+    """A bounded grid.
+
+    A column name that ends in `#` holds numbers, one that ends in `!` short words. `total` counts rows also where only the
+    first ones were made.
+    """
+    made = tuple(c if isinstance(c, Column) else _make_column(c) for c in columns)
     listed = [tuple(row) for row in rows]
     shown = tuple(listed[: display.max_rows])
     left = (len(listed) if total is None else total) - len(shown)
     one, many = (noun, f"{noun}s") if isinstance(noun, str) else noun
     more = f"… {wording.count(left)} more {one if left == 1 else many}" if left > 0 else ""
     return Grid(made, shown, f"{more}: {how}" if more and how else more)
+
+
+def _make_column(name: str) -> Column:
+    if name.endswith("#"):
+        return Column(name.removesuffix("#"), is_number=True)
+    return Column(name.removesuffix("!"), is_short=name.endswith("!"))
 
 
 def prune(full: Grid) -> Grid:

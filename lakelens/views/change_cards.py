@@ -87,7 +87,7 @@ def _grid_totals(diff: Diff) -> Grid:
                     measure(size),
                 )
             )
-    return cells.grid(("", "content", "files#", "rows#", "bytes#"), rows)
+    return cells.grid(("!", "content!", "files#", "rows#", "bytes#"), rows)
 
 
 def _fold_partitions(diff: Diff) -> Fold:
@@ -122,7 +122,7 @@ def _fold_schema(diff: Diff) -> Fold:
         )
         for c in diff.schema
     ]
-    grid = cells.grid(("", "column", "id#", "before", "after"), rows, how="diff.schema", noun="column")
+    grid = cells.grid(("!", "column", "id#", "before", "after"), rows, how="diff.schema", noun="column")
     answer = ", ".join(f"{wording.clean(c.name, 40)} {c.kind}" for c in diff.schema[:4])
     more = f", {len(diff.schema) - 4:,} more" if len(diff.schema) > 4 else ""
     return Fold("Schema", answer + more, lambda: one(grid))
@@ -153,7 +153,7 @@ def _fold_manifests(diff: Diff) -> Fold:
                         cells.text(f"REWRITES {taken}" if taken else None, "mute"),
                     )
                 )
-        names = ("", "manifest", "content", "added#", "existing#", "deleted#", "bytes#", "note")
+        names = ("!", "manifest", "content!", "added#", "existing#", "deleted#", "bytes#", "note")
         return (cells.prune(cells.grid(names, rows, how="diff.manifests", noun="manifest")),)
 
     return Fold("Manifests", answer, make)
@@ -222,7 +222,12 @@ def _grid_tree(tree: StorageTree) -> Grid:
         )
     left = len(shown) - most
     note = f"… {wording.plural(left, 'more object')}: table.tree().files" if left > 0 else ""
-    columns = (Column("object"), Column("role"), Column("bytes", is_number=True), Column("referred to by"))
+    columns = (
+        Column("object"),
+        Column("role", is_short=True),
+        Column("bytes", is_number=True),
+        Column("referred to by"),
+    )
     return Grid(columns, tuple(rows), note)
 
 

@@ -51,7 +51,7 @@ def grid_files(files: Sequence[DataFile], how: str = "", noun: str = "file") -> 
         )
         for f in islice(files, display.max_rows)
     ]
-    names = ("content", "file", "partition", "bucket#", "level#", "rows#", "bytes#", "sequence#")
+    names = ("content!", "file", "partition", "bucket#", "level#", "rows#", "bytes#", "sequence#")
     return cells.prune(cells.grid(names, rows, how=how, noun=noun, total=len(files)))
 
 

@@ -26,7 +26,7 @@ def grid_manifests(manifests: Sequence[Manifest], how: str = "") -> Grid:
         )
         for m in manifests
     ]
-    names = ("manifest", "content", "added#", "existing#", "deleted#", "partitions", "bytes#")
+    names = ("manifest", "content!", "added#", "existing#", "deleted#", "partitions", "bytes#")
     return cells.prune(cells.grid(names, rows, how=how, noun="manifest"))
 
 
@@ -144,13 +144,13 @@ def grid_entries(entries: Sequence[Entry], how: str = ".entries") -> Grid:
             cells.optional(entry.file.level),
             cells.number(entry.file.record_count),
             cells.size(entry.file.size_bytes),
-            cells.optional(entry.snapshot_id),
+            cells.code(entry.snapshot_id),
             cells.optional(entry.sequence_number),
         )
         for entry in entries
     ]
     names = (
-        "status", "file", "content", "partition", "bucket#", "level#", "rows#", "bytes#", "snapshot", "sequence#",
+        "status!", "file", "content!", "partition", "bucket#", "level#", "rows#", "bytes#", "snapshot", "sequence#",
     )  # fmt: skip
     return cells.prune(cells.grid(names, rows, how=how, noun=("entry", "entries")))
 

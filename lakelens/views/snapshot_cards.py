@@ -96,7 +96,7 @@ def grid_snapshots(
         )
         for snapshot, found in zip(shown, figures, strict=True)
     ]
-    names = ("snapshot", "operation", "committed, UTC", *(label for label, _, _ in columns), "refs")
+    names = ("snapshot", "operation!", "committed, UTC!", *(label for label, _, _ in columns), "refs")
     older = len(snapshots) - len(shown)
     grid = cells.grid(names, rows, how=how, noun="snapshot")
     if not older:
@@ -136,7 +136,7 @@ def describe_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
         folds.append(_fold_files(snapshot))
     folds += _fold_others(snapshot)
     if snapshot.summary:
-        answer = wording.plural(len(snapshot.summary), "figure")
+        answer = wording.some(snapshot.summary)
         folds.append(Fold("Summary", answer, lambda: one(cells.mapping(snapshot.summary, how=".summary"))))
     if snapshot.raw:
         folds.append(Fold("Document", "as it is stored", lambda: one(cells.document(snapshot.raw))))
@@ -168,7 +168,7 @@ def _fold_manifests(snapshot: Snapshot, detail: int) -> list[Fold]:
         )
         for found in lists
     ]
-    grid = cells.grid(("role", "manifest list", "bytes#"), rows)
+    grid = cells.grid(("role!", "manifest list", "bytes#"), rows)
     manifests = snapshot.manifests
     answer = f"{wording.plural(len(manifests), 'manifest')}{_word_counts(manifests)}"
     return [
@@ -207,14 +207,14 @@ def _fold_others(snapshot: Snapshot) -> list[Fold]:
             for f in snapshot.index_files
         ]
         kinds = ", ".join(dict.fromkeys(wording.clean(f.index_type, 40) for f in snapshot.index_files))
-        grid = cells.grid(("type", "file", "entries#", "bytes#"), rows, how=".index_files", noun="file")
+        grid = cells.grid(("type!", "file", "entries#", "bytes#"), rows, how=".index_files", noun="file")
         folds.append(Fold("Index files", f"{len(rows):,}: {kinds}", lambda: one(grid)))
     if snapshot.statistics:
         found = [
             (cells.text(s.kind), cells.code(wording.name(s.path)), cells.size(s.size_bytes))
             for s in snapshot.statistics
         ]
-        table = cells.grid(("kind", "file", "bytes#"), found, how=".statistics", noun="file")
+        table = cells.grid(("kind!", "file", "bytes#"), found, how=".statistics", noun="file")
         folds.append(Fold("Statistics", wording.plural(len(found), "file"), lambda: one(table)))
     return folds
 

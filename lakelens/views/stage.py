@@ -14,7 +14,7 @@ def show(thing: object, detail: int = 1) -> None:
 
         from lakelens.views.html import render_card
 
-        publish_display_data(
+        publish_display_data(  # type: ignore[no-untyped-call]
             {"text/plain": render_text(thing, detail), "text/html": render_card(thing, detail)}
         )
     else:

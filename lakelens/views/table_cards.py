@@ -15,6 +15,7 @@ from lakelens.model.table import Evidence, Relocation, Table
 from lakelens.views import cells, wording
 from lakelens.views.card import Card, Cell, Fold
 from lakelens.views.present import describe, one
+from lakelens.views.schema_grid import grid_columns, grid_fields
 from lakelens.views.snapshot_cards import grid_snapshots, summarise, word_snapshots
 
 _FORMAT_NAMES = {"hive": "Apache Hive", "iceberg": "Apache Iceberg", "paimon": "Apache Paimon"}
@@ -35,7 +36,7 @@ def describe_table(table: Table, detail: int = 1) -> Card:
     if len(table.refs):
         folds.append(Fold("Refs", _word_refs(table.refs), lambda: one(_list_refs(table.refs))))
     if table.properties:
-        answer = wording.plural(len(table.properties), "property", "properties")
+        answer = wording.some(table.properties)
         make = lambda: one(cells.mapping(table.properties, how="table.properties"))  # noqa: E731
         folds.append(Fold("Properties", answer, make))
     if table.catalog:
@@ -58,16 +59,22 @@ def describe_table(table: Table, detail: int = 1) -> Card:
 
 
 def _word_table(table: Table) -> str:
+    name = _FORMAT_NAMES.get(table.format, wording.clean(table.format))
+    if table.format == "paimon":
+        return (
+            f"{name} table {'with primary key' if table.schema.identifier_names else 'without primary key'}"
+        )
     version = f", format version {table.format_version}" if table.format_version is not None else ""
-    return f"{_FORMAT_NAMES.get(table.format, table.format)} table{version}"
+    return f"{name} table{version}"
 
 
 def _fold_schema(table: Table) -> Fold:
     try:
         schema = table.schema
+        rows = grid_columns(table)
     except LakeError as error:
         return Fold("Schema", wording.clean(str(error)))
-    return Fold("Schema", _word_schema(schema), lambda: one(_list_fields(schema)), opened=True)
+    return Fold("Schema", _word_schema(schema), lambda: one(rows), opened=True)
 
 
 def _word_schema(schema: Schema) -> str:
@@ -80,24 +87,10 @@ def _word_schema(schema: Schema) -> str:
     return f"{wording.plural(len(schema), 'column')}{number}{key}"
 
 
-def _list_fields(schema: Schema) -> Any:
-    rows = [
-        (
-            cells.code(field.id),
-            cells.code(name),
-            cells.code(field.type),
-            cells.text("nullable" if field.nullable else "required"),
-            cells.text(field.doc or "", "mute"),
-        )
-        for name, field in schema.walk()
-    ]
-    return cells.grid(("id#", "column", "type", "null", "comment"), rows, how="schema.fields", noun="column")
-
-
 @describe.register
 def describe_schema(schema: Schema, detail: int = 1) -> Card:
     """The columns with their ids."""
-    fold = Fold("Columns", _word_schema(schema), lambda: one(_list_fields(schema)), opened=True)
+    fold = Fold("Columns", _word_schema(schema), lambda: one(grid_fields(schema)), opened=True)
     raw = Fold("Document", "as stored", lambda: one(cells.document(schema.raw)))
     noun = "schema" if schema.id is None else f"schema {schema.id}"
     return Card(noun, _word_schema(schema), folds=(fold, raw) if schema.raw is not None else (fold,))

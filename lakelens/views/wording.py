@@ -132,6 +132,17 @@ def plural(number: int, noun: str, many: str | None = None) -> str:
     return f"{count(number)} {noun if number == 1 else many or noun + 's'}"
 
 
+def some(items: Mapping[str, Any], most: int = 3) -> str:
+    """The first of a map's items in a line, and how many more there are.
+
+    >>> some({"a": "1", "b": "2"}, most=1)
+    'a 1, 1 more'
+    """
+    listed = list(items.items())
+    words = [f"{clean(key, 60)} {clean(held, 40)}" for key, held in listed[:most]]
+    return ", ".join([*words, f"{count(len(listed) - most)} more"] if len(listed) > most else words)
+
+
 def value(thing: object) -> str:
     """A decoded value as Python would print it, harmless and bounded; absent is said.
 

@@ -1,0 +1,98 @@
+"""Columns as a grid: ids, types, what each is for, and its history over the schemas that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lakelens.model.schema import Schema
+from lakelens.model.table import Table
+from lakelens.views import cells, wording
+from lakelens.views.card import Grid
+
+# more schemas than this are not read only to tell a card's history
+_MOST_SCHEMAS = 50
+
+
+def grid_fields(schema: Schema) -> Grid:
+    """The columns of one schema, nested ones by their full names."""
+    return _make_grid(schema, {}, {}, (), "schema.fields")
+
+
+def grid_columns(table: Table) -> Grid:
+    """The columns of a table with what partitioning makes of them and their history; dropped ones come last, muted."""
+    schema = table.schema
+    known = table.schemas if (schema.id or 0) < _MOST_SCHEMAS else (schema,)
+    history, dropped = tell_history(schema, known)
+    return _make_grid(schema, _tell_partitioning(table), history, dropped, "table.schema")
+
+
+def _make_grid(
+    schema: Schema,
+    uses: Mapping[str, str],
+    history: Mapping[int, str],
+    dropped: Sequence[tuple[int, str, str, str]],
+    how: str,
+) -> Grid:
+    rows = []
+    for name, field in schema.walk():
+        roles = [
+            *(["key"] if name in schema.identifier_names else []),
+            *([] if field.nullable else ["required"]),
+            *([uses[name]] if name in uses else []),
+        ]
+        rows.append(
+            (
+                cells.code(field.id),
+                cells.code(name),
+                cells.code(field.type),
+                cells.text(", ".join(roles)),
+                cells.text(history.get(field.id, ""), "mute"),
+                cells.text(field.doc or ""),
+            )
+        )
+    for number, name, kind, words in dropped:
+        told = (cells.text(text, "mute") for text in (number, name, kind, "", words, ""))
+        rows.append(tuple(told))  # type: ignore[arg-type]
+    names = ("id#", "column", "type", "role", "history", "comment")
+    return cells.prune(cells.grid(names, rows, how=how, noun="column"))
+
+
+def _tell_partitioning(table: Table) -> dict[str, str]:
+    """What partitioning makes of each source column, in the specification's words."""
+    uses: dict[str, list[str]] = {}
+    for field in table.partitioning:
+        word = "partition" if field.transform == "identity" else wording.clean(field.transform, 40)
+        uses.setdefault(field.source_name, []).append(word)
+    return {name: ", ".join(words) for name, words in uses.items()}
+
+
+def tell_history(
+    today: Schema, schemas: Sequence[Schema]
+) -> tuple[dict[int, str], list[tuple[int, str, str, str]]]:
+    """What happened to each column by field id, and the columns dropped since (id, name, type, words)."""
+    ordered = sorted((s for s in schemas if s.id is not None), key=lambda s: s.id or 0)
+    words: dict[int, list[str]] = {}
+    last: dict[int, tuple[str, str, int]] = {}
+    present = {field.id for _, field in today.walk()}
+    for position, schema in enumerate(ordered):
+        for name, field in schema.walk():
+            number = schema.id or 0
+            kind = wording.clean(str(field.type), 40)
+            if field.id not in last:
+                if position:
+                    words.setdefault(field.id, []).append(f"added in schema {number}")
+            else:
+                old_name, old_kind, _ = last[field.id]
+                if old_name.rsplit(".", 1)[-1] != field.name:
+                    told = f"was {wording.clean(old_name, 40)} until schema {number}"
+                    words.setdefault(field.id, []).append(told)
+                if old_kind != kind and not field.type.is_nested:
+                    words.setdefault(field.id, []).append(f"{old_kind} until schema {number}")
+            last[field.id] = (name, kind, number)
+    numbers = [schema.id or 0 for schema in ordered]
+    dropped = []
+    for key, (name, kind, number) in last.items():
+        if key not in present:
+            later = next((n for n in numbers if n > number), number)
+            dropped.append((key, name, kind, f"dropped in schema {later}"))
+    return {key: ", ".join(told) for key, told in words.items()}, dropped
