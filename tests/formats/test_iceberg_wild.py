@@ -136,6 +136,12 @@ def test_an_unreadable_file_of_the_same_number_is_passed_over(tmp_path: Path) ->
     assert table.properties["name"] == "good" and "metadata-unreadable" in codes(table)
 
 
+def test_metadata_of_a_catalog_beside_numbered_metadata_is_said(tmp_path: Path) -> None:
+    make_versions(tmp_path, "v3.metadata.json", "00000-a.metadata.json")
+    table = opened(tmp_path)
+    assert table.properties["name"] == "v3.metadata.json" and codes(table) == {"two-namings"}
+
+
 def test_what_an_unfinished_commit_left_is_ignored(tmp_path: Path) -> None:
     builder = Builder(tmp_path)
     builder.write_metadata("v1.metadata.json", properties={"name": "v1"})

@@ -72,7 +72,16 @@ class MetadataFolder:
         if chosen is None:
             chosen = self._choose_highest()
         name, how = chosen
+        self._note_both_namings(name)
         return self._finish(name, how)
+
+    def _note_both_namings(self, chosen: str) -> None:
+        """A table that was registered in a catalog keeps its old files: path-based readers take those."""
+        numbered = [n.name for n in self.names if n.naming == "catalog"]
+        parsed = parse_metadata_name(chosen)
+        if numbered and parsed is not None and parsed.naming == "hadoop":
+            message = f"a catalog has written metadata here too, {max(numbered)}; it may be the newer one"
+            self._note("warning", "two-namings", chosen, message)
 
     def pick(self, version: int | str) -> VersionChoice:
         """An asked-for version: a number, a file name, a stem or a path. Raises `Missing` naming what there is."""
