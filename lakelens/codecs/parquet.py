@@ -13,8 +13,11 @@ import io
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
+from operator import itemgetter
 from typing import IO, TYPE_CHECKING, Any
+from uuid import UUID
 
 from lakelens.codecs.parquet_structure import (
     ColumnChunk,
@@ -96,13 +99,6 @@ class ParquetFooter:
         """The schema as Arrow reads it; fields carry `PARQUET:field_id` where the file has ids."""
         with _naming_the_place(self.path):
             return self._open().schema_arrow
-
-    @cached_property
-    def metadata(self) -> Any:
-        """pyarrow's own `FileMetaData`, for what is not told here. Its accessors end the process on some damaged footers."""
-        with _naming_the_place(self.path):
-            _ = self.row_groups  # damage is found here before pyarrow meets it
-            return self._open().metadata
 
     def _open(self) -> Any:
         import pyarrow.parquet as pq
@@ -251,9 +247,19 @@ class _naming_the_place:  # noqa: N801 - reads as a statement: with _naming_the_
 
 def _bounds(chunks: list[ColumnChunk]) -> tuple[Any, Any]:
     """The bounds over all chunks; a side is None when one of them does not tell it."""
-    lows, highs = [chunk.min for chunk in chunks], [chunk.max for chunk in chunks]
-    low = None if not lows or any(value is None for value in lows) else min(lows)
-    return low, None if not highs or any(value is None for value in highs) else max(highs)
+    lows = [(_order(chunk.min, chunk.min_raw), chunk.min) for chunk in chunks]
+    highs = [(_order(chunk.max, chunk.max_raw), chunk.max) for chunk in chunks]
+    low = None if not lows or any(value is None for _, value in lows) else min(lows, key=itemgetter(0))[1]
+    return low, None if not highs or any(value is None for _, value in highs) else max(
+        highs, key=itemgetter(0)
+    )[1]
+
+
+def _order(value: Any, raw: bytes | None) -> Any:
+    """What a bound is compared by: dates beyond Python's range are of another class and do not compare with the others."""
+    if raw is None or isinstance(value, bool | int | float | str | bytes | Decimal | UUID):
+        return value
+    return int.from_bytes(raw, "little", signed=True)
 
 
 def _distinct(values: Iterator[str]) -> tuple[str, ...]:

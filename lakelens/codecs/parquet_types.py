@@ -99,7 +99,8 @@ def _logical_union(number: int, inner: Mapping[int, Any]) -> str:
     if number == 5:
         return f"Decimal(precision={inner.get(2, 0)}, scale={inner.get(1, 0)})"
     if number in (7, 8):
-        unit = _UNITS.get(next(iter(inner.get(2) or {0: 0})), "unknown")
+        stored = inner.get(2)
+        unit = _UNITS.get(next(iter(stored), 0), "unknown") if isinstance(stored, dict) else "unknown"
         utc = "true" if inner.get(1) else "false"
         return f"{'Time' if number == 7 else 'Timestamp'}(isAdjustedToUTC={utc}, timeUnit={unit})"
     if number == 10:
@@ -134,13 +135,17 @@ def _integer(value: int, logical: str) -> Any:
     if logical == "Date":
         return date_from_days(value)
     if logical.startswith(("Time(", "Timestamp(")):
-        scale = {"milliseconds": 1000, "microseconds": 1}.get(logical.split("timeUnit=")[1].rstrip(")"))
+        unit = logical.split("timeUnit=")[1].rstrip(")")
+        if unit not in _UNITS.values():
+            return None
+        scale = {"milliseconds": 1000, "microseconds": 1}.get(unit)
         if logical.startswith("Time("):
             return time_from_micros(value * scale if scale else value // 1000)
         utc = "UTC=true" in logical
         return timestamp_from_micros(value * scale, utc) if scale else timestamp_from_nanos(value, utc)
     if "isSigned=false" in logical and value < 0:
-        return value + (1 << int(logical.split("bitWidth=")[1].split(",")[0]))
+        width = int(logical.split("bitWidth=")[1].split(",")[0])
+        return value + (1 << width) if width in (8, 16, 32, 64) else None
     return value
 
 

@@ -124,6 +124,12 @@ def test_bounds_are_only_given_when_every_group_has_them() -> None:
     assert (a.min, a.max, a.null_count) == (None, None, None)
 
 
+def test_bounds_beyond_pythons_years_compare_with_the_others() -> None:
+    table = pa.table({"t": pa.array([2**62, 0], pa.timestamp("us"))})
+    (column,) = decode_footer(io.BytesIO(written(table, row_group_size=1))).columns
+    assert (column.min, str(column.max)) == (datetime(1970, 1, 1), "148108-07-06T14:00:27.387904")
+
+
 def test_a_file_without_rows_or_columns() -> None:
     footer = decode_footer(io.BytesIO(written(pa.table({"a": pa.array([], pa.int32())}))))
     assert (footer.num_rows, footer.columns[0].min) == (0, None)
