@@ -154,8 +154,10 @@ def test_all_entries(lake: Lake) -> None:
 @each_table
 def test_files(lake: Lake) -> None:
     table = opened(lake)
-    ours = [file_row(table, file, metrics=True) for file in table.files]
-    assert sort_rows(ours) == sort_rows(same_decimals(table, answer(lake, "files")))
+    theirs = answer(lake, "files")
+    told = "uuid" not in lake.name  # the engine cannot render readable_metrics of uuid columns; see below
+    ours = [file_row(table, file, metrics=told) for file in table.files]
+    assert sort_rows(ours) == sort_rows(same_decimals(table, theirs) if told else theirs)
 
 
 @each_table
