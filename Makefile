@@ -44,7 +44,7 @@ types: $(READY)
 
 rooms: $(READY)
 	@echo "lakelens: who may import whom (import-linter)"
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-cache
 
 unit: $(READY)
 	@echo "lakelens: tests (the first run fetches Spark's jars)"

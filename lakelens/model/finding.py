@@ -30,7 +30,7 @@ class Finding(Displayable):
         return f"<Finding {self.severity} {self.code} {self.path}>"
 
 
-class Findings(Sequence[Finding]):
+class Findings(Sequence[Finding], Displayable):
     """The findings of one table so far; it grows while more of the table is read. Equal ones are kept once."""
 
     def __init__(self) -> None:
