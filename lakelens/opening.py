@@ -88,7 +88,7 @@ class FoundTable(Displayable):
         parts = PurePath(self.path).parts
         if len(parts) > 1 and parts[-2].endswith(".db"):
             return f"{parts[-2][:-3]}.{parts[-1]}"
-        return parts[-1]
+        return parts[-1] if parts else self.path
 
     def __repr__(self) -> str:
         return f"<FoundTable {self.format} {self.name}>"

@@ -71,7 +71,10 @@ def describe_file(found: DataFile, detail: int = 1) -> Card:
     bounds = found.bounds
     folds = [
         Fold(
-            "Bounds", word_bounds(bounds), lambda: one(grid_bounds(bounds, how=".bounds")) if bounds else ()
+            "Bounds",
+            word_bounds(bounds),
+            lambda: one(grid_bounds(bounds, how=".bounds")) if bounds else (),
+            opened=True,
         ),
         _fold_fields(found),
     ]

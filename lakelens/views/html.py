@@ -7,6 +7,7 @@ of markup; nothing from a lake is ever marked safe.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -46,10 +47,16 @@ def render_page(thing: object, detail: int = 2) -> str:
         total += len(markup.encode())
         if total > 4 * _HARD_STOP:
             break
-        shown.append((card, Markup(markup)))  # made by our own autoescaping template
+        shown.append((_name_section(card, cards), Markup(markup)))  # made by our own autoescaping template
 
     page = _environment().get_template("page.html")
     return page.render(title=cards[0].noun, sections=shown, left_out=len(cards) - len(shown), style=_style())
+
+
+def _name_section(card: Card, cards: Sequence[Card]) -> str:
+    """What the link to a section says: its noun, with its sentence where several have the same noun."""
+    is_alone = sum(other.noun == card.noun for other in cards) == 1
+    return card.noun if is_alone else f"{card.noun} {card.sentence[:120]}"
 
 
 def write_page(thing: object, path: str | os.PathLike[str], detail: int = 2) -> None:

@@ -10,6 +10,7 @@ from lakelens.errors import LakeError
 from lakelens.model.manifest import ManifestList
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
+from lakelens.options import display
 from lakelens.views import wording
 from lakelens.views.card import Card
 
@@ -29,7 +30,13 @@ def list_sections(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Card]
 def _describe(part: Any, describe: Callable[[Any], Card]) -> Card:
     if isinstance(part, LakeError):
         return Card(type(part).__name__, wording.clean(str(part)), alert="ERROR")
-    return describe(part)
+    try:
+        return describe(part)
+    except Exception as error:
+        if display.strict_views:
+            raise
+        line, _, failure = wording.word_failure(part, error).partition("\n")
+        return Card(type(part).__name__, line, alert=failure)
 
 
 def _list_table(table: Table) -> Iterator[Any]:

@@ -1,0 +1,249 @@
+"""Small objects of the model, made by hand: every string of them is given by the test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
+from lakelens.model.diff import Diff, JsonChange, ManifestChanges, PartitionChange, SchemaChange
+from lakelens.model.fileset import FileColumns, FileSet
+from lakelens.model.finding import Findings
+from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
+from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
+from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
+from lakelens.model.stats import Bounds, ColumnBounds, Partition
+from lakelens.model.table import Evidence, Reads, Relocation, Table
+from lakelens.model.tree import StorageTree, StoredFile
+
+START = datetime(2026, 11, 21, 11, 48, 26, tzinfo=UTC)
+Word = Callable[[], str]
+
+
+class FakeFile(DataFile):
+    def __init__(self, word: Word, content: Any = "data") -> None:
+        self.content = content
+        self.path, self.recorded_path, self.file_format = word(), word(), word()
+        self.partition = Partition({word(): word()}, {word(): word()})
+        self.bucket, self.level, self.record_count, self.size_bytes = 1, 2, 3, 40_000
+        self.sequence_number, self.snapshot_id = 5, 2**60
+        self.manifest = word()
+        self.min_key = {word(): word()}
+        self.raw = {word(): {word(): [word(), b"\x00<b>"]}}
+        self._word = word
+
+    @property
+    def bounds(self) -> Bounds:
+        word = self._word
+        made = [
+            ColumnBounds(word(), DataType(word(), "string"), 1, word(), word(), 1, 2, 3, 4, True, b"<", b">"),
+            ColumnBounds(word(), DataType(word(), "binary"), 2, b"<b>", [word(), {word(): word()}]),
+        ]
+        return Bounds({column.name: column for column in made})
+
+    @property
+    def footer(self) -> Any:
+        return {self._word(): self._word()}
+
+    def preview(self, n: int = 10) -> Any:
+        raise AssertionError("a view reads no rows")
+
+
+class FakeManifest(Manifest):
+    def __init__(self, word: Word, files: Sequence[DataFile]) -> None:
+        self.path, self.recorded_path, self.size_bytes = word(), word(), 12_345
+        self.content = word()
+        self.added_files_count, self.existing_files_count, self.deleted_files_count = len(files), 0, 0
+        self.partition_summary = (FieldSummary(word(), word(), word(), True, False),)
+        self.raw = {word(): word()}
+        self.opened = 0
+        self._word, self._files = word, files
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        self.opened += 1
+        return [Entry("ADDED", 7, 5, file, raw={self._word(): self._word()}) for file in self._files]
+
+    @property
+    def header(self) -> dict[str, Any]:
+        word = self._word
+        return {"format": word(), "codec": word(), "metadata": {word(): word()}, "schema": {word(): word()}}
+
+
+class FakeList(ManifestList):
+    def __init__(self, word: Word, manifests: Sequence[Manifest]) -> None:
+        self.path, self.recorded_path, self.role, self.size_bytes = word(), word(), word(), 100
+        self._manifests, self._word = manifests, word
+
+    @property
+    def manifests(self) -> Sequence[Manifest]:
+        return self._manifests
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return {self._word(): self._word()}
+
+
+class FakeSnapshot(Snapshot):
+    def __init__(
+        self, word: Word, number: int | None, schema: Schema, files: Sequence[DataFile] = ()
+    ) -> None:
+        self.id, self.parent_id, self.sequence_number = number, 1, 3
+        self.committed_at = START + timedelta(minutes=number or 0)
+        self.operation, self.schema, self.path = word(), schema, word()
+        self.summary = {word(): word(), "added-data-files": "2", "added-records": "9", "deleted-records": "4"}
+        self.record_count = 1_564_185
+        self.raw = {word(): word()}
+        self.manifest = FakeManifest(word, files)
+        self._word, self._list_of_files = word, files
+
+    @property
+    def refs(self) -> tuple[str, ...]:
+        return (self._word(),)
+
+    @property
+    def manifest_lists(self) -> tuple[ManifestList, ...]:
+        return (FakeList(self._word, [self.manifest]),)
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        return (self.manifest,)
+
+    @property
+    def files(self) -> FileSet:
+        return FileSet(lambda: [entry.file for entry in self.manifest.entries], FileColumns)
+
+    @property
+    def index_files(self) -> tuple[IndexFile, ...]:
+        return (make_index(self._word),)
+
+    @property
+    def statistics(self) -> tuple[StatisticsFile, ...]:
+        return (make_statistics(self._word),)
+
+    @property
+    def changes(self) -> Diff:
+        return make_diff(self._word, self)
+
+
+class FakeTable(Table):
+    def __init__(
+        self, word: Word, *, columns: int = 2, snapshots: int = 3, files: Sequence[DataFile] | None = None
+    ) -> None:
+        self.format, self.format_version = "iceberg", 2
+        self.name, self.location = word(), word()
+        self.evidence = Evidence("iceberg", (word(),), (word(),), 1.0, word(), (word(),), (word(),))
+        self.findings = Findings()
+        for severity in ("error", "warning", "note"):
+            self.findings.add(severity, word(), word(), word(), (7,))  # type: ignore[arg-type]
+        self.catalog = {word(): {word(): word()}}
+        fields = [
+            Field(n, word(), DataType(word(), "string"), doc=word(), nullable=n > 1)
+            for n in range(1, columns + 1)
+        ]
+        nested = DataType(word(), "struct", children=(Field(9_999, word(), DataType(word(), "string")),))
+        self._schema = Schema(0, (*fields, Field(9_998, word(), nested)), (fields[0].name,), {word(): word()})
+        given = [FakeFile(word), FakeFile(word, "position_deletes")] if files is None else files
+        self._snapshots = Snapshots(
+            [FakeSnapshot(word, n, self._schema, given) for n in range(1, snapshots + 1)]
+        )
+        self._word = word
+
+    @property
+    def properties(self) -> dict[str, str]:
+        return {self._word(): self._word()}
+
+    @property
+    def schema(self) -> Schema:
+        return self._schema
+
+    @property
+    def schemas(self) -> Sequence[Schema]:
+        return (self._schema,)
+
+    @property
+    def partitioning(self) -> PartitionSpec:
+        word = self._word
+        return PartitionSpec(0, (PartitionField(word(), 1, self._schema.fields[0].name, word(), 1000),), {})
+
+    @property
+    def refs(self) -> Refs:
+        return Refs([Ref(self._word(), "branch", 3), Ref(self._word(), "tag", 2, 86_400_000)])
+
+    @property
+    def snapshots(self) -> Snapshots:
+        return self._snapshots
+
+    @property
+    def current(self) -> Snapshot | None:
+        return self._snapshots[-1] if len(self._snapshots) else None
+
+    @property
+    def metadata(self) -> Any:
+        return {self._word(): self._word()}
+
+    @property
+    def relocation(self) -> Relocation:
+        word = self._word
+        return Relocation(word(), word(), ((word(), word()),), (word(),))
+
+    @property
+    def reads(self) -> Reads:
+        return Reads(1, 1, 10, 0.5, (self._word(),))
+
+    def list_files(self) -> Iterator[StoredFile]:
+        word = self._word
+        for position in range(3):
+            yield StoredFile(word(), f"{word()}/{position}", 10, word(), (word(),), START)
+
+
+def make_index(word: Word) -> IndexFile:
+    ranges = ({word(): word(), "offset": 1},)
+    return IndexFile(
+        word(), word(), word(), 20, 2, ranges=ranges, blobs=({word(): word()},), raw={word(): word()}
+    )
+
+
+def make_statistics(word: Word) -> StatisticsFile:
+    return StatisticsFile("table", word(), word(), 7, 30, {word(): {word(): word()}}, {word(): word()})
+
+
+def make_diff(word: Word, after: Snapshot) -> Diff:
+    def hold(count: int) -> FileSet:
+        made = [FakeFile(word) for _ in range(count)]
+        return FileSet(lambda: made, FileColumns)
+
+    old = FakeManifest(word, [])
+    return Diff(
+        None,
+        after,
+        added=hold(2),
+        removed=hold(1),
+        kept=hold(1),
+        manifests=lambda: ManifestChanges((), (FakeManifest(word, []),), (old,)),
+        metadata=lambda: (
+            JsonChange(word(), "changed", word(), {word(): word()}),
+            JsonChange("$.a", "added", None, 1),
+        ),
+        schema=lambda: (SchemaChange("retyped", 3, word(), word(), word()),),
+        by_partition=lambda: (PartitionChange(word(), 2, 1, 6, 3, 80_000, 40_000),),
+    )
+
+
+def list_objects(table: FakeTable) -> list[Any]:
+    """One object of every kind that has a view."""
+    from lakelens.opening import Catalog, FoundTable
+
+    current = table.snapshots[-1]
+    manifest = current.manifests[0]
+    entry = manifest.entries[0]
+    bounds = entry.file.bounds
+    found = FoundTable(table.location, table.name, table.evidence, None)  # type: ignore[arg-type]
+    tree = StorageTree(table.location, tuple(table.list_files()))
+    return [
+        table, table.schema, table.partitioning, table.partitioning.fields[0], table.snapshots, current,
+        current.manifest_lists[0], manifest, entry, entry.file, current.files, bounds, next(iter(bounds.values())),
+        *current.index_files, *current.statistics, current.changes, table.refs, table.refs[0], table.findings,
+        table.findings[0], table.evidence, table.relocation, table.reads, tree, found, Catalog(table.location, [found]),
+    ]  # fmt: skip

@@ -1,0 +1,192 @@
+"""What the views say: the same in text and HTML, within their budgets, without reading what was not asked for."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from html import unescape
+
+import pytest
+
+from lakelens.errors import Corrupt
+from lakelens.model.snapshot import Snapshots
+from lakelens.options import display
+from lakelens.views.card import Card, Grid, Pairs
+from lakelens.views.html import render_card, render_page
+from lakelens.views.present import present
+from lakelens.views.schema_grid import tell_history
+from lakelens.views.text import render_text
+from tests.views.fakes import FakeFile, FakeManifest, FakeSnapshot, FakeTable, list_objects
+
+
+def count_words() -> Callable[[], str]:
+    numbers = itertools.count()
+    return lambda: f"word{next(numbers)}"
+
+
+OBJECTS = list_objects(FakeTable(lambda: "word"))
+
+
+def read_markup(markup: str) -> str:
+    """What a reader reads: no style, no tags, spaces made one."""
+    bare = re.sub(r"<style>.*?</style>", "", markup, flags=re.S)
+    return re.sub(r"\s+", "", unescape(re.sub(r"<[^>]+>", "", bare)))
+
+
+def list_texts(card: Card) -> list[str]:
+    texts = [card.noun, card.sentence, card.place, card.alert]
+    texts += [text for fact in card.facts for text in (fact.label, fact.value.text, fact.small)]
+    bodies = list(card.body)
+    for fold in card.folds:
+        texts += [fold.label, fold.answer]
+        bodies += list(fold.body())
+    for body in bodies:
+        if isinstance(body, Grid):
+            texts += [c.name for c in body.columns] + [c.text for row in body.rows for c in row] + [body.more]
+        elif isinstance(body, Pairs):
+            texts += [text for name, cell in body.items for text in (name, cell.text)]
+        elif isinstance(body, Card):
+            texts += list_texts(body)
+        else:
+            texts += body.text.split("\n")
+    return texts
+
+
+@pytest.mark.parametrize("thing", OBJECTS, ids=lambda thing: type(thing).__name__)
+def test_text_and_html_tell_the_same_facts(thing: object) -> None:
+    with display.using(strict_views=True):
+        told = re.sub(r"[\s│├└─]+", "", render_text(thing, 3))
+        shown = read_markup(render_card(thing, 3))
+        texts = list_texts(present(thing, 3))
+    assert len(texts) > 3
+    for text in texts:
+        plain = re.sub(r"\s+", "", text)
+        assert plain in told
+        assert plain in shown
+
+
+@pytest.mark.parametrize("thing", OBJECTS, ids=lambda thing: type(thing).__name__)
+def test_details_grow_and_repeat_exactly(thing: object) -> None:
+    texts = [render_text(thing, detail) for detail in range(4)]
+    assert texts == [render_text(thing, detail) for detail in range(4)]
+    assert "\n" not in texts[0]
+    assert [len(text) for text in texts] == sorted(len(text) for text in texts)
+    assert render_card(thing) == render_card(thing)
+
+
+def test_card_of_a_table_reads_no_manifest() -> None:
+    files = [FakeFile(count_words())]
+    table = FakeTable(count_words(), files=files)
+    for _ in (str(table), table._repr_html_()):
+        pass
+    assert [snapshot.manifest.opened for snapshot in table.snapshots] == [0, 0, 0]  # type: ignore[attr-defined]
+    str(table.current)
+    assert [snapshot.manifest.opened for snapshot in table.snapshots] == [0, 0, 0]  # type: ignore[attr-defined]
+    render_text(table.current, 2)
+    assert table.snapshots[-1].manifest.opened > 0  # type: ignore[attr-defined]
+
+
+def test_card_says_the_figures() -> None:
+    told = str(FakeTable(count_words()))
+    assert "rows: 1,564,185" in told
+    assert "committed, UTC: 2026-11-21 11:51:26  (3 snapshots since 2026-11-21 11:49:26)" in told
+    assert "1 error, 1 warning, 1 note" in told
+
+
+def test_budget_of_a_table_card() -> None:
+    big = FakeTable(count_words(), columns=1_000, snapshots=10_000)
+    markup = big._repr_html_()
+    assert len(markup.encode()) <= 15_000
+    assert "… 982 more columns" in markup
+    assert "… 9,995 older" in markup
+
+
+def test_huge_sets_stay_within_the_budget() -> None:
+    word = count_words()
+    files = [FakeFile(word) for _ in range(2_000)]
+    current = FakeTable(word, files=files).snapshots[-1]
+    with display.using(strict_views=True):
+        for thing in (current, current.files, current.manifests[0], current.changes):
+            assert len(render_card(thing, 3).encode()) <= display.max_bytes
+        assert "… 1,980 more files: .to_pandas()" in render_card(current.files)
+
+
+def test_folds_are_emptied_where_the_budget_ends() -> None:
+    table = FakeTable(count_words(), columns=15)
+    whole = render_card(table)
+    with display.using(max_bytes=7_000):
+        cut = render_card(table)
+    assert len(cut.encode()) <= 7_000 < len(whole.encode())
+    assert "left out: this view has reached its size" in cut
+
+
+class BrokenManifest(FakeManifest):
+    @property
+    def entries(self):  # type: ignore[no-untyped-def,override]
+        raise Corrupt("not an Avro file", path="m0.avro", offset=0)
+
+
+def test_damage_is_said_in_its_place() -> None:
+    broken = BrokenManifest(lambda: "m", [])
+    for told in (render_text(broken), render_card(broken)):
+        assert "ERROR, cannot be read: m0.avro: not an Avro file (at byte 0)" in told
+        assert "Header" in told
+
+
+class BrokenSnapshot(FakeSnapshot):
+    @property
+    def manifest_lists(self):  # type: ignore[no-untyped-def,override]
+        raise RuntimeError("a bug <of> ours")
+
+
+def test_a_view_that_fails_says_so_and_raises_when_strict() -> None:
+    schema = FakeTable(lambda: "t").schema
+    broken = BrokenSnapshot(lambda: "t", 7, schema)
+    with display.using(strict_views=False):
+        assert render_text(broken) == "<Snapshot 7 t>\nview failed: RuntimeError: a bug <of> ours"
+        assert "view failed: RuntimeError: a bug &lt;of&gt; ours" in render_card(broken)
+        assert "view failed: RuntimeError" in render_page(broken)
+    with display.using(strict_views=True):
+        for render in (render_text, render_card, render_page):
+            with pytest.raises(RuntimeError):
+                render(broken)
+
+
+def test_page_links_its_sections() -> None:
+    markup = render_page(FakeTable(count_words()))
+    targets = re.findall(r'href="#([^"]+)"', markup)
+    assert len(targets) > 8
+    assert [markup.count(f'id="{target}"') for target in targets] == [1] * len(targets)
+    assert "<script" not in markup
+    assert "http" not in re.sub(r"<!DOCTYPE html>", "", markup)
+    assert markup.count("<style>") == 1
+
+
+def test_milliseconds_where_seconds_do_not_tell_apart() -> None:
+    table = FakeTable(lambda: "t")
+    first, second = table.snapshots[0], table.snapshots[1]
+    second.committed_at = first.committed_at.replace(microsecond=50_000)  # type: ignore[union-attr]
+    assert "11:49:26.050" in render_text(Snapshots([first, second]))
+    assert "11:49:26.0" not in render_text(Snapshots([first]))
+
+
+def test_history_of_columns() -> None:
+    from lakelens.model.schema import DataType, Field, Schema
+
+    def make(number: int, *fields: tuple[int, str, str]) -> Schema:
+        return Schema(number, tuple(Field(i, name, DataType(kind, "int32")) for i, name, kind in fields))
+
+    versions = [
+        make(0, (1, "id", "int"), (2, "note", "string"), (3, "gone", "int")),
+        make(1, (1, "id", "long"), (2, "comment", "string"), (4, "new", "int")),
+    ]
+    history, dropped = tell_history(versions[-1], versions)
+    assert history == {1: "int until schema 1", 2: "was note until schema 1", 4: "added in schema 1"}
+    assert dropped == [(3, "gone", "int", "dropped in schema 1")]
+
+
+def test_showing_outside_a_notebook_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    schema = FakeTable(lambda: "t").schema
+    schema.show(2)
+    assert capsys.readouterr().out == render_text(schema, 2) + "\n"

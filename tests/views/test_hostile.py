@@ -1,0 +1,138 @@
+"""Every string that comes from a lake is an attacker's: none becomes markup, acts on the terminal, or grows a view."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import html5lib
+import pytest
+
+from lakelens.options import display
+from lakelens.views.html import render_card, render_page
+from lakelens.views.text import render_text
+from tests.views.fakes import FakeTable, list_objects
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "' onmouseover='alert(1)",
+    "javascript:alert(1)",
+    "</style><style>*{display:none}",
+    "</details></div></td></table>",
+    "{{ 7*7 }}{% raw %}",
+    "&lt;b&gt;&#60;",
+    "<!--",
+    "\x1b[31mred\x1b]0;title\x07",
+    "a\u202eb\u2066c\u200fd",
+    "nul\x00 bell\x07 back\x08\r\n\ttab",
+    "\ud800lone",
+    "x" * 100_000,
+    "<b>" * 30_000,
+    "",
+]
+TAGS = frozenset(
+    (
+        "div",
+        "style",
+        "p",
+        "b",
+        "span",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "small",
+        "details",
+        "summary",
+        "code",
+        "pre",
+        "abbr",
+        "nav",
+        "a",
+        "section",
+        "h2",
+    )
+)
+ATTRIBUTES = {
+    "class",
+    "title",
+    "scope",
+    "open",
+    "aria-label",
+    "href",
+    "id",
+    "lang",
+    "charset",
+    "name",
+    "content",
+}
+
+
+def cycle() -> Callable[[], str]:
+    words = itertools.cycle(HOSTILE)
+    return lambda: next(words)
+
+
+def check_markup(markup: str, *, page: bool = False) -> None:
+    parser = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False)
+    tree = parser.parse(markup) if page else parser.parseFragment(markup)
+    allowed = TAGS | ({"html", "head", "body", "meta", "title", "main"} if page else set())
+    for element in tree.iter():
+        if not isinstance(element.tag, str) or element.tag == "DOCUMENT_FRAGMENT":
+            assert element.tag == "DOCUMENT_FRAGMENT" or not callable(element.tag), "a comment"
+            continue
+        assert element.tag in allowed, element.tag
+        for name, value in element.attrib.items():
+            assert name in ATTRIBUTES, name
+            if name == "class":
+                assert all(re.fullmatch(r"ll-[a-z]+", word) for word in value.split()), value
+            if name == "href":
+                assert re.fullmatch(r"#[a-z0-9-]+", value), value
+            if name == "title":
+                assert re.fullmatch(r"[0-9,]+ (bytes|ms)|[0-9 :.-]+UTC", value), value
+
+
+OBJECTS = list_objects(FakeTable(cycle()))
+
+
+@pytest.mark.parametrize("detail", [0, 1, 2, 3])
+@pytest.mark.parametrize("shift", range(0, len(HOSTILE), 3))
+def test_no_string_becomes_markup(detail: int, shift: int) -> None:
+    word = cycle()
+    for _ in range(shift):
+        word()
+    with display.using(strict_views=True):
+        for thing in list_objects(FakeTable(word)):
+            markup = render_card(thing, detail)
+            check_markup(markup)
+            assert len(markup.encode()) <= display.max_bytes, type(thing)
+
+
+@pytest.mark.parametrize("thing", OBJECTS, ids=lambda thing: type(thing).__name__)
+@pytest.mark.parametrize("detail", [0, 1, 3])
+def test_text_obeys_no_control_character(thing: object, detail: int) -> None:
+    with display.using(strict_views=True):
+        told = render_text(thing, detail)
+    assert all(character == "\n" or character.isprintable() for character in told)
+    assert len(told) <= display.max_bytes + 100
+
+
+def test_active_characters_are_shown() -> None:
+    table = FakeTable(lambda: "a\u202eb\x1b[1m")
+    for told in (render_text(table), render_card(table)):
+        assert "a⟨U+202E⟩b⟨U+001B⟩[1m" in told
+        assert "\u202e" not in told
+
+
+def test_page_of_a_hostile_table(tmp_path: Path) -> None:
+    with display.using(strict_views=True):
+        markup = render_page(FakeTable(cycle()))
+        FakeTable(cycle()).to_html(tmp_path / "page.html")
+    check_markup(markup, page=True)
+    assert (tmp_path / "page.html").read_text("utf-8") == markup
