@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
-from rich.tree import Tree
 
 import lakelens as ll
 
@@ -71,11 +70,11 @@ def _walk_through(walkthrough: Walkthrough, spark: Any, directory: Path, console
     console.print()
     console.rule(walkthrough.title)
     with console.status(f"{walkthrough.title}: creating the table and inserting one line"):
-        before, files_before, after, files_after = _insert_one_line(walkthrough, spark)
+        before, files_before, after = _insert_one_line(walkthrough, spark)
     console.print(Text(walkthrough.create, style="bold"))
     console.print(Text(walkthrough.insert, style="bold"))
     console.print(Text("\nWhat appeared in storage:"))
-    console.print(draw_files(after.location, list_changes(files_before, files_after)))
+    console.print(Text(str(replace(after.tree(), files=tuple(list_changes(files_before, after.tree()))))))
     for caption, shown in walkthrough.tell(before, after):
         console.print(Text(f"\n{caption}", style="bold"))
         console.print(Text(str(shown)))
@@ -85,49 +84,19 @@ def _walk_through(walkthrough: Walkthrough, spark: Any, directory: Path, console
     return page
 
 
-def _insert_one_line(
-    walkthrough: Walkthrough, spark: Any
-) -> tuple[Table, list[StoredFile], Table, list[StoredFile]]:
+def _insert_one_line(walkthrough: Walkthrough, spark: Any) -> tuple[Table, list[StoredFile], Table]:
     spark.sql(f"DROP TABLE IF EXISTS {walkthrough.name}")
     spark.sql(walkthrough.create)
     before = ll.open(walkthrough.name, spark=spark)
     files_before = list(before.list_files())
     spark.sql(walkthrough.insert)
-    after = ll.open(walkthrough.name, spark=spark)
-    return before, files_before, after, list(after.list_files())
+    return before, files_before, ll.open(walkthrough.name, spark=spark)
 
 
-def list_changes(before: Iterable[StoredFile], after: Iterable[StoredFile]) -> list[tuple[str, StoredFile]]:
-    """The files that are new ("+") or were rewritten ("~"), in path order; checksum files are left to the end."""
+def list_changes(before: Iterable[StoredFile], after: Iterable[StoredFile]) -> list[StoredFile]:
+    """The files that are new or were rewritten, in the order of `after`."""
     known = {file.relative_path: (file.size_bytes, file.modified) for file in before}
-    changes = []
-    for file in after:
-        if file.relative_path not in known:
-            changes.append(("+", file))
-        elif known[file.relative_path] != (file.size_bytes, file.modified):
-            changes.append(("~", file))
-    return sorted(
-        changes, key=lambda change: (change[1].relative_path.endswith(".crc"), change[1].relative_path)
-    )
-
-
-def draw_files(root: str, changes: Iterable[tuple[str, StoredFile]]) -> Tree:
-    """The changed files as a tree with role and size."""
-    tree = Tree(Text(root))
-    folders: dict[str, Tree] = {"": tree}
-    for mark, file in changes:
-        parent, _, name = file.relative_path.rpartition("/")
-        line = Text(f"{mark} {name}  ")
-        line.append(f"{file.role}, {file.size_bytes:,} B", style="dim")
-        _folder(folders, parent).add(line)
-    return tree
-
-
-def _folder(folders: dict[str, Tree], path: str) -> Tree:
-    if path not in folders:
-        parent, _, name = path.rpartition("/")
-        folders[path] = _folder(folders, parent).add(Text(f"{name}/"))
-    return folders[path]
+    return [file for file in after if known.get(file.relative_path) != (file.size_bytes, file.modified)]
 
 
 def _tell_hive(before: Table, after: Table) -> Iterator[tuple[str, Any]]:

@@ -203,9 +203,12 @@ def _stored_payload_size(tail: bytes, file_size: int, path: str | None) -> int:
 def _decompress(data: bytes, codec: str, limit: int, offset: int, path: str | None) -> bytes:
     import pyarrow as pa
 
+    # into a buffer of ours: read() takes all of its limit beforehand, and keeps it when the frame is damaged
+    content, piece = bytearray(), bytearray(1 << 16)
     try:
         with pa.CompressedInputStream(pa.BufferReader(data), codec) as stream:
-            content: bytes = stream.read(limit + 1)
+            while len(content) <= limit and (length := stream.readinto(piece)):
+                content += memoryview(piece)[:length]
     except (OSError, pa.ArrowException) as error:
         raise Corrupt(f"a damaged {codec} frame", path=path, offset=offset, seen=str(error)) from error
     if len(content) > limit:
@@ -215,7 +218,7 @@ def _decompress(data: bytes, codec: str, limit: int, offset: int, path: str | No
             offset=offset,
             expected=f"at most {limit} bytes",
         )
-    return content
+    return bytes(content)
 
 
 def _parse_payload(payload: bytes, footer_start: int, size: int, path: str | None) -> PuffinFooter:
