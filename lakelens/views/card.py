@@ -18,12 +18,24 @@ Role = Literal["", "code", "tree", "mute", "add", "del", "warn"]
 
 
 @dataclass(frozen=True, slots=True)
+class Bar:
+    """Two lengths from one zero line, in pixels of at most 40: what went to the left, what came to the right.
+
+    It only repeats the numbers beside it: text leaves it out.
+    """
+
+    gone: int
+    came: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One value: its text, what it is, and an exact form for those who hover over it."""
 
     text: str
     role: Role = ""
     title: str = ""
+    bar: Bar | None = None
 
 
 @dataclass(frozen=True, slots=True)

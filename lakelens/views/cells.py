@@ -8,7 +8,7 @@ from typing import Any
 
 from lakelens.options import display
 from lakelens.views import wording
-from lakelens.views.card import Block, Cell, Column, Grid, Pairs, Role
+from lakelens.views.card import Bar, Block, Cell, Column, Grid, Pairs, Role
 
 ABSENT = Cell("absent", "mute")
 
@@ -133,12 +133,22 @@ def _make_column(name: str) -> Column:
     return Column(name.removesuffix("!"), is_short=name.endswith("!"))
 
 
+def bars(changes: Sequence[tuple[int, int]]) -> list[Cell]:
+    """A bar for each pair of what went and what came, all on one scale; what is not nothing is at least 1 pixel."""
+    longest = max((max(pair) for pair in changes), default=0) or 1
+
+    def scale(amount: int) -> int:
+        return max(round(40 * amount / longest), 1) if amount > 0 else 0
+
+    return [Cell("", bar=Bar(scale(gone), scale(came))) for gone, came in changes]
+
+
 def prune(full: Grid) -> Grid:
     """The grid without the columns that say nothing in any row."""
     kept = [
         index
         for index in range(len(full.columns))
-        if any(row[index].text not in _SILENT for row in full.rows)
+        if any(row[index].bar or row[index].text not in _SILENT for row in full.rows)
     ]
     columns = tuple(full.columns[index] for index in kept)
     return Grid(columns, tuple(tuple(row[index] for index in kept) for row in full.rows), full.more)

@@ -100,12 +100,13 @@ def _fold_partitions(diff: Diff) -> Fold:
             cells.removed(c.removed_files),
             cells.added(c.added_files),
             cells.removed(c.removed_rows),
+            bar,
             cells.added(c.added_rows),
             cells.changed_size(c.added_bytes - c.removed_bytes),
         )
-        for c in changes
+        for c, bar in zip(changes, cells.bars([(c.removed_rows, c.added_rows) for c in changes]), strict=True)
     ]
-    names = ("partition", "files −#", "files +#", "rows −#", "rows +#", "bytes#")
+    names = ("partition", "files −#", "files +#", "rows −#", "", "rows +#", "bytes#")
     grid = cells.grid(names, rows, how="diff.by_partition", noun="partition")
     answer = f"{wording.plural(len(rows), 'partition')} changed"
     return Fold("Partitions", answer, lambda: one(grid) if rows else (), opened=bool(rows))

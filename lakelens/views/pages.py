@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from lakelens.errors import LakeError
@@ -30,6 +31,8 @@ def list_sections(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Card]
 def _describe(part: Any, describe: Callable[[Any], Card]) -> Card:
     if isinstance(part, LakeError):
         return Card(type(part).__name__, wording.clean(str(part)), alert="ERROR")
+    if isinstance(part, Exception):
+        return Card("Section", f"view failed: {type(part).__name__}: {wording.clean(part)}", alert="ERROR")
     try:
         return describe(part)
     except Exception as error:
@@ -42,10 +45,10 @@ def _describe(part: Any, describe: Callable[[Any], Card]) -> Card:
 def _list_table(table: Table) -> Iterator[Any]:
     yield table
     yield from _attempt(lambda: [table.schema])
-    if len(table.snapshots):
-        yield table.snapshots
-    if table.current is not None:
-        yield from _list_snapshot(table.current)
+    yield from _attempt(lambda: [table.snapshots] if len(table.snapshots) else [])
+    current = table.current
+    if current is not None:
+        yield from _list_snapshot(current)
     yield from _attempt(lambda: [table.tree()])
 
 
@@ -53,14 +56,15 @@ def _list_snapshot(snapshot: Snapshot) -> Iterator[Any]:
     if snapshot.id is not None:
         yield snapshot
         yield from _attempt(lambda: [snapshot.changes])
-    for manifest_list in snapshot.manifest_lists:
+    for manifest_list in _attempt(lambda: list(snapshot.manifest_lists)):
         yield manifest_list
-        yield from _attempt(partial(_list_manifests, manifest_list))
-    yield from _attempt(lambda: [snapshot.files, *list(snapshot.files)[:_MOST]])
+        if not isinstance(manifest_list, Exception):
+            yield from _attempt(partial(_head_manifests, manifest_list))
+    yield from _attempt(lambda: [snapshot.files, *islice(snapshot.files, _MOST)])
     yield from _attempt(lambda: list(snapshot.index_files[:_MOST]))
 
 
-def _list_manifests(manifest_list: ManifestList) -> list[Any]:
+def _head_manifests(manifest_list: ManifestList) -> list[Any]:
     return list(manifest_list.manifests[:_MOST])
 
 
@@ -68,4 +72,8 @@ def _attempt(read: Callable[[], list[Any]]) -> list[Any]:
     try:
         return read()
     except LakeError as error:
+        return [error]
+    except Exception as error:
+        if display.strict_views:
+            raise
         return [error]

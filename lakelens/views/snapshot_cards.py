@@ -96,7 +96,12 @@ def grid_snapshots(
         )
         for snapshot, found in zip(shown, figures, strict=True)
     ]
-    names = ("snapshot", "operation!", "committed, UTC!", *(label for label, _, _ in columns), "refs")
+    names = ["snapshot", "operation!", "committed, UTC!", *(label for label, _, _ in columns), "refs"]
+    if "rows −#" in names and "rows +#" in names:
+        place = names.index("rows +#")
+        names.insert(place, "")
+        drawn = cells.bars([(f.removed_rows or 0, f.added_rows or 0) for f in figures])
+        rows = [(*row[:place], bar, *row[place:]) for row, bar in zip(rows, drawn, strict=True)]
     older = len(snapshots) - len(shown)
     grid = cells.grid(names, rows, how=how, noun="snapshot")
     if not older:

@@ -43,7 +43,7 @@ def describe_table(table: Table, detail: int = 1) -> Card:
         folds.append(
             Fold("Catalog", "what the catalog or metastore says", lambda: one(cells.document(table.catalog)))
         )
-    if table.relocation.is_moved:
+    if _is_moved(table.relocation):
         folds.append(
             Fold("Moved", _word_relocation(table.relocation), lambda: _list_relocation(table.relocation))
         )
@@ -190,16 +190,27 @@ def describe_evidence(evidence: Evidence, detail: int = 1) -> Card:
     return Card("evidence", f"this is a table of format {evidence.format}", folds=(fold,))
 
 
+def _is_moved(relocation: Relocation) -> bool:
+    """By what is recorded, not by what was mapped so far: a card says the same before and after more is read."""
+    recorded = relocation.recorded_location
+    return recorded is not None and _trim(recorded) != _trim(relocation.location)
+
+
+def _trim(place: str) -> str:
+    return place.removeprefix("file:").strip("/")
+
+
 def _word_relocation(relocation: Relocation) -> str:
-    places = wording.plural(len(relocation.mapping), "place")
-    lost = (
-        f"; {wording.plural(len(relocation.unmapped), 'location')} not mapped" if relocation.unmapped else ""
-    )
-    return f"recorded at {wording.clean(relocation.recorded_location)}; {places} mapped{lost}"
+    if not _is_moved(relocation):
+        return "it lies where it was recorded"
+    return f"it was recorded at {wording.clean(relocation.recorded_location)}"
 
 
 def _list_relocation(relocation: Relocation) -> list[Any]:
-    rows = [(cells.code(recorded), cells.code(now)) for recorded, now in relocation.mapping]
+    pairs = dict.fromkeys(relocation.mapping)
+    if _is_moved(relocation) and not pairs:
+        pairs = {(relocation.recorded_location or "", relocation.location): None}
+    rows = [(cells.code(recorded), cells.code(now)) for recorded, now in pairs]
     rows += [(cells.code(recorded), Cell("not mapped", "mute")) for recorded in relocation.unmapped]
     return [cells.grid(("recorded", "now"), rows, how="table.relocation")] if rows else []
 
@@ -208,7 +219,7 @@ def _list_relocation(relocation: Relocation) -> list[Any]:
 def describe_relocation(relocation: Relocation, detail: int = 1) -> Card:
     """How recorded locations were mapped."""
     fold = Fold("Mapping", _word_relocation(relocation), lambda: _list_relocation(relocation), opened=True)
-    sentence = "the table was moved" if relocation.is_moved else "the table lies where it was recorded"
+    sentence = "the table was moved" if _is_moved(relocation) else "the table lies where it was recorded"
     return Card("relocation", sentence, wording.clean(relocation.location), folds=(fold,))
 
 

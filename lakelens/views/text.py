@@ -68,7 +68,8 @@ def write_body(body: Body, detail: int) -> Iterator[str]:
 
 
 def write_grid(grid: Grid) -> Iterator[str]:
-    """A grid with its columns aligned; cells wider than 88 characters do not widen their column."""
+    """A grid with its columns aligned; cells wider than 88 characters do not widen their column. Bars are left out."""
+    grid = _drop_bars(grid)
     texts = [[column.name for column in grid.columns], *([cell.text for cell in row] for row in grid.rows)]
     widths = [
         max(len(text) for text in column if len(text) <= _WIDEST or text is column[0]) if column else 0
@@ -78,6 +79,12 @@ def write_grid(grid: Grid) -> Iterator[str]:
         yield _align(row, widths, grid.columns)
     if grid.more:
         yield grid.more
+
+
+def _drop_bars(grid: Grid) -> Grid:
+    kept = [i for i in range(len(grid.columns)) if not any(row[i].bar for row in grid.rows)]
+    rows = tuple(tuple(row[i] for i in kept) for row in grid.rows)
+    return Grid(tuple(grid.columns[i] for i in kept), rows, grid.more)
 
 
 def _align(row: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:

@@ -171,6 +171,16 @@ def test_milliseconds_where_seconds_do_not_tell_apart() -> None:
     assert "11:49:26.0" not in render_text(Snapshots([first]))
 
 
+def test_bars_repeat_numbers_and_stay_out_of_text() -> None:
+    table = FakeTable(count_words())
+    markup = render_card(table)
+    # 4 rows went and 9 came in each: 18 and 40 pixels
+    assert markup.count('<i class="ll-r" style="width:18px"></i><i class="ll-a" style="width:40px"></i>') == 3
+    lines = [line for line in render_text(table, 2).splitlines() if "\u22124" in line]
+    assert len(lines) == 3
+    assert all("\u22124      +9" in line for line in lines)
+
+
 def test_history_of_columns() -> None:
     from lakelens.model.schema import DataType, Field, Schema
 

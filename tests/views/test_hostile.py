@@ -36,6 +36,7 @@ HOSTILE = [
 ]
 TAGS = frozenset(
     (
+        "i",
         "div",
         "style",
         "p",
@@ -60,6 +61,7 @@ TAGS = frozenset(
     )
 )
 ATTRIBUTES = {
+    "style",
     "class",
     "title",
     "scope",
@@ -92,6 +94,8 @@ def check_markup(markup: str, *, page: bool = False) -> None:
             assert name in ATTRIBUTES, name
             if name == "class":
                 assert all(re.fullmatch(r"ll-[a-z]+", word) for word in value.split()), value
+            if name == "style":
+                assert re.fullmatch(r"width:[0-9]{1,2}px", value), value
             if name == "href":
                 assert re.fullmatch(r"#[a-z0-9-]+", value), value
             if name == "title":
