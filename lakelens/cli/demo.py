@@ -36,14 +36,17 @@ class Walkthrough:
 def run_demo(directory: Path, console: Console | None = None) -> list[Path]:
     """Make the tables below `directory`, tell what happened, and return the paths of the HTML pages."""
     console = console or Console(highlight=False, soft_wrap=True)
-    warehouse = directory / "warehouse"
-    spark = start_spark(warehouse, console)
-    pages = []
+    spark = start_spark(directory / "warehouse", console)
     try:
-        for walkthrough in WALKTHROUGHS:
-            pages.append(_walk_through(walkthrough, spark, directory, console))
+        return tell_inserts(spark, directory, console)
     finally:
         spark.stop()
+
+
+def tell_inserts(spark: Any, directory: Path, console: Console) -> list[Path]:
+    """Insert one line into a table of each format on a running session, and tell what that did to storage."""
+    pages = [_walk_through(walkthrough, spark, directory, console) for walkthrough in WALKTHROUGHS]
+    console.print()
     console.rule("pages")
     for page in pages:
         console.print(Text(str(page)))
