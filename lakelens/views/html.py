@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.card import Block, Card, Grid, Note, Pairs
 from lakelens.views.present import present, present_page
@@ -23,13 +24,23 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _HARD_STOP = 262_144
+_TABLE_CARD = 15_360
+_LEFT_OUT = [Note("left out: this view has reached its size; use .to_pandas(), .show(2) or .to_html()")]
 
 
 def render_card(thing: object, detail: int = 1) -> str:
-    """An object as an HTML card with its style. Never longer than `display.max_bytes`: folds are emptied from the last
-    one until it fits, and say so."""
+    """An object as an HTML card with its style.
+
+    Never longer than `display.max_bytes`, nor a table's default card than 15 KiB: the longest folds are emptied until it
+    fits, and say so.
+    """
+    is_table_card = isinstance(thing, Table) and detail <= 1
     try:
-        return _fit(present(thing, detail), detail, display.max_bytes)
+        return _fit(
+            present(thing, detail),
+            detail,
+            min(display.max_bytes, _TABLE_CARD) if is_table_card else display.max_bytes,
+        )
     except Exception as error:
         if display.strict_views:
             raise
@@ -65,17 +76,18 @@ def write_page(thing: object, path: str | os.PathLike[str], detail: int = 2) -> 
 
 
 def _fit(card: Card, detail: int, most: int, *, style: bool = True) -> str:
-    bodies: list[Any] = [list(fold.body()) for fold in card.folds]
-    for kept in range(len(bodies), -1, -1):
-        left_out = [Note("left out: this view has reached its size; use .to_pandas(), .show() or .to_html()")]
-        folds = [
-            (fold, body if index < kept or not body else left_out)
-            for index, (fold, body) in enumerate(zip(card.folds, bodies, strict=True))
-        ]
-        template = _environment().get_template("card.html")
-        markup: str = template.render(
-            card=card, folds=folds, detail=detail, style=_style() if style else None, embed=_embed
-        )
+    """The markup of a card; the longest folds are emptied, one after another, until it fits."""
+    bodies: list[Sequence[Any]] = [list(fold.body()) for fold in card.folds]
+    longest_first = sorted(range(len(bodies)), key=lambda i: (card.folds[i].opened, -len(repr(bodies[i]))))
+    template = _environment().get_template("card.html")
+    for index in (None, *longest_first):
+        if index is not None:
+            if not bodies[index]:
+                continue
+            bodies[index] = _LEFT_OUT
+        folds = list(zip(card.folds, bodies, strict=True))
+        sheet = _style() if style else None
+        markup: str = template.render(card=card, folds=folds, detail=detail, style=sheet, embed=_embed)
         if len(markup.encode()) <= most:
             return markup
     return markup if len(markup.encode()) <= _HARD_STOP else f"<pre>{escape(card.noun[:1000])}</pre>"

@@ -173,8 +173,8 @@ def _word_evidence(evidence: Evidence) -> str:
 
 def _list_evidence(table: Table) -> list[Any]:
     evidence = table.evidence
-    items = [("seen", cells.code(path)) for path in evidence.files[:8]]
-    items += [("candidate", cells.code(path)) for path in evidence.candidates[:8]]
+    items = [("seen", cells.code(path)) for path in evidence.files[:5]]
+    items += [("candidate", cells.code(path)) for path in evidence.candidates[:5]]
     items += [("beside it", cells.text(other)) for other in evidence.others]
     return [cells.pairs(items)] if items else []
 

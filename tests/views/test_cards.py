@@ -97,9 +97,17 @@ def test_card_says_the_figures() -> None:
 def test_budget_of_a_table_card() -> None:
     big = FakeTable(count_words(), columns=1_000, snapshots=10_000)
     markup = big._repr_html_()
-    assert len(markup.encode()) <= 15_000
+    assert len(markup.encode()) <= 15_360
     assert "… 982 more columns" in markup
     assert "… 9,995 older" in markup
+
+
+def test_long_names_empty_the_longest_folds_of_a_table_card() -> None:
+    long = FakeTable(lambda: "n" * 190, columns=30)
+    markup = long._repr_html_()
+    assert len(markup.encode()) <= 15_360
+    assert "left out: this view has reached its size" in markup
+    assert "3 snapshots" in markup
 
 
 def test_huge_sets_stay_within_the_budget() -> None:
