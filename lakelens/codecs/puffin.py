@@ -51,6 +51,7 @@ class PuffinFooter:
     blobs: tuple[Blob, ...]
     properties: Mapping[str, str]
     footer_size: int
+    format: str = "puffin"
 
 
 @dataclass(frozen=True, slots=True)
