@@ -20,9 +20,13 @@ class Displayable:
     __slots__ = ()
 
     def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, detail: int = 1) -> str:
+        """This object as a text tree, without any markup. `detail` runs from 0 to 3."""
         from lakelens.views.text import render_text
 
-        return render_text(self, detail=1)
+        return render_text(self, detail=detail)
 
     def _repr_html_(self) -> str:
         from lakelens.views.html import render_card

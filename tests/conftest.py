@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+# a view that fails raises here instead of saying so in place; read when lakelens.options is imported
+os.environ.setdefault("LAKELENS_STRICT_VIEWS", "1")
 
 
 @pytest.fixture(scope="session")

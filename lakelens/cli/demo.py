@@ -146,7 +146,7 @@ def _tell_snapshot(table: Table) -> Iterator[tuple[str, Any]]:
         for manifest in manifest_list.manifests:
             yield "A manifest, decoded", manifest
             for entry in manifest.entries:
-                yield "Its entry: one file, with bounds as values", entry.file
+                yield "Its entry: one file, with bounds as values", entry.file.to_text(detail=2)
     for index_file in snapshot.index_files:
         yield f"An index file ({index_file.index_type})", index_file
 
