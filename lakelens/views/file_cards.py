@@ -79,7 +79,7 @@ def describe_file(found: DataFile, detail: int = 1) -> Card:
         _fold_fields(found),
     ]
     if detail >= 2:
-        folds.append(Fold("Footer", "what the file says of itself", lambda: one(_list_footer(found))))
+        folds.append(Fold("Footer", "what the file says of itself", lambda: one(describe(found.footer))))
     folds.append(Fold("Record", "as the metadata stores it", lambda: one(cells.document(found.raw))))
     return Card(
         _TITLES.get(found.content, "File"),
@@ -124,15 +124,6 @@ def _walk_fields(found: DataFile) -> Iterator[tuple[str, Any]]:
 
 def _is_field(held: object) -> bool:
     return isinstance(held, property) or type(held).__name__ == "cached_property"
-
-
-def _list_footer(found: DataFile) -> Any:
-    footer = found.footer
-    names = [name for name in getattr(type(footer), "__dataclass_fields__", {}) if not name.startswith("_")]
-    shown = [
-        (name, cells.value(getattr(footer, name))) for name in names if name not in ("structure", "stored")
-    ]
-    return cells.pairs(shown or [("footer", cells.value(footer))])
 
 
 def word_bounds(bounds: Bounds) -> str:

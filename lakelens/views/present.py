@@ -49,4 +49,11 @@ def one(body: Body) -> Sequence[Body]:
 
 def _load_cards() -> None:
     # each registers its cards with `describe` when it is imported
-    from lakelens.views import catalog_cards, change_cards, file_cards, snapshot_cards, table_cards  # noqa: F401
+    from lakelens.views import (  # noqa: F401
+        catalog_cards,
+        change_cards,
+        file_cards,
+        footer_cards,
+        snapshot_cards,
+        table_cards,
+    )
