@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.display import Displayable
+from lakelens.model.footer import Footer
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class DataFile(Displayable, ABC):
 
     @property
     @abstractmethod
-    def footer(self) -> Any:
+    def footer(self) -> Footer:
         """What the file says of itself: Parquet, ORC or Avro facts. Raises `LakeError` when it cannot be read."""
 
     @abstractmethod

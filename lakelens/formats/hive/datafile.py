@@ -12,6 +12,7 @@ from lakelens.formats.hive.footers import FactsCache, FileFacts, read_facts, rea
 from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
 from lakelens.model.datafile import DataFile
+from lakelens.model.footer import Footer
 from lakelens.model.schema import Field
 from lakelens.model.stats import Bounds, Partition
 
@@ -113,9 +114,9 @@ class HiveFile(DataFile):
         return self._access.attempt(lambda: collect_bounds(facts, self._names), self.path, Bounds({}))
 
     @property
-    def footer(self) -> Any:
+    def footer(self) -> Footer:
         """What the file says of itself. Raises `Corrupt`, naming the file, when it is empty, cut off or something else."""
-        from lakelens.formats.hive.footers import read_footer
+        from lakelens.formats.contents import read_footer
 
         return read_footer(self._access.store, self.path, self.file_format)
 

@@ -6,12 +6,12 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.magic import sniff
-from lakelens.errors import LakeError, Unsupported
+from lakelens.errors import LakeError
+from lakelens.formats import contents
 from lakelens.formats.hive.types import from_arrow, number_fields, parse_json_fields
-from lakelens.io.handle import StoreFile
 from lakelens.io.store import Store
 from lakelens.model.schema import Field
 
@@ -26,7 +26,7 @@ Fields = tuple[Field, ...]
 
 
 class FileFacts:
-    """The facts of one file: `record_count`, its columns, and the `footer` or Avro header they come from."""
+    """The facts of one file: `record_count`, its columns, and the `footer` or the Avro facts they come from."""
 
     def __init__(
         self,
@@ -86,34 +86,11 @@ def read_facts(store: Store, path: str, file_format: str) -> FileFacts | None:
 
     Raises `Corrupt`, naming the file, when it is empty, cut off or not what its name says.
     """
-    readers: dict[str, Callable[[Store, str], FileFacts]] = {
-        "parquet": _read_parquet,
-        "orc": _read_orc,
-        "avro": _read_avro,
-    }
-    return readers[file_format](store, path) if file_format in readers else None
+    describe = {"parquet": _describe_parquet, "orc": _describe_orc, "avro": _describe_avro}.get(file_format)
+    return None if describe is None else describe(contents.read_facts(store, path, file_format))
 
 
-def read_footer(store: Store, path: str, file_format: str) -> Any:
-    """What a file says of itself: a `ParquetFooter`, an `OrcFooter`, an `AvroHeader`.
-
-    Raises `Corrupt` as `read_facts` does, and `Unsupported` for text, which says nothing.
-    """
-    facts = read_facts(store, path, file_format)
-    if facts is None:
-        raise Unsupported(f"a {file_format} file has no footer", path=path, hint="preview() shows its lines")
-    return facts.footer
-
-
-def open_file(store: Store, path: str) -> IO[bytes]:
-    """A file of the store, as the libraries that read footers want it."""
-    return cast(IO[bytes], StoreFile(store, path))
-
-
-def _read_parquet(store: Store, path: str) -> FileFacts:
-    from lakelens.codecs.parquet import decode_footer
-
-    footer = decode_footer(open_file(store, path), path)
+def _describe_parquet(footer: Any) -> FileFacts:
     return FileFacts(
         footer.num_rows,
         footer,
@@ -132,22 +109,14 @@ def _parse_spark_schema(key_values: Mapping[str, str | bytes]) -> Fields | None:
         return None
 
 
-def _read_orc(store: Store, path: str) -> FileFacts:
-    from lakelens.codecs.orc import decode_footer
-
-    footer = decode_footer(open_file(store, path), path)
+def _describe_orc(footer: Any) -> FileFacts:
     return FileFacts(footer.num_rows, footer, lambda: _from_arrow_schema(footer.schema_arrow))
 
 
-def _read_avro(store: Store, path: str) -> FileFacts:
-    """Avro has no footer: the columns are in the header, the rows are counted block by block."""
-    from lakelens.codecs.avro_container import decode_header, iter_blocks
+def _describe_avro(facts: Any) -> FileFacts:
     from lakelens.formats.hive.avro_types import parse_avro_fields
 
-    data = store.read(path)
-    header = decode_header(data, path)
-    rows = sum(block.count for block in iter_blocks(data, header, path))
-    return FileFacts(rows, header, lambda: number_fields(parse_avro_fields(header.record)))
+    return FileFacts(facts.num_rows, facts, lambda: number_fields(parse_avro_fields(facts.record)))
 
 
 def _from_arrow_schema(schema: pa.Schema) -> Fields:

@@ -8,7 +8,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from lakelens.errors import Corrupt, Unsupported
-from lakelens.formats.hive.footers import open_file
+from lakelens.formats import contents
 from lakelens.io.store import Store
 
 if TYPE_CHECKING:
@@ -23,35 +23,8 @@ def read_rows(store: Store, path: str, file_format: str, n: int) -> pa.Table:
 
     Raises `Corrupt` for damage, `Unsupported` for formats whose rows lakelens does not read.
     """
-    if file_format in _TEXT:
-        return _read_lines(store, path, n)
-    readers = {"parquet": _read_parquet, "orc": _read_orc, "avro": _read_avro}
-    if file_format not in readers:
-        raise Unsupported(f"rows of a {file_format} file are not read", path=path)
-    return readers[file_format](store, path, n)
-
-
-def _read_parquet(store: Store, path: str, n: int) -> pa.Table:
-    from lakelens.codecs import parquet
-
-    return parquet.read_rows(open_file(store, path), n, path)
-
-
-def _read_orc(store: Store, path: str, n: int) -> pa.Table:
-    from lakelens.codecs import orc
-
-    return orc.read_rows(open_file(store, path), n, path)
-
-
-def _read_avro(store: Store, path: str, n: int) -> pa.Table:
-    from itertools import islice
-
-    import pyarrow as pa
-
-    from lakelens.codecs.avro import iter_records
-
-    rows = list(islice(iter_records(store.read(path), path), n))
-    return pa.Table.from_pylist(rows)
+    kind = contents.choose_kind(contents.read_kind(store, path), file_format)
+    return _read_lines(store, path, n) if kind in _TEXT else contents.read_rows_as(store, path, kind, n)
 
 
 def _read_lines(store: Store, path: str, n: int) -> pa.Table:

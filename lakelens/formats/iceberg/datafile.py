@@ -14,6 +14,7 @@ from lakelens.formats.iceberg.bounds import build_bounds
 from lakelens.formats.iceberg.columns import DELETE_FILE_PATH
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.model.datafile import Content, DataFile
+from lakelens.model.footer import Footer
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ class IcebergDataFile(DataFile):
         return match_deletes(self, self.scope()) if self.scope is not None else ()
 
     @cached_property
-    def footer(self) -> Any:
+    def footer(self) -> Footer:
         """What the file says of itself: Parquet, ORC, Avro or Puffin facts. Raises `LakeError` when it cannot be read."""
         from lakelens.formats.iceberg.contents import read_footer
 

@@ -20,6 +20,7 @@ from lakelens.formats.paimon.layout import file_format
 from lakelens.formats.paimon.schema import PaimonSchema, require_schema
 from lakelens.formats.paimon.stats import SimpleStats, decode_row, decode_stats
 from lakelens.model.datafile import Content, DataFile
+from lakelens.model.footer import Footer
 from lakelens.model.schema import DataType
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
 
@@ -147,17 +148,17 @@ class PaimonDataFile(DataFile):
         return seen
 
     @property
-    def footer(self) -> Any:
+    def footer(self) -> Footer:
         """What the file says of itself (Parquet, ORC or Avro). Raises `LakeError` when it cannot be read."""
-        from lakelens.formats.paimon.contents import read_footer
+        from lakelens.formats.contents import read_footer
 
         return read_footer(self._context.store, self.path, self.file_format)
 
     def preview(self, n: int = 10) -> pa.Table:
         """The first `n` rows as stored, with `_KEY_…`, `_SEQUENCE_NUMBER` and `_VALUE_KIND` where there are keys."""
-        from lakelens.formats.paimon.contents import read_preview
+        from lakelens.formats.contents import read_rows
 
-        return read_preview(self._context.store, self.path, self.file_format, n)
+        return read_rows(self._context.store, self.path, self.file_format, n)
 
     def further(self, name: str) -> Any:
         """The value of one of Paimon's own columns; keys as dicts under today's names, None where they do not decode."""

@@ -1,0 +1,111 @@
+"""What lies in a data file, whatever table it belongs to: its footer and its first rows as stored.
+
+A file is told by its magic, never by its name or by what a manifest records: that only speaks where the magic says
+nothing, so that the reader of that format words the damage.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from lakelens.codecs.magic import sniff
+from lakelens.errors import Corrupt, Missing, Unsupported
+from lakelens.io.handle import StoreFile
+from lakelens.io.store import Store
+from lakelens.model.footer import Footer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: The formats that describe themselves, and whose rows are read here.
+FORMATS = ("parquet", "orc", "avro")
+
+
+def read_footer(store: Store, path: str, file_format: str) -> Footer:
+    """What a Parquet, ORC or Avro file says of itself; `file_format` is what its name or its metadata says it is.
+
+    Raises `Missing`, `Corrupt` for a file that is empty, cut off or damaged, `Unsupported` for one that says nothing.
+
+    >>> from lakelens.io.memory import MemoryStore
+    >>> read_footer(MemoryStore({"/t/a.csv": b"1,a"}), "/t/a.csv", "csv")
+    Traceback (most recent call last):
+    lakelens.errors.Unsupported: /t/a.csv: a csv file has no footer; try: preview() shows its first lines
+    """
+    kind = choose_kind(read_kind(store, path), file_format)
+    if kind not in FORMATS:
+        hint = "preview() shows its first lines" if kind in ("text", "csv", "json") else None
+        raise Unsupported(f"a {kind or 'nameless'} file has no footer", path=path, hint=hint)
+    return Footer(read_facts(store, path, kind), path)
+
+
+def read_rows(store: Store, path: str, file_format: str, n: int) -> pa.Table:
+    """The first `n` rows of a Parquet, ORC or Avro file as stored. Raises as `read_footer` does."""
+    return read_rows_as(store, path, choose_kind(read_kind(store, path), file_format), n)
+
+
+def read_kind(store: Store, path: str) -> str:
+    """What a file is by its first and last bytes, as `lakelens.codecs.magic.sniff` words it. Raises `Missing`."""
+    try:
+        return sniff(store.read_range(path, 0, 256), store.read_range(path, -16, 16))
+    except Missing as error:
+        hint = "it has expired, or was not copied"
+        raise Missing("the data file is not there", path=path, hint=hint) from error
+
+
+def choose_kind(sniffed: str, file_format: str) -> str:
+    """The format whose reader is asked: by the magic, else by what is recorded.
+
+    >>> choose_kind("orc", "parquet"), choose_kind("unknown", "parquet"), choose_kind("parquet-encrypted", "orc")
+    ('orc', 'parquet', 'parquet')
+    """
+    kind = sniffed.removesuffix("-encrypted") if sniffed == "parquet-encrypted" else sniffed
+    return kind if kind in FORMATS else file_format
+
+
+def open_file(store: Store, path: str) -> IO[bytes]:
+    """A file of the store, as the libraries that read footers want it."""
+    return cast("IO[bytes]", StoreFile(store, path))
+
+
+def read_facts(store: Store, path: str, kind: str) -> Any:
+    """The facts of a file of one of `FORMATS`: `ParquetFooter`, `OrcFooter` or `AvroFacts`. Raises `LakeError`."""
+    if kind == "parquet":
+        from lakelens.codecs import parquet
+
+        return parquet.decode_footer(open_file(store, path), path)
+    if kind == "orc":
+        from lakelens.codecs import orc
+
+        return orc.decode_footer(open_file(store, path), path)
+    from lakelens.codecs.avro_facts import decode_facts
+
+    return decode_facts(store.read(path), path)
+
+
+def read_rows_as(store: Store, path: str, kind: str, n: int) -> pa.Table:
+    """The first `n` rows of a file that is known to be of a format. Raises `Unsupported` for what is not in `FORMATS`."""
+    if kind == "parquet":
+        from lakelens.codecs import parquet
+
+        return parquet.read_rows(open_file(store, path), n, path)
+    if kind == "orc":
+        from lakelens.codecs import orc
+
+        return orc.read_rows(open_file(store, path), n, path)
+    if kind == "avro":
+        return _read_avro_rows(store.read(path), path, n)
+    raise Unsupported(f"rows of a {kind or 'nameless'} file are not read", path=path)
+
+
+def _read_avro_rows(data: bytes, path: str, n: int) -> pa.Table:
+    import pyarrow as pa
+
+    from lakelens.codecs.avro import decode_header, iter_records
+
+    names = [field["name"] for field in decode_header(data, path).record["fields"]]
+    rows = list(islice(iter_records(data, path), n))
+    try:
+        return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        raise Corrupt("rows that have no common type", path=path, seen=str(error)) from error
