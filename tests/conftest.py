@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
+# no test is judged by a clock; the same examples at every run in CI, new ones elsewhere
+settings.register_profile("lakelens", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("lakelens")
 # a view that fails raises here instead of saying so in place; read when lakelens.options is imported
 os.environ.setdefault("LAKELENS_STRICT_VIEWS", "1")
 

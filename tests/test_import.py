@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -21,7 +20,6 @@ HEAVY = {
     "anywidget",
     "matplotlib",
 }
-ALLOWED_SECONDS = 0.1
 
 
 def run(script: str) -> str:
@@ -42,12 +40,6 @@ def test_import_loads_nothing_heavy() -> None:
 
 def test_the_check_itself_sees_heavy_packages() -> None:
     assert "numpy" in loaded_by("import numpy")
-
-
-def test_import_is_quick() -> None:
-    script = "import time; t = time.perf_counter(); import lakelens; print(time.perf_counter() - t)"
-    best = min(float(run(script)) for _ in range(5))  # the best of five: other processes take their share
-    assert best < ALLOWED_SECONDS
 
 
 def test_every_public_name_is_there() -> None:
@@ -73,7 +65,5 @@ def test_opening_reads_no_manifest(name: str) -> None:
     manifests = table.current.manifests if table.current is not None else ()
     for manifest in manifests:
         assert manifest.path not in table.reads.paths
-    started = time.perf_counter()
     assert len(table.files) > 0
-    assert time.perf_counter() - started < 30
     assert {manifest.path for manifest in manifests} <= set(table.reads.paths)
