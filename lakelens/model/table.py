@@ -200,6 +200,8 @@ class Table(Analysable, Displayable, ABC):
             if ref.lstrip("-").isdigit():
                 return self._find_snapshot(int(ref))
             ref = _parse_time(ref)
+            if ref is None:
+                return None
         if isinstance(ref, datetime):
             return self._snapshot_at(ref if ref.tzinfo else ref.replace(tzinfo=UTC))
         if ref is None:
@@ -219,9 +221,9 @@ class Table(Analysable, Displayable, ABC):
         return f"<Table {self.name} ({self.format}{version})>"
 
 
-def _parse_time(text: str) -> datetime | str:
-    """ISO text as a datetime; anything else stays text and finds nothing."""
+def _parse_time(text: str) -> datetime | None:
+    """ISO text as a datetime; anything else is no time."""
     try:
         return datetime.fromisoformat(text)
-    except ValueError as error:
-        raise Missing(f"no branch or tag named {text!r}, and it is no time either") from error
+    except ValueError:
+        return None
