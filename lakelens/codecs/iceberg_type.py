@@ -43,7 +43,8 @@ _PARAMETERS = re.compile(r"\s*(\w+)\s*(?:\[([^\]]*)\]|\((.*)\))?\s*", re.DOTALL)
 class IcebergField:
     """One field of a struct, or the `element` of a list, or the `key` or `value` of a map.
 
-    `initial_default` and `write_default` are JSON single values as the file has them (None when absent).
+    `initial_default` and `write_default` are JSON single values as the file has them (None when absent);
+    `iceberg_json.parse_json_value` decodes them.
     """
 
     id: int

@@ -12,6 +12,7 @@ from typing import Any
 from lakelens.codecs.iceberg_type import IcebergField, IcebergType, parse_struct
 from lakelens.codecs.transforms import Transform
 from lakelens.errors import LakeError
+from lakelens.formats.iceberg.defaults import DefaultValues
 from lakelens.formats.iceberg.wire import (
     WireMetadata,
     WirePartitionField,
@@ -79,6 +80,7 @@ class SchemaBook:
         self.structs: dict[int, IcebergType] = {}
         self.schemas: dict[int, Schema] = {}
         self.current_id = self._choose_current(typed)
+        defaults = DefaultValues(path, report)
         documents = [(raw, f"$.schemas[{i}]") for i, raw in enumerate(typed.schemas or [])]
         if typed.schema is not None:
             documents.append((typed.schema, "$.schema"))
@@ -94,7 +96,7 @@ class SchemaBook:
                 report(error)
                 continue
             self.structs[number] = struct
-            self.schemas[number] = describe_schema(struct, number, raw)
+            self.schemas[number] = describe_schema(defaults.decode(struct, place), number, raw)
         if self.current_id not in self.schemas:
             self.current_id = max(self.schemas)
 
