@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO ?= demo
 
-.PHONY: demo test lab check lint types rooms unit notebooks lock clean help
+.PHONY: demo test lab check lint types rooms unit notebooks save-notebooks lock clean help
 
 help:
 	@echo "make demo   what an INSERT writes to a Hive, an Iceberg and a Paimon table, on local Spark"
@@ -26,6 +26,7 @@ demo: $(READY)
 	@$(BIN)/lakelens demo $(DEMO)
 
 lab: $(READY)
+	@$(BIN)/jupyter trust notebooks/*.ipynb
 	@$(BIN)/jupyter lab notebooks/00-start.ipynb
 
 test: lint types rooms unit notebooks
@@ -52,7 +53,11 @@ unit: $(READY)
 
 notebooks: $(READY)
 	@echo "lakelens: notebooks, run again and compared with what they keep (nbval)"
-	@$(BIN)/python -m pytest --nbval --nbval-sanitize-with notebooks/sanitize.cfg -p no:cacheprovider notebooks
+	@$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg -p no:cacheprovider notebooks
+
+save-notebooks: $(READY)
+	@echo "lakelens: running the notebooks and keeping their outputs"
+	@$(BIN)/python notebooks/execute.py
 
 lock:
 	@$(BIN)/uv pip compile pyproject.toml --all-extras --group dev -c constraints.txt --universal --python-version 3.11 \
