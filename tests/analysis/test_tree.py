@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,3 +61,55 @@ def test_engine_written_tables_have_no_loose_files(name: str) -> None:
     assert [file.relative_path for file in tree if not file.referenced_by] == []
     live = {file.path for file in table.files}
     assert live <= {file.path for file in tree}
+
+
+class SaidTwice(FakeTable):
+    """Its listing names one who refers to the first manifest, the walk names others."""
+
+    def list_files(self) -> Iterator[StoredFile]:
+        path = self.snapshots[0].manifests[0].path
+        yield StoredFile(path, "b/m", 1, "manifest", ("the catalog", "snapshot 1"))
+
+
+def test_the_listings_own_referrers_come_first_and_none_twice() -> None:
+    (file,) = SaidTwice(lambda: "m", snapshots=2).tree()
+    assert file.referenced_by[0] == "the catalog"
+    # "snapshot 1" of the listing gives way to the walk's "snapshot 1 (m)"
+    assert [name for name in file.referenced_by if name.startswith("snapshot 1")] == ["snapshot 1 (m)"]
+    assert len(set(file.referenced_by)) == len(file.referenced_by)
+
+
+def test_iceberg_metadata_keeps_what_the_listing_knows() -> None:
+    tree = ll.open(LAKES / "spark/iceberg/v2-merge-on-read/table").tree()
+    metadata = {f.relative_path: f.referenced_by for f in tree if f.relative_path.endswith(".metadata.json")}
+    assert sum(names[0] == "the current version" for names in metadata.values()) == 1
+    assert sum(names[0] == "metadata log" for names in metadata.values()) == len(metadata) - 1
+    data = [f.referenced_by for f in tree if f.role == "data"]
+    assert data
+    for names in data:  # the snapshots by the listing, then the manifests by the walk
+        kinds = [
+            "snapshot" if name.startswith("snapshot ") else "manifest" for name in names if "…" not in name
+        ]
+        assert kinds[0] == "snapshot" and kinds == sorted(kinds, reverse=True)
+
+
+def test_hive_files_keep_their_listing(tmp_path: Path) -> None:
+    for part in ("d=1", "d=2"):
+        (tmp_path / part).mkdir()
+        (tmp_path / part / "part-00000-x.csv").write_text("1,a\n")
+    tree = ll.open(tmp_path, format="hive").tree()
+    assert {f.relative_path: f.referenced_by for f in tree} == {
+        f"{part}/part-00000-x.csv": (f"listing of {part}",) for part in ("d=1", "d=2")
+    }
+
+
+@pytest.mark.parametrize("suffix", ["-m0.avro", "snap-"])
+def test_damage_leaves_a_tree(tmp_path: Path, suffix: str) -> None:
+    shutil.copytree(LAKES / "spark/iceberg/v2-merge-on-read/table", tmp_path / "table")
+    damaged = [p for p in (tmp_path / "table/metadata").iterdir() if suffix in p.name and p.suffix == ".avro"]
+    for path in damaged:
+        path.write_bytes(b"Obj\x01 cut")
+    table = ll.open(tmp_path / "table")
+    tree = table.tree()
+    assert {p.name for p in damaged} <= {f.path.rsplit("/", 1)[-1] for f in tree}
+    assert damaged and list(table.findings)
