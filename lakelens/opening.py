@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import PurePath
-from typing import Any, overload
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
-from lakelens.display import Displayable
 from lakelens.errors import LakeError, NotATable, Unsupported
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.registry import describe_place, detect_format, load_formats
 from lakelens.io.source import open_source
 from lakelens.io.store import Store
 from lakelens.io.tracing import TracingStore
-from lakelens.model.table import Evidence, Table
+from lakelens.model.catalog import Catalog, FoundTable
+from lakelens.model.table import Table
 
 
 def open_table(
@@ -69,61 +68,6 @@ def open_in_store(
     return chosen.open(OpenRequest(traced, path, evidence, branch, version, name, catalog))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class FoundTable(Displayable):
-    """One table that `find` met: where it lies, its format, and why."""
-
-    path: str
-    format: str
-    evidence: Evidence
-    store: Store
-
-    def open(self, **options: Any) -> Table:
-        """Open it; options as for `lakelens.open`."""
-        return open_in_store(self.store, self.path, format=self.format, **options)
-
-    @property
-    def name(self) -> str:
-        """The last component of the path, with the database before it where the parent is `NAME.db`."""
-        parts = PurePath(self.path).parts
-        if len(parts) > 1 and parts[-2].endswith(".db"):
-            return f"{parts[-2][:-3]}.{parts[-1]}"
-        return parts[-1] if parts else self.path
-
-    def __repr__(self) -> str:
-        return f"<FoundTable {self.format} {self.name}>"
-
-
-class Catalog(Sequence[FoundTable], Displayable):
-    """The tables found below a directory, in path order; also by name."""
-
-    def __init__(self, root: str, tables: Sequence[FoundTable], problems: Sequence[LakeError] = ()) -> None:
-        self.root = root
-        self.problems = tuple(problems)
-        self._tables = tuple(tables)
-
-    @overload
-    def __getitem__(self, key: int | str) -> FoundTable: ...
-    @overload
-    def __getitem__(self, key: slice) -> Sequence[FoundTable]: ...
-    def __getitem__(self, key: int | str | slice) -> FoundTable | Sequence[FoundTable]:
-        if not isinstance(key, str):
-            return self._tables[key]
-        for found in self._tables:
-            if key in (found.name, found.path, PurePath(found.path).name):
-                return found
-        raise KeyError(key)
-
-    def __len__(self) -> int:
-        return len(self._tables)
-
-    def __iter__(self) -> Iterator[FoundTable]:
-        return iter(self._tables)
-
-    def __repr__(self) -> str:
-        return f"<Catalog {len(self)} tables>"
-
-
 def find_tables(
     root: str | os.PathLike[str], *, depth: int = 4, storage_options: Mapping[str, Any] | None = None
 ) -> Catalog:
@@ -157,7 +101,7 @@ def _detect_here(store: Store, path: str) -> FoundTable | None:
         chosen, evidence = detect_format(store, path)
     except NotATable:
         return None
-    return FoundTable(path, chosen.name, evidence, store)
+    return FoundTable(path, chosen.name, evidence, partial(open_in_store, store, path, format=chosen.name))
 
 
 def _is_name(source: str) -> bool:

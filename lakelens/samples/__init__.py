@@ -13,8 +13,6 @@ import atexit
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -22,62 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from lakelens.errors import Missing
+from lakelens.model.catalog import Sample, Samples
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table
 
 __all__ = ["Sample", "Samples", "sample"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One table that ships with the package: its name, its format, and what happened to it."""
-
-    name: str
-    format: str
-    story: str
-
-    def open(self) -> Table:
-        """Copy the table to a temporary directory, which lasts as long as this process, and open it there."""
-        from lakelens.opening import open_table
-
-        place = Path(tempfile.mkdtemp(prefix="lakelens-sample-"))
-        atexit.register(shutil.rmtree, place, ignore_errors=True)
-        copy_tree(files(__name__) / "tables" / self.name, place / self.name)
-        return open_table(place / self.name)
-
-
-class Samples(Sequence[Sample]):
-    """The tables that ship with the package; also by name.
-
-    >>> sample()["paimon"].format
-    'paimon'
-    """
-
-    def __init__(self, samples: Sequence[Sample]) -> None:
-        self._samples = tuple(samples)
-
-    @overload
-    def __getitem__(self, key: int | str) -> Sample: ...
-    @overload
-    def __getitem__(self, key: slice) -> Sequence[Sample]: ...
-    def __getitem__(self, key: int | str | slice) -> Sample | Sequence[Sample]:
-        if not isinstance(key, str):
-            return self._samples[key]
-        for found in self:
-            if found.name == key:
-                return found
-        raise KeyError(key)
-
-    def __len__(self) -> int:
-        return len(self._samples)
-
-    def __iter__(self) -> Iterator[Sample]:
-        return iter(self._samples)
-
-    def __repr__(self) -> str:
-        width = max((len(one.name) for one in self), default=0)
-        return "\n".join(f"{one.name:{width}}  {one.story}" for one in self)
 
 
 @overload
@@ -109,7 +57,17 @@ def sample(name: str | None = None) -> Samples | Table:
 def read_samples() -> Samples:
     """The index of the packaged tables."""
     entries = json.loads((files(__name__) / "samples.json").read_text("utf-8"))
-    return Samples([Sample(entry["name"], entry["format"], entry["story"]) for entry in entries])
+    return Samples([Sample(entry["name"], entry["format"], entry["story"], open_copy) for entry in entries])
+
+
+def open_copy(name: str) -> Table:
+    """Copy a packaged table to a temporary directory, which lasts as long as this process, and open it there."""
+    from lakelens.opening import open_table
+
+    place = Path(tempfile.mkdtemp(prefix="lakelens-sample-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    copy_tree(files(__name__) / "tables" / name, place / name)
+    return open_table(place / name)
 
 
 def copy_tree(source: Traversable, target: Path) -> None:

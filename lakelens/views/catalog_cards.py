@@ -1,10 +1,10 @@
-"""Cards of a listing of tables and of one table in it."""
+"""Cards of listings of tables and of one table in them."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from lakelens.opening import Catalog, FoundTable
+from lakelens.model.catalog import Catalog, FoundTable, Sample, Samples
 from lakelens.views import cells, wording
 from lakelens.views.card import Card, Fold
 from lakelens.views.present import describe, one
@@ -38,3 +38,17 @@ def describe_found(found: FoundTable, detail: int = 1) -> Card:
     fold = Fold("Evidence", wording.clean("; ".join(found.evidence.reasons), 400))
     sentence = f"{wording.clean(found.format)} table, not opened yet: .open()"
     return Card(wording.clean(found.name), sentence, wording.clean(found.path), folds=(fold,))
+
+
+@describe.register
+def describe_samples(samples: Samples, detail: int = 1) -> Card:
+    """The tables that ship with the package, each with its story."""
+    rows = [(cells.code(one.name), cells.text(one.format), cells.text(one.story)) for one in samples]
+    listed = cells.grid(("name", "format", "story"), rows, how="iterate over it", noun="sample")
+    return Card("samples", "small tables that engines wrote; ll.sample(name) opens a copy", body=(listed,))
+
+
+@describe.register
+def describe_sample(one: Sample, detail: int = 1) -> Card:
+    """One table that ships with the package."""
+    return Card(wording.clean(one.name), f"{wording.clean(one.format)} table: {wording.clean(one.story)}")

@@ -233,7 +233,7 @@ def make_diff(word: Word, after: Snapshot) -> Diff:
 
 def list_objects(table: FakeTable) -> list[Any]:
     """One object of every kind that has a view."""
-    from lakelens.opening import Catalog, FoundTable
+    from lakelens.model.catalog import Catalog, FoundTable
 
     current = table.snapshots[-1]
     manifest = current.manifests[0]
