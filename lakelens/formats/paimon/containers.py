@@ -6,10 +6,11 @@ dicts by field name; in ORC and Parquet the same names are struct columns. A fie
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from typing import Any
 
-from lakelens.errors import Corrupt
+from lakelens.errors import Corrupt, LakeError
 
 _MAGICS = ((b"Obj\x01", "avro"), (b"ORC", "orc"), (b"PAR1", "parquet"))
 
@@ -40,10 +41,9 @@ def decode_container(data: bytes, path: str) -> list[dict[str, Any]]:
             from lakelens.codecs.avro import decode_records
 
             return decode_records(data, path)
-        case "orc":
-            return _to_records(lambda source: _open_orc(source).read(), data, path)
-        case _:
-            return _to_records(lambda source: _open_parquet(source).read(), data, path)
+        case kind:
+            rows: list[dict[str, Any]] = _attempt(lambda: _read_all(kind, data, path), path)
+            return rows
 
 
 def decode_container_header(data: bytes, path: str) -> dict[str, Any]:
@@ -59,34 +59,38 @@ def decode_container_header(data: bytes, path: str) -> dict[str, Any]:
             "codec": header.codec,
             "metadata": _to_texts(header.metadata),
         }
-    described: dict[str, Any] = _attempt(
-        lambda: (_describe_orc if kind == "orc" else _describe_parquet)(data), path
-    )
+    described: dict[str, Any] = _attempt(lambda: _describe_footer(kind, data, path), path)
     return described
 
 
-def _describe_orc(data: bytes) -> dict[str, Any]:
-    file = _open_orc(data)
+def _describe_footer(kind: str, data: bytes, path: str) -> dict[str, Any]:
+    footer = _decode_footer(kind, data, path)
+    if kind == "orc":
+        codec = footer.compression
+    else:
+        codec = next((name for column in footer.columns for name in column.compression), "none")
     return {
-        "format": "orc",
-        "schema": _describe_columns(file.schema),
-        "codec": str(file.compression).lower(),
-        "metadata": _to_texts(file.metadata or {}),
-        "records": file.nrows,
+        "format": kind,
+        "schema": _describe_columns(footer.schema_arrow),
+        "codec": codec.lower(),
+        "metadata": _to_texts(footer.key_values),
+        "records": footer.num_rows,
     }
 
 
-def _describe_parquet(data: bytes) -> dict[str, Any]:
-    file = _open_parquet(data)
-    groups = file.metadata
-    first = groups.row_group(0) if groups.num_row_groups else None
-    return {
-        "format": "parquet",
-        "schema": _describe_columns(file.schema_arrow),
-        "codec": first.column(0).compression.lower() if first and first.num_columns else "none",
-        "metadata": _to_texts(groups.metadata or {}),
-        "records": groups.num_rows,
-    }
+def _decode_footer(kind: str, data: bytes, path: str) -> Any:
+    from lakelens.codecs import orc, parquet
+
+    return (orc if kind == "orc" else parquet).decode_footer(io.BytesIO(data), path)
+
+
+def _read_all(kind: str, data: bytes, path: str) -> list[dict[str, Any]]:
+    from lakelens.codecs import orc, parquet
+
+    rows = _decode_footer(kind, data, path).num_rows
+    table = (orc if kind == "orc" else parquet).read_rows(io.BytesIO(data), rows, path)
+    records: list[dict[str, Any]] = table.to_pylist()
+    return records
 
 
 def _describe_columns(schema: Any) -> dict[str, Any]:
@@ -100,29 +104,12 @@ def _to_texts(metadata: Mapping[Any, Any]) -> dict[str, str]:
     return {text(key): text(value) for key, value in metadata.items()}
 
 
-def _open_orc(data: bytes) -> Any:
-    import pyarrow as pa
-    from pyarrow import orc
-
-    return orc.ORCFile(pa.BufferReader(data))
-
-
-def _open_parquet(data: bytes) -> Any:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    return parquet.ParquetFile(pa.BufferReader(data))
-
-
-def _to_records(read: Any, data: bytes, path: str) -> list[dict[str, Any]]:
-    records: list[dict[str, Any]] = _attempt(lambda: read(data).to_pylist(), path)
-    return records
-
-
 def _attempt(action: Any, path: str) -> Any:
     """Whatever a library raises over damaged bytes is one `Corrupt`."""
     try:
         return action()
+    except LakeError:
+        raise
     except Exception as error:
         seen = f"{type(error).__name__}: {error}"
         raise Corrupt("the container does not decode", path=path, offset=0, seen=seen) from error

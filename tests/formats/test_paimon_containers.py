@@ -1,0 +1,76 @@
+"""Manifests in Parquet and ORC: the same records and words from either, and damage that is said, never worse."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.orc
+import pyarrow.parquet as pq
+import pytest
+
+from lakelens.errors import Corrupt, LakeError
+from lakelens.formats.paimon.containers import decode_container, decode_container_header
+
+ROWS: list[dict[str, Any]] = [
+    {"_KIND": 0, "_FILE": {"_FILE_NAME": "a", "_EXTRA": ["x"]}, "_PARTITION": b"\0\1"},
+    {"_KIND": 1, "_FILE": {"_FILE_NAME": "b", "_EXTRA": []}, "_PARTITION": None},
+]
+
+
+def write(kind: str, rows: list[dict[str, Any]], **options: Any) -> bytes:
+    schema = pa.schema(
+        [
+            ("_KIND", pa.int32()),
+            ("_FILE", pa.struct([("_FILE_NAME", pa.string()), ("_EXTRA", pa.list_(pa.string()))])),
+            ("_PARTITION", pa.binary()),
+        ]
+    )
+    sink = io.BytesIO()
+    writer: Callable[..., None] = pq.write_table if kind == "parquet" else pyarrow.orc.write_table
+    writer(pa.Table.from_pylist(rows, schema), sink, **options)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "orc"])
+@pytest.mark.parametrize("rows", [ROWS, ROWS * 3, []])
+def test_records_and_header(kind: str, rows: list[dict[str, Any]]) -> None:
+    data = write(kind, rows, compression="zstd")
+    assert decode_container(data, "m") == rows
+    header = decode_container_header(data, "m")
+    assert (header["format"], header["records"]) == (kind, len(rows))
+    assert [field["name"] for field in header["schema"]["fields"]] == ["_KIND", "_FILE", "_PARTITION"]
+    if rows:
+        assert header["codec"] == "zstd"
+
+
+def test_records_of_several_row_groups() -> None:
+    assert decode_container(write("parquet", ROWS * 5, row_group_size=3), "m") == ROWS * 5
+
+
+@pytest.mark.parametrize("kind", ["parquet", "orc"])
+def test_a_cut_manifest_is_corrupt_and_named(kind: str) -> None:
+    data = write(kind, ROWS)
+    for cut in (4, len(data) // 2, len(data) - 1):
+        for decode in (decode_container, decode_container_header):
+            with pytest.raises(Corrupt) as caught:
+                decode(data[:cut], "manifest-1")
+            assert caught.value.path == "manifest-1"
+
+
+def test_no_damage_of_a_parquet_footer_is_worse_than_an_error() -> None:
+    data = write("parquet", ROWS)
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    refused = 0
+    for offset in range(start, len(data)):
+        for flip in (0xFF, 0x01):
+            damaged = bytearray(data)
+            damaged[offset] ^= flip
+            try:
+                decode_container_header(bytes(damaged), "m")
+            except LakeError as error:
+                assert error.path == "m"
+                refused += 1
+    assert refused > 50
