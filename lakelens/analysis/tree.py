@@ -15,8 +15,8 @@ from lakelens.model.table import Table
 from lakelens.model.tree import StorageTree, StoredFile
 
 _MOST_REFERRERS = 5
-# documents that a reader finds by listing the directory: they refer to others, nothing needs to refer to them
-_ROOTS = ("schema", "snapshot", "tag", "hint", "consumer")
+# what a reader finds by listing the directory or by a name it can tell beforehand: nothing needs to refer to it
+_ROOTS = ("schema", "snapshot", "tag", "hint", "consumer", "success marker", "checksum")
 
 
 def build_tree(table: Table, *, references: bool = True, limit: int = 100_000) -> StorageTree:

@@ -37,12 +37,20 @@ def describe_diff(diff: Diff, detail: int = 1) -> Card:
     return Card("Diff", _word_diff(diff), body=(_grid_totals(diff),), folds=tuple(folds))
 
 
+def _count_marked(files: FileSet) -> int:
+    """Rows that delete files and vectors mark by their position."""
+    return sum(f.record_count or 0 for f in files if f.content in ("position_deletes", "deletion_vector"))
+
+
 def _word_diff(diff: Diff) -> str:
     before = "from nothing" if diff.before is None else f"from {_word_id(diff.before.id)}"
     rows = diff.added.record_count - diff.removed.record_count
     more = (
         "as many rows" if not rows else f"{wording.plural(abs(rows), 'row')} {'more' if rows > 0 else 'less'}"
     )
+    marked = _count_marked(diff.added) - _count_marked(diff.removed)
+    if marked:
+        more += f", {wording.plural(abs(marked), 'row')} {'more' if marked > 0 else 'less'} marked deleted"
     counts = (
         f"{wording.plural(len(diff.added), 'file')} added, {wording.count(len(diff.removed))} removed, "
         f"{wording.count(len(diff.kept))} kept; {more}"

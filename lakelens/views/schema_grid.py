@@ -53,7 +53,7 @@ def _make_grid(
     for number, name, kind, words in dropped:
         told = (cells.text(text, "mute") for text in (number, name, kind, "", words, ""))
         rows.append(tuple(told))  # type: ignore[arg-type]
-    names = ("id#", "column", "type", "role", "history", "comment")
+    names = ("id#", "column", "type", "role!", "history", "comment")
     return cells.prune(cells.grid(names, rows, how=how, noun="column"))
 
 
