@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from lakelens.errors import LakeError, NotATable, Unsupported
-from lakelens.formats.base import OpenRequest
-from lakelens.formats.registry import describe_place, detect_format, load_formats
+from lakelens.formats.base import OpenRequest, Place
+from lakelens.formats.registry import describe_place, detect_at, detect_format, load_formats
 from lakelens.io.source import open_source
 from lakelens.io.store import Store
 from lakelens.io.tracing import TracingStore
@@ -80,28 +80,30 @@ def find_tables(
     problems: list[LakeError] = []
     pending = [(path, 0)]
     while pending:
-        place, level = pending.pop()
+        here, level = pending.pop()
         try:
-            found = _detect_here(store, place)
-            if found is not None:
-                tables.append(found)
-                continue
-            children = describe_place(store, place).children.values()
+            place = describe_place(store, here)
+            found = _detect_table(place)
         except LakeError as error:
             problems.append(error)
             continue
-        if level < depth:
-            folders = [c.path for c in children if c.is_dir and not c.name.startswith(("_", "."))]
+        if found is not None:
+            tables.append(found)
+        elif level < depth:
+            folders = [
+                c.path for c in place.children.values() if c.is_dir and not c.name.startswith(("_", "."))
+            ]
             pending.extend((folder, level + 1) for folder in reversed(folders))
     return Catalog(path, tables, problems)
 
 
-def _detect_here(store: Store, path: str) -> FoundTable | None:
+def _detect_table(place: Place) -> FoundTable | None:
     try:
-        chosen, evidence = detect_format(store, path)
+        chosen, evidence = detect_at(place)
     except NotATable:
         return None
-    return FoundTable(path, chosen.name, evidence, partial(open_in_store, store, path, format=chosen.name))
+    opener = partial(open_in_store, place.store, place.path, format=chosen.name)
+    return FoundTable(place.path, chosen.name, evidence, opener)
 
 
 def _is_name(source: str) -> bool:

@@ -22,7 +22,7 @@ class Analysable:
         """
         from lakelens.analysis.diff import diff_snapshots
 
-        return diff_snapshots(self, None if before is None else self.snapshot(before), self.snapshot(after))
+        return diff_snapshots(None if before is None else self.snapshot(before), self.snapshot(after))
 
     def tree(self: Table, references: bool = True) -> StorageTree:  # type: ignore[misc]
         """Every object in the table's directory with its size, its role and who refers to it.

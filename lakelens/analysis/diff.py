@@ -10,12 +10,11 @@ from lakelens.model.datafile import DataFile
 from lakelens.model.diff import Diff, ManifestChanges, PartitionChange
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.snapshot import Snapshot
-from lakelens.model.table import Table
 
 __all__ = ["diff_json", "diff_schemas", "diff_snapshots"]
 
 
-def diff_snapshots(table: Table, before: Snapshot | None, after: Snapshot) -> Diff:
+def diff_snapshots(before: Snapshot | None, after: Snapshot) -> Diff:
     """The diff of two snapshots; from nothing where `before` is None. Nothing is read until a part is asked for."""
     old = before.files if before is not None else FileSet(lambda: (), FileColumns)
     added, removed = after.files - old, old - after.files

@@ -32,8 +32,12 @@ def get_format(name: str) -> Format:
 
 
 def detect_format(store: Store, path: str, format: str | None = None) -> tuple[Format, Evidence]:
-    """The format of what lies at a path, and why. Raises `NotATable` with all that was looked for."""
-    place = describe_place(store, path, forced=format is not None)
+    """The format of what lies at a path, and why. Raises `Missing`, or `NotATable` with all that was looked for."""
+    return detect_at(describe_place(store, path, forced=format is not None), format)
+
+
+def detect_at(place: Place, format: str | None = None) -> tuple[Format, Evidence]:
+    """The format of a place that was described already, and why. Raises `NotATable` with all that was looked for."""
     candidates = [get_format(format)] if format else list(load_formats().values())
     found: list[tuple[Evidence, Format]] = []
     refused: list[LakeError] = []
@@ -53,7 +57,7 @@ def detect_format(store: Store, path: str, format: str | None = None) -> tuple[F
         raise refused[0]
     looked_for = "; ".join(f"{c.name}: {c.looked_for}" for c in candidates)
     raise NotATable(
-        f"not a table that lakelens knows; looked for {looked_for}; {_word_content(place)}", path=path
+        f"not a table that lakelens knows; looked for {looked_for}; {_word_content(place)}", path=place.path
     )
 
 

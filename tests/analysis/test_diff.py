@@ -94,7 +94,7 @@ def test_snapshots_are_compared_when_looked_at() -> None:
     kept, gone, new = make_file("kept", "1", 1), make_file("gone", "1", 2), make_file("new", "2", 3)
     before = FakeSnapshot(lambda: "old", 1, table.schema, [kept, gone])
     after = FakeSnapshot(lambda: "new", 2, table.schema, [kept, new])
-    diff = diff_snapshots(table, before, after)
+    diff = diff_snapshots(before, after)
     assert before.manifest.opened == after.manifest.opened == 0
     assert [f.path for f in diff.added] == ["new"]
     assert [f.path for f in diff.removed] == ["gone"]

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -17,8 +14,8 @@ from lakelens.formats.iceberg.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifest import IcebergManifest
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.opening import open_table
+from tests.formats.engine_lake import LAKES, EngineLake
 
-LAKES = Path(__file__).parent.parent / "lakes"
 CONTENT = {"data": 0, "position_deletes": 1, "deletion_vector": 1, "equality_deletes": 2}
 STATUS = {"EXISTING": 0, "ADDED": 1, "DELETED": 2}
 FILE_FIELDS = (
@@ -44,27 +41,14 @@ METRICS = {
 }
 
 
-@dataclass(frozen=True)
-class Lake:
-    """One engine-written table: its name, its directory, what the engine said."""
-
-    name: str
-    path: Path
-
-    @property
-    def table_path(self) -> Path:
-        return self.path / "table"
-
-    @cached_property
-    def answers(self) -> dict[str, Any]:
-        return json.loads((self.path / "answers.json").read_text("utf-8"))  # type: ignore[no-any-return]
+class Lake(EngineLake):
+    """One table that Iceberg wrote."""
 
     @property
     def is_view(self) -> bool:
         return bool(self.answers.get("view"))
 
     def open(self, **options: Any) -> IcebergTable:
-        """By the catalog's own pointer where the answers have one: a directory alone may be ambiguous."""
         table = open_table(self.table_path, **options)
         assert isinstance(table, IcebergTable)
         return table

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from lakelens.codecs.paimon_type import PaimonField, PaimonType
@@ -15,24 +11,11 @@ from lakelens.codecs.variant import Variant
 from lakelens.formats.paimon.partitiontext import word_value
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.opening import open_table
+from tests.formats.engine_lake import LAKES, EngineLake
 
-LAKES = Path(__file__).parent.parent / "lakes"
 
-
-@dataclass(frozen=True)
-class Lake:
-    """One engine-written table: `name`, its directory, what the engine said."""
-
-    name: str
-    path: Path
-
-    @property
-    def table_path(self) -> Path:
-        return self.path / "table"
-
-    @cached_property
-    def answers(self) -> dict[str, Any]:
-        return json.loads((self.path / "answers.json").read_text())  # type: ignore[no-any-return]
+class Lake(EngineLake):
+    """One table that Paimon wrote."""
 
     @property
     def engine(self) -> tuple[int, ...]:
