@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lakelens import errors, options, spark
     from lakelens.analysis.diff import diff_json
     from lakelens.codecs.binary_row import decode_binary_row
+    from lakelens.explaining import explain_bytes
     from lakelens.opening import find_tables as find
     from lakelens.opening import open_table as open
     from lakelens.samples import sample
@@ -29,12 +30,23 @@ _PUBLIC = {
     "sample": ("lakelens.samples", "sample"),
     "diff_json": ("lakelens.analysis.diff", "diff_json"),
     "decode_binary_row": ("lakelens.codecs.binary_row", "decode_binary_row"),
+    "explain_bytes": ("lakelens.explaining", "explain_bytes"),
     "errors": ("lakelens.errors", None),
     "options": ("lakelens.options", None),
     "spark": ("lakelens.spark", None),
 }
 
-__all__ = ["decode_binary_row", "diff_json", "errors", "find", "open", "options", "sample", "spark"]
+__all__ = [
+    "decode_binary_row",
+    "diff_json",
+    "errors",
+    "explain_bytes",
+    "find",
+    "open",
+    "options",
+    "sample",
+    "spark",
+]
 
 
 def __getattr__(name: str) -> Any:

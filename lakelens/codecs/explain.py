@@ -1,0 +1,70 @@
+"""From the name of a kind of bytes to the codec that explains them.
+
+Every codec's explaining function has one shape: `explain_x(data, start, end, **context) -> Span`. It explains
+`data[start:end]`, positions are absolute in `data`, and damage is told by a leaf, never raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from lakelens.codecs.magic import sniff
+from lakelens.codecs.span import Octets, Span
+
+# kind: (module of this package, function); loaded when first used
+_EXPLAINERS: dict[str, tuple[str, str]] = {
+    "avro": ("avro_spans", "explain_avro"),
+    "avro_record": ("avro_spans", "explain_avro_record"),
+    "binary_row": ("binary_row_spans", "explain_binary_row"),
+    "binary_array": ("binary_row_spans", "explain_binary_array"),
+    "binary_map": ("binary_row_spans", "explain_binary_map"),
+    "crc": ("text_spans", "explain_crc"),
+    "deletion_vector": ("deletion_vector_spans", "explain_deletion_vector"),
+    "file_index": ("file_index_spans", "explain_file_index"),
+    "gzip": ("text_spans", "explain_gzip"),
+    "hash_index": ("deletion_vector_spans", "explain_hash_index"),
+    "iceberg_value": ("iceberg_value_spans", "explain_iceberg_value"),
+    "json": ("json_spans", "explain_json"),
+    "orc": ("orc_spans", "explain_orc"),
+    "paimon_dv_index": ("deletion_vector_spans", "explain_paimon_dv_index"),
+    "parquet": ("parquet_spans", "explain_parquet"),
+    "puffin": ("puffin_spans", "explain_puffin"),
+    "roaring32": ("roaring_spans", "explain_roaring32"),
+    "roaring64": ("roaring_spans", "explain_roaring64"),
+    "text": ("text_spans", "explain_text"),
+    "unknown": ("text_spans", "explain_unknown"),
+    "variant": ("variant_spans", "explain_variant"),
+}
+KINDS = tuple(_EXPLAINERS)
+
+
+def explain(data: Octets, kind: str, start: int = 0, end: int | None = None, /, **context: Any) -> Span:
+    """The tree of spans of `data[start:end]`, explained as `kind`. Raises `ValueError` for a kind that is not one.
+
+    What `context` must give depends on the kind: `fields` for "binary_row", `type` for "iceberg_value", `nested` (optional)
+    for "avro". Damage is told by leaves of role `damage`; `Span.check` raises it.
+    """
+    if kind not in _EXPLAINERS:
+        raise ValueError(f"{kind!r} is no kind of bytes: one of {', '.join(KINDS)}")
+    module, function = _EXPLAINERS[kind]
+    explainer: Callable[..., Span] = getattr(import_module(f"lakelens.codecs.{module}"), function)
+    return explainer(data, start, len(data) if end is None else end, **context)
+
+
+def choose_kind(data: Octets, name: str = "") -> str:
+    """The kind of a whole file, from its first and last bytes; the name decides only where bytes cannot.
+
+    >>> choose_kind(b"Obj\\x01..."), choose_kind(b"crc\\x00...", ".part-0.parquet.crc"), choose_kind(b"1")
+    ('avro', 'crc', 'text')
+    """
+    head, tail = bytes(data[:4096]), bytes(data[max(0, len(data) - 16) :])
+    if head[:4] == b"crc\x00" and name.endswith(".crc"):
+        return "crc"
+    kind = sniff(head, tail)
+    if kind in ("avro", "gzip", "json", "orc", "parquet", "puffin", "text"):
+        return kind
+    if kind == "empty":
+        return "text"
+    return "parquet" if kind == "parquet-encrypted" else "unknown"

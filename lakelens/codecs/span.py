@@ -1,0 +1,225 @@
+"""Spans: which bytes mean what. The explaining path of every codec gives a tree of them.
+
+    root [0, n)
+    ├─ child [0, a)            children lie side by side, in order, without a gap and without an overlap:
+    ├─ child [a, b)            every byte of the root is in exactly one leaf; padding and bytes that nobody
+    └─ child [b, n)            explains are leaves too, and say so in their role
+
+Positions are absolute in the bytes that were explained. A tree may be far larger than the bytes: children (and values that
+cost) are made when they are asked for and never kept, so walking a tree of millions of spans needs the memory of one path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, Protocol, overload
+
+from lakelens.errors import LakeError
+
+# "" is a field or a structure; `padding` fills up to a boundary; `unused` are bytes of a slot that its value does not need;
+# `null` is the room of a null; `damage` is where a decoder gave up; `unexplained` is what no specification tells
+Role = Literal["", "padding", "unused", "null", "damage", "unexplained"]
+
+
+class Octets(Protocol):
+    """Bytes, or anything that has their length and gives slices of them: a file is read no further than it is explained."""
+
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, key: int) -> int: ...
+    @overload
+    def __getitem__(self, key: slice) -> bytes: ...
+
+
+class Span:
+    """Some bytes, what they are called, and what they mean.
+
+    `start` and `end` are absolute positions; `label` is the specification's name of the field or structure; `value` is
+    what the bytes decode to (None: nothing of its own, or null, which the role tells); `note` says in words how they are
+    encoded; `children` are the parts, empty for a leaf. `number` is the position of the field in its row, so that all bytes
+    of one field can be told together; `origin` is the byte from which offsets inside this structure count; `error` is what
+    a `damage` leaf met; `unpacked` gives, for compressed bytes, their content with its own tree.
+
+    >>> root = Span(0, 3, "pair", children=(Span(0, 1, "first", 7), Span(1, 3, "rest", role="padding")))
+    >>> [(leaf.label, leaf.start, leaf.end) for leaf in root.leaves()]
+    [('first', 0, 1), ('rest', 1, 3)]
+    >>> root.find(2).label
+    'rest'
+    """
+
+    __slots__ = (
+        "_children",
+        "_unpacked",
+        "_value",
+        "end",
+        "error",
+        "label",
+        "note",
+        "number",
+        "origin",
+        "role",
+        "start",
+    )
+
+    def __init__(
+        self,
+        start: int,
+        end: int,
+        label: str,
+        value: Any = None,
+        note: str = "",
+        children: Sequence[Span] | Callable[[], Iterable[Span]] = (),
+        *,
+        role: Role = "",
+        number: int | None = None,
+        origin: int | None = None,
+        error: LakeError | None = None,
+        unpacked: Callable[[], tuple[bytes, Span]] | None = None,
+    ) -> None:
+        self.start = start
+        self.end = end
+        self.label = label
+        self._value = value
+        self.note = note
+        self._children = children
+        self.role: Role = role
+        self.number = number
+        self.origin = origin
+        self.error = error
+        self._unpacked = unpacked
+
+    @property
+    def value(self) -> Any:
+        """What the bytes decode to."""
+        return self._value.make() if isinstance(self._value, Late) else self._value
+
+    @property
+    def children(self) -> tuple[Span, ...]:
+        """The parts, side by side; empty for a leaf. Those made late are made anew each time and tile the span exactly."""
+        if callable(self._children):
+            return tile(self._children, self.start, self.end)
+        return tuple(self._children)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it has no parts; nothing is made to tell."""
+        return not callable(self._children) and not self._children
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the bytes are compressed, so that `unpack` has something to give."""
+        return self._unpacked is not None
+
+    def unpack(self) -> tuple[bytes, Span]:
+        """The decompressed content and its own tree, whose positions count in it. Raises `Corrupt`, `ValueError`."""
+        if self._unpacked is None:
+            raise ValueError(f"{self.label}: these bytes are not compressed")
+        return self._unpacked()
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def __bool__(self) -> bool:
+        return True
+
+    def walk(self) -> Iterator[Span]:
+        """This span and everything below it, in order of bytes, parents first."""
+        stack = [self]
+        while stack:
+            span = stack.pop()
+            yield span
+            stack.extend(reversed(span.children))
+
+    def leaves(self) -> Iterator[Span]:
+        """The leaves, in order of bytes."""
+        stack = [self]
+        while stack:
+            span = stack.pop()
+            children = span.children
+            if children:
+                stack.extend(reversed(children))
+            else:
+                yield span
+
+    def find(self, offset: int) -> Span:
+        """The leaf that holds a byte. Raises `ValueError` outside of the span."""
+        path = self.trace(offset)
+        return path[-1]
+
+    def trace(self, offset: int) -> tuple[Span, ...]:
+        """From this span down to the leaf that holds a byte. Raises `ValueError` outside of the span."""
+        if not self.start <= offset < self.end:
+            raise ValueError(f"byte {offset} is outside of {self.start} to {self.end}")
+        path = [self]
+        while children := path[-1].children:
+            path.append(next(child for child in children if child.start <= offset < child.end))
+        return tuple(path)
+
+    def check(self) -> None:
+        """Raise the first error that any leaf met; nothing otherwise. Walks the whole tree, compressed content too."""
+        for leaf in self.leaves():
+            if leaf.error is not None:
+                raise leaf.error
+            if leaf.is_packed:
+                leaf.unpack()[1].check()
+
+    def __repr__(self) -> str:
+        held = "" if self._value is None or isinstance(self._value, Late) else f" = {self._value!r}"
+        return f"<Span {self.start}..{self.end} {self.label}{held[:80]}>"
+
+
+class Late:
+    """A value that is made when it is asked for.
+
+    >>> Span(0, 1, "count", Late(lambda: 3)).value
+    3
+    """
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+
+def tile(make: Callable[[], Iterable[Span]], start: int, end: int) -> tuple[Span, ...]:
+    """The spans that `make` yields, which it may stop yielding by raising a `LakeError`; together they cover the range.
+
+    Bytes between two spans or after the last one become an `unexplained` leaf, or a `damage` leaf where an error ended the
+    explanation: so every explanation tiles its bytes, whatever they hold. Spans without any byte are kept only when they are
+    the only way to tell a value (an empty string). A span that leaves the range or overlaps the one before is a mistake of
+    the codec and raises `ValueError`.
+
+    >>> tile(lambda: iter([Span(0, 2, "magic")]), 0, 5)
+    (<Span 0..2 magic>, <Span 2..5 unexplained>)
+    """
+    spans: list[Span] = []
+    position, error = start, None
+    made = iter(make())
+    while True:
+        try:
+            span = next(made, None)
+        except LakeError as failure:
+            error = failure
+            break
+        if span is None:
+            break
+        if span.start < position or span.end > end or span.end < span.start:
+            raise ValueError(f"{span!r} does not fit between {position} and {end}")
+        if span.start > position:
+            spans.append(Span(position, span.start, "unexplained", role="unexplained"))
+        spans.append(span)
+        position = span.end
+    if error is not None:
+        spans.append(tell_damage(position, end, error))
+    elif position < end:
+        spans.append(Span(position, end, "unexplained", role="unexplained"))
+    return tuple(spans)
+
+
+def tell_damage(start: int, end: int, error: LakeError) -> Span:
+    """A leaf for bytes that could not be explained, with what was wrong.
+
+    >>> tell_damage(4, 9, LakeError("cut short")).note
+    'cut short'
+    """
+    return Span(start, end, "damaged", None, error.reason, role="damage", error=error)
