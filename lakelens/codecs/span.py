@@ -100,6 +100,15 @@ class Span:
             return tile(self._children, self.start, self.end)
         return tuple(self._children)
 
+    def iter_children(self) -> Iterator[Span]:
+        """The parts one after another: what is not asked for is not made, however many there are."""
+        return lay(self._children, self.start, self.end) if callable(self._children) else iter(self._children)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether asking for the value costs something."""
+        return isinstance(self._value, Late)
+
     @property
     def is_leaf(self) -> bool:
         """Whether it has no parts; nothing is made to tell."""
@@ -192,7 +201,15 @@ def tile(make: Callable[[], Iterable[Span]], start: int, end: int) -> tuple[Span
     >>> tile(lambda: iter([Span(0, 2, "magic")]), 0, 5)
     (<Span 0..2 magic>, <Span 2..5 unexplained>)
     """
-    spans: list[Span] = []
+    return tuple(lay(make, start, end))
+
+
+def lay(make: Callable[[], Iterable[Span]], start: int, end: int) -> Iterator[Span]:
+    """The spans of `tile` one after another, each made when it is asked for.
+
+    >>> next(lay(lambda: (Span(n, n + 1, "byte") for n in range(10**12)), 0, 10**12))
+    <Span 0..1 byte>
+    """
     position, error = start, None
     made = iter(make())
     while True:
@@ -206,14 +223,13 @@ def tile(make: Callable[[], Iterable[Span]], start: int, end: int) -> tuple[Span
         if span.start < position or span.end > end or span.end < span.start:
             raise ValueError(f"{span!r} does not fit between {position} and {end}")
         if span.start > position:
-            spans.append(Span(position, span.start, "unexplained", role="unexplained"))
-        spans.append(span)
+            yield Span(position, span.start, "unexplained", role="unexplained")
+        yield span
         position = span.end
     if error is not None:
-        spans.append(tell_damage(position, end, error))
+        yield tell_damage(position, end, error)
     elif position < end:
-        spans.append(Span(position, end, "unexplained", role="unexplained"))
-    return tuple(spans)
+        yield Span(position, end, "unexplained", role="unexplained")
 
 
 def tell_damage(start: int, end: int, error: LakeError) -> Span:
