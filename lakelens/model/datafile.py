@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.display import Displayable
+from lakelens.model.explainable import Explainable, Source
 from lakelens.model.footer import Footer
 from lakelens.model.stats import Bounds, Partition
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 Content = Literal["data", "position_deletes", "equality_deletes", "deletion_vector", "changelog"]
 
 
-class DataFile(Displayable, ABC):
+class DataFile(Explainable, Displayable, ABC):
     """One file of a table, as its metadata describes it.
 
     The neutral facts are attributes here; each format adds every field of its specification under its specified name in
@@ -70,7 +71,7 @@ class DataFile(Displayable, ABC):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class IndexFile(Displayable):
+class IndexFile(Explainable, Displayable):
     """A file that indexes others: Paimon `HASH`, `DELETION_VECTORS` and global indexes, Iceberg Puffin files.
 
     `row_count` is the number of entries in it as recorded, `partition` and `bucket` are Paimon's, `ranges` names the
@@ -87,13 +88,14 @@ class IndexFile(Displayable):
     ranges: tuple[Mapping[str, Any], ...] = ()
     blobs: tuple[Any, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict)
+    _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __repr__(self) -> str:
         return f"<IndexFile {self.index_type} {self.path.rsplit('/', 1)[-1]}: {self.row_count} rows>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class StatisticsFile(Displayable):
+class StatisticsFile(Explainable, Displayable):
     """Table or partition statistics of a snapshot: `kind` ("table", "partition"), where, and what the document says."""
 
     kind: str
@@ -103,6 +105,7 @@ class StatisticsFile(Displayable):
     size_bytes: int | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     raw: Mapping[str, Any] = field(default_factory=dict)
+    _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __repr__(self) -> str:
         return f"<StatisticsFile {self.kind} of snapshot {self.snapshot_id}>"

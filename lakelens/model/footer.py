@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from lakelens.display import Displayable
+from lakelens.model.explainable import Explainable, Source
 
 
-class Footer(Displayable):
+class Footer(Explainable, Displayable):
     """The facts that one file tells of itself; every fact is an attribute here.
 
     `facts` is what was decoded (Parquet, ORC, Avro or Puffin facts) and `path` the file. All attributes of `facts` are
@@ -20,11 +21,12 @@ class Footer(Displayable):
     (<Footer parquet: 2 rows, 2 columns>, 2)
     """
 
-    __slots__ = ("facts", "path")
+    __slots__ = ("_source", "facts", "path")
 
-    def __init__(self, facts: Any, path: str | None = None) -> None:
+    def __init__(self, facts: Any, path: str | None = None, source: Source | None = None) -> None:
         self.facts = facts
         self.path = path
+        self._source = source
 
     def __getattr__(self, name: str) -> Any:
         # private and special names are not facts: a copy in the making, whose `facts` is not set yet, asks for some

@@ -9,10 +9,11 @@ from typing import Any
 
 from lakelens.display import Displayable
 from lakelens.model.datafile import DataFile
+from lakelens.model.explainable import Explainable, Source
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Entry(Displayable):
+class Entry(Explainable, Displayable):
     """One line of a manifest: a file and what the commit did with it.
 
     `status` is worded as the format words it ("ADDED", "EXISTING", "DELETED"; Paimon "ADD", "DELETE"). `snapshot_id` and
@@ -25,6 +26,7 @@ class Entry(Displayable):
     file: DataFile
     file_sequence_number: int | None = None
     raw: Mapping[str, Any] = field(default_factory=dict)
+    _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def is_live(self) -> bool:
@@ -47,7 +49,7 @@ class FieldSummary:
     null_count: int | None = None
 
 
-class Manifest(Displayable, ABC):
+class Manifest(Explainable, Displayable, ABC):
     """One manifest, as its line in the manifest list describes it; `entries` reads the file.
 
     `content` is "data" or "deletes" (Paimon: "data", "changelog"). Counts are None where the list does not tell. `raw` is
@@ -83,7 +85,7 @@ class Manifest(Displayable, ABC):
         return f"<Manifest {self.content} {self.path.rsplit('/', 1)[-1]}: {counts}>"
 
 
-class ManifestList(Displayable, ABC):
+class ManifestList(Explainable, Displayable, ABC):
     """One manifest list: `role` is "all" in Iceberg, "base", "delta" or "changelog" in Paimon.
 
     An Iceberg v1 snapshot with inline manifests has a list without a file: `path` is None.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.display import Displayable
 from lakelens.errors import Unsupported
+from lakelens.model.explainable import Explainable, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,7 +88,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Schema(Displayable):
+class Schema(Explainable, Displayable):
     """One version of a table's columns.
 
     `id` is the schema id, `identifier_names` the key columns (Iceberg identifier fields, Paimon primary key), `raw` the
@@ -104,6 +105,7 @@ class Schema(Displayable):
     fields: tuple[Field, ...]
     identifier_names: tuple[str, ...] = ()
     raw: Any = field(default=None, compare=False)
+    _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __repr__(self) -> str:
         shown = [f"{f.name} {f.type}{'' if f.nullable else ' not null'}" for f in self.fields[:8]]
@@ -175,12 +177,13 @@ class PartitionField(Displayable):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PartitionSpec(Displayable):
+class PartitionSpec(Explainable, Displayable):
     """How rows were divided: an Iceberg partition spec, or the partition columns of Paimon and Hive (id None)."""
 
     id: int | None
     fields: tuple[PartitionField, ...] = ()
     raw: Any = field(default=None, compare=False)
+    _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __repr__(self) -> str:
         return f"<PartitionSpec {self.id}: {', '.join(str(f) for f in self.fields) or 'unpartitioned'}>"
@@ -204,8 +207,9 @@ class SortField:
 
 
 @dataclass(frozen=True, slots=True)
-class SortOrder:
+class SortOrder(Explainable):
     """An Iceberg sort order; order 0 is unsorted."""
 
     id: int
     fields: tuple[SortField, ...] = ()
+    _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)

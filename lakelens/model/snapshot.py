@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from lakelens.display import Displayable
 from lakelens.model.datafile import IndexFile, StatisticsFile
+from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Manifest, ManifestList
 from lakelens.model.schema import Schema
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Ref(Displayable):
+class Ref(Explainable, Displayable):
     """A name for a snapshot: `type` is "branch" or "tag"; retention is in milliseconds, None where not set.
 
     `created_at` and `path` are Paimon's, whose refs are files and directories of their own.
@@ -34,6 +35,7 @@ class Ref(Displayable):
     created_at: datetime | None = None
     path: str | None = None
     raw: Any = field(default=None, compare=False)
+    _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __repr__(self) -> str:
         return f"<Ref {self.type} {self.name}: {self.snapshot_id}>"
@@ -94,7 +96,7 @@ class Refs(Sequence[Ref], Displayable):
         return next((ref for ref in (*self.branches, *self.tags) if ref.name == name), None)
 
 
-class Snapshot(Displayable, ABC):
+class Snapshot(Explainable, Displayable, ABC):
     """One state of a table. Everything that needs another file is read when it is first asked for.
 
     `record_count` is what the snapshot records of itself (Paimon `totalRecordCount`, Iceberg `total-records`), None where

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lakelens.display import Displayable
+from lakelens.model.explainable import Explainable, Source
 from lakelens.model.schema import DataType
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ColumnBounds(Displayable):
+class ColumnBounds(Explainable, Displayable):
     """What a manifest says of one leaf column of one file.
 
     `name` and `type` are today's (`name#id` for a column dropped since). `lower` and `upper` are values, None when the
@@ -32,6 +33,7 @@ class ColumnBounds(Displayable):
     truncated: bool | None = None
     lower_raw: bytes | None = None
     upper_raw: bytes | None = None
+    _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __repr__(self) -> str:
         return f"<ColumnBounds {self.name}: {self.lower!r} to {self.upper!r}, {self.nulls} nulls>"
@@ -58,7 +60,7 @@ class Bounds(Mapping[str, ColumnBounds], Displayable):
         return f"<Bounds of {len(self)} columns>"
 
 
-class Partition(Mapping[str, Any]):
+class Partition(Explainable, Mapping[str, Any]):
     """The partition that a file belongs to: values by partition field name, in order; its text is the directory form.
 
     `texts` are the values as the format words them (`2024-01`, `null`), already escaped as the format escapes a path.

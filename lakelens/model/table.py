@@ -11,6 +11,7 @@ from typing import Any
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing
+from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
@@ -72,15 +73,16 @@ class Reads(Displayable):
 
 
 @dataclass(frozen=True, slots=True)
-class MetadataLogEntry:
+class MetadataLogEntry(Explainable):
     """One earlier version of the table's metadata: when, and the file as recorded and where it lies now."""
 
     timestamp: datetime
     path: str
     recorded_path: str
+    _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-class Table(Analysable, Displayable, ABC):
+class Table(Analysable, Explainable, Displayable, ABC):
     """A data lake table, read from nothing but its files. Lazy, cached, never written to."""
 
     format: str

@@ -1,0 +1,69 @@
+"""Explainable: the way from an object to the bytes it was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from lakelens.errors import LakeError
+
+if TYPE_CHECKING:
+    from lakelens.model.explanation import Explanation
+
+
+class Source:
+    """What a plain object is given to find its bytes by: a function, and what it needs beside the object.
+
+    One serves all objects of a kind that one file holds. It belongs to an open table: a copy of an object shares it, a
+    pickle leaves it behind.
+
+    >>> import copy, pickle
+    >>> source = Source(lambda thing, path: (thing, path), "m0.avro")
+    >>> source(7), copy.deepcopy(source) is source, pickle.loads(pickle.dumps(source))
+    ((7, 'm0.avro'), True, None)
+    """
+
+    __slots__ = ("_explain", "_needs")
+
+    def __init__(self, explain: Callable[..., Any], *needs: Any) -> None:
+        self._explain = explain
+        self._needs = needs
+
+    def __call__(self, thing: Any) -> Explanation:
+        explanation: Explanation = self._explain(thing, *self._needs)
+        return explanation
+
+    def __copy__(self) -> Source:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Source:
+        return self
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()
+
+
+class Explainable:
+    """Gives an object that came from bytes its annotated hex view.
+
+    Plain objects are given a `Source` as `_source` by the format that made them; those that know their file themselves
+    have a `bytes_view` of their own.
+    """
+
+    __slots__ = ()
+
+    #: what to ask instead, where objects of a class never have bytes of their own
+    _without_bytes: ClassVar[str | None] = None
+
+    def bytes_view(self) -> Explanation:
+        """The bytes that this was read from, each with its name: an `Explanation`, read when this is called.
+
+        Damage is shown in its place (a leaf of role `damage`), not raised; `Explanation.check` raises it. Raises `Missing`
+        when the file is gone, and `LakeError` for what has no bytes of its own, saying what to ask instead.
+        """
+        source = getattr(self, "_source", None)
+        if source is None:
+            hint = self._without_bytes or "open the table: only what was read from one knows its bytes"
+            raise LakeError(f"no bytes belong to this {type(self).__name__}", hint=hint)
+        explanation: Explanation = source(self)
+        return explanation
