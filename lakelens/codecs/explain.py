@@ -6,6 +6,7 @@ Every codec's explaining function has one shape: `explain_x(data, start, end, **
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -20,13 +21,14 @@ _EXPLAINERS: dict[str, tuple[str, str]] = {
     "binary_row": ("binary_row_spans", "explain_binary_row"),
     "binary_array": ("binary_row_spans", "explain_binary_array"),
     "binary_map": ("binary_row_spans", "explain_binary_map"),
-    "crc": ("text_spans", "explain_crc"),
+    "crc": ("crc_spans", "explain_crc"),
     "deletion_vector": ("deletion_vector_spans", "explain_deletion_vector"),
     "file_index": ("file_index_spans", "explain_file_index"),
-    "gzip": ("text_spans", "explain_gzip"),
+    "gzip": ("gzip_spans", "explain_gzip"),
     "hash_index": ("deletion_vector_spans", "explain_hash_index"),
     "iceberg_value": ("iceberg_value_spans", "explain_iceberg_value"),
     "json": ("json_spans", "explain_json"),
+    "json_lines": ("text_spans", "explain_json_lines"),
     "orc": ("orc_spans", "explain_orc"),
     "paimon_dv_index": ("deletion_vector_spans", "explain_paimon_dv_index"),
     "parquet": ("parquet_spans", "explain_parquet"),
@@ -58,13 +60,29 @@ def choose_kind(data: Octets, name: str = "") -> str:
 
     >>> choose_kind(b"Obj\\x01..."), choose_kind(b"crc\\x00...", ".part-0.parquet.crc"), choose_kind(b"1")
     ('avro', 'crc', 'text')
+    >>> choose_kind(b'{"a": 1}\\n'), choose_kind(b'{"a": 1}\\n{"a": 2}\\n')
+    ('json', 'json_lines')
     """
     head, tail = bytes(data[:4096]), bytes(data[max(0, len(data) - 16) :])
     if head[:4] == b"crc\x00" and name.endswith(".crc"):
         return "crc"
     kind = sniff(head, tail)
+    if kind == "json" and _is_json_lines(data):
+        return "json_lines"
     if kind in ("avro", "gzip", "json", "orc", "parquet", "puffin", "text"):
         return kind
     if kind == "empty":
         return "text"
     return "parquet" if kind == "parquet-encrypted" else "unknown"
+
+
+def _is_json_lines(data: Octets) -> bool:
+    """Whether the first line is a document of its own and more follows it: rows as JSON, as engines write them."""
+    head = bytes(data[: 1 << 20])
+    line, _, rest = head.partition(b"\n")
+    if not rest.strip():
+        return False
+    try:
+        return isinstance(json.loads(line), dict | list)
+    except (ValueError, RecursionError):
+        return False
