@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from lakelens.options import display
 from lakelens.views import wording
-from lakelens.views.card import Bar, Block, Cell, Column, Grid, Pairs, Role
+from lakelens.views.card import About, Bar, Block, Body, Cell, Column, Grid, Note, Pairs, Role
 
 ABSENT = Cell("absent", "mute")
 
@@ -112,11 +113,13 @@ def grid(
     how: str = "",
     noun: str | tuple[str, str] = "row",
     total: int | None = None,
+    about: About = (),
+    is_open: bool = False,
 ) -> Grid:
     """A bounded grid.
 
     A column name that ends in `#` holds numbers, one that ends in `!` short words. `total` counts rows also where only the
-    first ones were made.
+    first ones were made. The names of the columns of an `open` grid are a lake's own.
     """
     made = tuple(c if isinstance(c, Column) else _make_column(c) for c in columns)
     listed = [tuple(row) for row in rows]
@@ -124,7 +127,7 @@ def grid(
     left = (len(listed) if total is None else total) - len(shown)
     one, many = (noun, f"{noun}s") if isinstance(noun, str) else noun
     more = f"… {wording.count(left)} more {one if left == 1 else many}" if left > 0 else ""
-    return Grid(made, shown, f"{more}: {how}" if more and how else more)
+    return Grid(made, shown, more, how if more else "", about, is_open)
 
 
 def _make_column(name: str) -> Column:
@@ -136,11 +139,19 @@ def _make_column(name: str) -> Column:
 def bars(changes: Sequence[tuple[int, int]]) -> list[Cell]:
     """A bar for each pair of what went and what came, all on one scale; what is not nothing is at least 1 pixel."""
     longest = max((max(pair) for pair in changes), default=0) or 1
+    return [Cell("", bar=Bar(_scale(gone, longest), _scale(came, longest))) for gone, came in changes]
 
-    def scale(amount: int) -> int:
-        return max(round(40 * amount / longest), 1) if amount > 0 else 0
 
-    return [Cell("", bar=Bar(scale(gone), scale(came))) for gone, came in changes]
+def shares(parts: Sequence[int | None], wholes: Sequence[int | None]) -> list[Cell]:
+    """A bar for each part of its whole; none where either is unknown."""
+    return [
+        Cell("", bar=Bar(0, _scale(min(part, whole), whole), is_share=True)) if part and whole else Cell("")
+        for part, whole in zip(parts, wholes, strict=True)
+    ]
+
+
+def _scale(amount: int, longest: int) -> int:
+    return max(round(40 * amount / longest), 1) if amount > 0 else 0
 
 
 def prune(full: Grid) -> Grid:
@@ -151,22 +162,52 @@ def prune(full: Grid) -> Grid:
         if any(row[index].bar or row[index].text not in _SILENT for row in full.rows)
     ]
     columns = tuple(full.columns[index] for index in kept)
-    return Grid(columns, tuple(tuple(row[index] for index in kept) for row in full.rows), full.more)
+    return replace(full, columns=columns, rows=tuple(tuple(row[i] for i in kept) for row in full.rows))
 
 
 _SILENT = ("", "absent", "unknown")
 
 
-def pairs(items: Iterable[tuple[str, Cell]]) -> Pairs:
-    """Names with values."""
-    return Pairs(tuple((wording.clean(name, 80), cell) for name, cell in items))
+def pairs(items: Iterable[tuple[str, Cell]], about: About = (), *, is_open: bool = False) -> Pairs:
+    """Names with values. The names of `open` pairs are a lake's own."""
+    return Pairs(tuple((wording.clean(name, 80), cell) for name, cell in items), about, is_open)
 
 
 def mapping(items: Mapping[str, Any], *, how: str) -> Grid:
-    """A map of a lake's strings as a grid of key and value."""
-    return grid(
-        ("key", "value"), [(code(key), value(held)) for key, held in items.items()], how=how, noun="key"
-    )
+    """A map of a lake's own strings as a grid of key and value."""
+    rows = [(code(key), value(held)) for key, held in items.items()]
+    return grid(("key", "value"), rows, how=how, noun="key")
+
+
+def hint(text: str, typed: str) -> Note:
+    """What to type for more, in small print."""
+    return Note(text, "mute", typed)
+
+
+def fields(
+    raw: Mapping[str, Any], about: About = (), *, how: str = "", skip: Sequence[str] = ()
+) -> list[Body]:
+    """A stored record, key by key under its specified names; what it leaves empty is only named."""
+    filled = [
+        (str(key), json_item(held)) for key, held in raw.items() if key not in skip and held is not None
+    ]
+    absent = [str(key) for key, held in raw.items() if key not in skip and held is None]
+    shown = filled[: display.max_rows * 3]
+    bodies: list[Body] = [pairs(shown, about)]
+    if len(filled) > len(shown):
+        bodies.append(hint(f"… {wording.count(len(filled) - len(shown))} more keys", how))
+    if absent:
+        bodies.append(Note(f"null: {', '.join(wording.clean(key, 80) for key in absent[:40])}", "mute"))
+    return bodies
+
+
+def json_item(thing: object) -> Cell:
+    """A value of a document in one line: texts and numbers as they are, larger things by their size."""
+    if isinstance(thing, Mapping) and len(str(thing)) > 120:
+        return Cell(f"{{{wording.plural(len(thing), 'key')}}}", "mute")
+    if isinstance(thing, list | tuple) and len(str(thing)) > 120:
+        return Cell(f"[{wording.plural(len(thing), 'item')}]", "mute")
+    return json_value(thing)
 
 
 def document(raw: object, most: int = 6_000, how: str = ".raw or .metadata") -> Block:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lakelens.model.explanation import Explanation
 from lakelens.model.table import Table
 from lakelens.options import display
-from lakelens.views.card import Block, Card, Grid, Note, Pairs
+from lakelens.views.bytes_html import bytes_style, render_bytes
+from lakelens.views.card import Block, Body, Card, Fold, Grid, Note, Pairs
 from lakelens.views.present import present, present_page
 from lakelens.views.wording import split_ids, visible, word_failure
 
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
 
 _HARD_STOP = 262_144
 _TABLE_CARD = 15_360
-_LEFT_OUT = [Note("left out: this view has reached its size; use .to_pandas(), .show(2) or .to_html()")]
+_MOST_ROWS = 200  # of a list at the highest detail, if the view has room for them
+_LEFT_OUT = (Note("left out: this view has reached its size; use .to_pandas(), .show(2) or .to_html()"),)
 
 
 def render_card(thing: object, detail: int = 1) -> str:
@@ -35,20 +39,32 @@ def render_card(thing: object, detail: int = 1) -> str:
     fits, and say so.
     """
     is_table_card = isinstance(thing, Table) and detail <= 1
+    most = min(display.max_bytes, _TABLE_CARD) if is_table_card else display.max_bytes
     try:
-        return _fit(
-            present(thing, detail),
-            detail,
-            min(display.max_bytes, _TABLE_CARD) if is_table_card else display.max_bytes,
-        )
+        if isinstance(thing, Explanation):
+            return render_bytes(thing, detail, display.max_bytes)
+        if detail >= 3:
+            with display.using(max_rows=max(display.max_rows, _MOST_ROWS)):
+                markup = draw(present(thing, detail), detail)
+            if len(markup.encode()) <= most:
+                return markup
+        return _fit(present(thing, detail), detail, most)
     except Exception as error:
         if display.strict_views:
             raise
-        return f"<pre>{escape(word_failure(thing, error))}</pre>"
+        return _draw_failure(thing, error)
+
+
+def _draw_failure(thing: object, error: Exception) -> str:
+    """What stands where a view failed: the object's one line and why, in the frame of every card."""
+    line, _, reason = word_failure(thing, error).partition("\n")
+    return draw(Card(type(thing).__name__, line, body=(Note(reason, "warn"),)), 1)
 
 
 def render_page(thing: object, detail: int = 2) -> str:
     """A self-contained page about an object: light and dark, printable, without any script."""
+    if isinstance(thing, Explanation):
+        return _render_bytes_page(thing, detail)
     cards = present_page(thing, detail)
     from markupsafe import Markup
 
@@ -60,8 +76,17 @@ def render_page(thing: object, detail: int = 2) -> str:
             break
         shown.append((_name_section(card, cards), Markup(markup)))  # made by our own autoescaping template
 
-    page = _environment().get_template("page.html")
+    page = template_environment().get_template("page.html")
     return page.render(title=cards[0].noun, sections=shown, left_out=len(cards) - len(shown), style=_style())
+
+
+def _render_bytes_page(explanation: Explanation, detail: int) -> str:
+    from markupsafe import Markup
+
+    markup = render_bytes(explanation, detail, 4 * _HARD_STOP, style=False)
+    page = template_environment().get_template("page.html")
+    title = visible(explanation.what)
+    return page.render(title=title, sections=[(title, Markup(markup))], left_out=0, style=bytes_style())
 
 
 def _name_section(card: Card, cards: Sequence[Card]) -> str:
@@ -77,28 +102,40 @@ def write_page(thing: object, path: str | os.PathLike[str], detail: int = 2) -> 
 
 def _fit(card: Card, detail: int, most: int, *, style: bool = True) -> str:
     """The markup of a card; the longest folds are emptied, one after another, until it fits."""
-    bodies: list[Sequence[Any]] = [list(fold.body()) for fold in card.folds]
-    longest_first = sorted(range(len(bodies)), key=lambda i: (card.folds[i].opened, -len(repr(bodies[i]))))
-    template = _environment().get_template("card.html")
-    for index in (None, *longest_first):
-        if index is not None:
-            if not bodies[index]:
-                continue
-            bodies[index] = _LEFT_OUT
-        folds = list(zip(card.folds, bodies, strict=True))
-        sheet = _style() if style else None
-        markup: str = template.render(card=card, folds=folds, detail=detail, style=sheet, embed=_embed)
+    folds = list(card.folds)
+    markup = draw(card, detail, style=style)
+    sizes = [(fold.opened, -len(repr(fold.body()))) for fold in folds]
+    for index in sorted(range(len(folds)), key=sizes.__getitem__):
         if len(markup.encode()) <= most:
             return markup
+        if folds[index].body():
+            folds[index] = replace(folds[index], make=lambda: _LEFT_OUT)
+            markup = draw(replace(card, folds=tuple(folds)), detail, style=style)
     return markup if len(markup.encode()) <= _HARD_STOP else f"<pre>{escape(card.noun[:1000])}</pre>"
 
 
-def _embed(card: Card, detail: int) -> tuple[Card, list[tuple[Any, Any]]]:
-    return card, [(fold, list(fold.body())) for fold in card.folds]
+def draw(card: Card, detail: int, *, style: bool = True) -> str:
+    """A view-model as markup, however long it is."""
+    sheet = _style() if style else None
+    template = template_environment().get_template("card.html")
+    _, folds = _embed(card, detail)
+    markup: str = template.render(card=card, folds=folds, detail=detail, style=sheet, embed=_embed)
+    return markup
+
+
+def _embed(card: Card, detail: int) -> tuple[Card, list[tuple[Fold, Sequence[Body]]]]:
+    return card, [(fold, fold.body()) for fold in card.folds]
+
+
+def _keep_indent(text: str) -> str:
+    """Leading spaces that are shown without any style too."""
+    bare = text.lstrip(" ")
+    return "\u00a0" * (len(text) - len(bare)) + bare
 
 
 @cache
-def _environment() -> Environment:
+def template_environment() -> Environment:
+    """The templates of all views: autoescaping, and undefined names are refused."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(
@@ -110,6 +147,7 @@ def _environment() -> Environment:
         finalize=_guard,
     )
     made.filters["split_ids"] = split_ids
+    made.filters["keep_indent"] = _keep_indent
     kinds = {"grid": Grid, "pairs": Pairs, "block": Block, "note": Note, "card": Card}
     for name, kind in kinds.items():
         made.tests[name] = lambda body, kind=kind: isinstance(body, kind)

@@ -9,6 +9,7 @@ from typing import Any
 
 from lakelens.views import cells, wording
 from lakelens.views.card import Body, Card, Fold
+from lakelens.views.meanings import add_meanings
 
 
 @singledispatch
@@ -22,7 +23,7 @@ def describe(thing: Any, detail: int = 1) -> Card:
 def present(thing: Any, detail: int = 1) -> Card:
     """The view-model of an object."""
     _load_cards()
-    return describe(thing, detail)
+    return add_meanings(describe(thing, detail), detail)
 
 
 def present_page(thing: Any, detail: int) -> Sequence[Card]:
@@ -30,7 +31,7 @@ def present_page(thing: Any, detail: int) -> Sequence[Card]:
     from lakelens.views.pages import list_sections
 
     _load_cards()
-    return list_sections(thing, lambda part: describe(part, detail))
+    return list_sections(thing, lambda part: add_meanings(describe(part, detail), detail))
 
 
 def list_fields(thing: Any) -> list[tuple[str, Any]]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from lakelens.model.explanation import Explanation
 from lakelens.options import display
+from lakelens.views.bytes_text import render_bytes_text
 from lakelens.views.card import Block, Body, Card, Column, Grid, Note, Pairs
 from lakelens.views.present import present
 from lakelens.views.wording import clean, visible, word_failure
 
 _WIDEST = 88
+_MOST_ROWS = 200  # of a list at the highest detail, if the view has room for them
 
 
 def render_text(thing: object, detail: int = 1) -> str:
@@ -17,11 +21,22 @@ def render_text(thing: object, detail: int = 1) -> str:
     if detail <= 0:
         return clean(repr(thing), display.max_text * 5)
     try:
-        return _bound(visible("\n".join(write_card(present(thing, detail), detail))))
+        if isinstance(thing, Explanation):
+            return render_bytes_text(thing, detail)
+        if detail >= 3:
+            with display.using(max_rows=max(display.max_rows, _MOST_ROWS)):
+                longest = _write(thing, detail)
+            if len(longest) <= display.max_bytes:
+                return longest
+        return _bound(_write(thing, detail))
     except Exception as error:
         if display.strict_views:
             raise
         return word_failure(thing, error)
+
+
+def _write(thing: object, detail: int) -> str:
+    return visible("\n".join(write_card(present(thing, detail), detail)))
 
 
 def _bound(text: str) -> str:
@@ -45,8 +60,9 @@ def write_card(card: Card, detail: int) -> Iterator[str]:
         yield from (f"  {line}".rstrip() for line in write_body(part, detail))
     for index, fold in enumerate(card.folds):
         last = index == len(card.folds) - 1
-        yield f"{'└─' if last else '├─'} {fold.label}: {fold.answer}"
-        if detail >= 2 or fold.opened:
+        alert = f"{fold.alert}: " if fold.alert and fold.answer else fold.alert
+        yield f"{'└─' if last else '├─'} {fold.label}: {alert}{fold.answer}"
+        if fold.is_open(detail):
             lead = "   " if last else "│  "
             for body in fold.body():
                 yield from (f"{lead}{line}".rstrip() for line in write_body(body, detail))
@@ -62,7 +78,7 @@ def write_body(body: Body, detail: int) -> Iterator[str]:
     elif isinstance(body, Block):
         yield from body.text.splitlines()
     elif isinstance(body, Note):
-        yield body.text
+        yield ": ".join(filter(None, (body.text, body.code)))
     else:
         yield from write_card(body, detail)
 
@@ -78,13 +94,13 @@ def write_grid(grid: Grid) -> Iterator[str]:
     for row in texts:
         yield _align(row, widths, grid.columns)
     if grid.more:
-        yield grid.more
+        yield ": ".join(filter(None, (grid.more, grid.how)))
 
 
 def _drop_bars(grid: Grid) -> Grid:
     kept = [i for i in range(len(grid.columns)) if not any(row[i].bar for row in grid.rows)]
     rows = tuple(tuple(row[i] for i in kept) for row in grid.rows)
-    return Grid(tuple(grid.columns[i] for i in kept), rows, grid.more)
+    return replace(grid, columns=tuple(grid.columns[i] for i in kept), rows=rows)
 
 
 def _align(row: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:

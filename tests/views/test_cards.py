@@ -117,7 +117,7 @@ def test_huge_sets_stay_within_the_budget() -> None:
     with display.using(strict_views=True):
         for thing in (current, current.files, current.manifests[0], current.changes):
             assert len(render_card(thing, 3).encode()) <= display.max_bytes
-        assert "… 1,980 more files: .to_pandas()" in render_card(current.files)
+        assert "… 1,980 more files: <code>.to_pandas()</code>" in render_card(current.files)
 
 
 def test_folds_are_emptied_where_the_budget_ends() -> None:

@@ -1,0 +1,94 @@
+"""Meanings on request: every label of a card gets its sentence from the glossary, and a fold at the end lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from lakelens.views import wording
+from lakelens.views.card import About, Body, Card, Cell, Column, Fact, Fold, Grid, Pairs
+from lakelens.views.glossary import find_meaning
+
+_FORMATS = ("iceberg", "paimon", "hive")
+
+
+def tell_about(thing: Any, *sections: str) -> About:
+    """Where the labels of an object are explained: the sections of its format, then those that all formats share.
+
+    The format is the one whose package made the object; of one that no format made itself, every format is asked.
+    """
+    home = type(thing).__module__.removeprefix("lakelens.formats.").split(".")[0]
+    named = getattr(thing, "format", None)
+    found = named if named in _FORMATS else home
+    formats = (found,) if found in _FORMATS else _FORMATS
+    return tuple(f"{one}.{section}" for section in sections for one in (*formats, "common"))
+
+
+def add_meanings(card: Card, detail: int) -> Card:
+    """The card with a meaning at each of its labels and, where it is opened, with the list of them at its end."""
+    explained = _explain_card(card, card.about)
+    if detail < 2:
+        return explained
+
+    def make() -> Sequence[Body]:
+        known = dict(_list_meanings(explained))
+        items = tuple((name, Cell(meaning, "mute")) for name, meaning in known.items())
+        return (Pairs(items, is_open=True),)
+
+    fold = Fold("Meanings", "what each name on this card stands for, in one sentence", make, level=3)
+    return replace(explained, folds=(*explained.folds, fold))
+
+
+def _explain_card(card: Card, about: About) -> Card:
+    return replace(
+        card,
+        facts=tuple(_explain_fact(fact, about) for fact in card.facts),
+        body=tuple(_explain_body(body, about) for body in card.body),
+        folds=tuple(_explain_fold(fold, about) for fold in card.folds),
+    )
+
+
+def _explain_fact(fact: Fact, about: About) -> Fact:
+    return fact if fact.meaning else replace(fact, meaning=find_meaning(fact.label, about))
+
+
+def _explain_fold(fold: Fold, about: About) -> Fold:
+    # made once, although the fold and the list of meanings both look at it
+    make = cache(lambda: tuple(_explain_body(body, about) for body in fold.make()))
+    return replace(fold, make=make)
+
+
+def _explain_body(body: Body, about: About) -> Body:
+    if isinstance(body, Card):
+        return _explain_card(body, (*body.about, *about))
+    if isinstance(body, Grid) and not body.is_open:
+        near = (*body.about, *about)
+        return replace(body, columns=tuple(_explain_column(column, near) for column in body.columns))
+    if isinstance(body, Pairs) and not body.is_open and not body.meanings:
+        near = (*body.about, *about)
+        found = ((name, find_meaning(name, near)) for name, _ in body.items)
+        return replace(body, meanings={name: meaning for name, meaning in found if meaning})
+    return body
+
+
+def _explain_column(column: Column, about: About) -> Column:
+    if column.title or not column.name:
+        return column
+    return replace(column, title=find_meaning(column.name, about))
+
+
+def _list_meanings(card: Card) -> Iterator[tuple[str, str]]:
+    for fact in card.facts:
+        if fact.meaning:
+            yield wording.clean(fact.label), fact.meaning
+    bodies = [*card.body, *(body for fold in card.folds for body in fold.body())]
+    for body in bodies:
+        if isinstance(body, Card):
+            yield from _list_meanings(body)
+        elif isinstance(body, Grid):
+            yield from ((column.name, column.title) for column in body.columns if column.title)
+            yield from ((cell.text, cell.meaning) for row in body.rows for cell in row if cell.meaning)
+        elif isinstance(body, Pairs):
+            yield from body.meanings.items()
