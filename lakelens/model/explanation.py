@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
+from itertools import islice
+from uuid import UUID
+
 from lakelens.codecs.span import Octets, Span
 from lakelens.display import Displayable
+from lakelens.errors import LakeError
+
+# a field has few parts: a length and a text, a value and its padding
+_MOST_PARTS = 8
+_SCALARS = (bool, int, float, str, bytes, Decimal, date, time, timedelta, UUID)
 
 
 class Explanation(Span, Displayable):
@@ -12,9 +23,17 @@ class Explanation(Span, Displayable):
     `data` are the bytes that positions count in; `path` is the file they came from and `base` where `data[0]` lies in it
     (None where that has no meaning: decompressed or decoded content). `what` is the bold noun ("BinaryRow", "Avro
     file"), `summary` a sentence, `place` and `details` say in words which field of which object the bytes are.
+    `looked_at` is a byte that its view must show, when there is more than fits.
+
+    >>> row = Explanation(b"\\x05\\x00", Span(0, 2, "row", children=(Span(0, 1, "id", 5, "varint"), Span(1, 2, "end"))))
+    >>> print(row)
+    row: id 5, 2 bytes
+    at  field  bytes  ASCII  meaning  value
+     0  id     05     ·      varint   5
+     1  end    00     ·
     """
 
-    __slots__ = ("base", "data", "details", "path", "place", "summary", "what")
+    __slots__ = ("base", "data", "details", "looked_at", "path", "place", "summary", "what")
 
     def __init__(
         self,
@@ -27,6 +46,7 @@ class Explanation(Span, Displayable):
         details: str = "",
         path: str | None = None,
         base: int | None = None,
+        looked_at: int | None = None,
     ) -> None:
         adopt(self, span)
         self.data = data
@@ -36,13 +56,18 @@ class Explanation(Span, Displayable):
         self.details = details
         self.path = path
         self.base = base
+        self.looked_at = looked_at
 
     def at(self, offset: int) -> Explanation:
-        """The smallest structure that is worth a view around a byte: the deepest span with parts that holds it."""
-        path = [span for span in self.trace(offset) if not span.is_leaf]
-        return self.focus(path[-1] if path else self)
+        """The smallest structure around a byte that is worth a view: one that is more than a field and its parts.
 
-    def focus(self, span: Span) -> Explanation:
+        Where it holds more than a view shows, its view begins at that byte. Raises `ValueError` outside of this span.
+        """
+        path = self.trace(offset)
+        chosen = next((span for span in reversed(path) if not is_field(span) or span.is_packed), path[0])
+        return self.focus(chosen, looked_at=offset)
+
+    def focus(self, span: Span, *, looked_at: int | None = None) -> Explanation:
         """A view of one span of this explanation, with the same bytes and place."""
         return Explanation(
             self.data,
@@ -52,18 +77,52 @@ class Explanation(Span, Displayable):
             details=self.details,
             path=self.path,
             base=self.base,
+            looked_at=looked_at,
         )
 
-    def unpacked(self, span: Span | None = None) -> Explanation:
-        """The decompressed content of a compressed span (by default this one) as an explanation of its own."""
-        packed = self if span is None else span
+    def unpacked(self, where: Span | int | None = None) -> Explanation:
+        """The decompressed content of compressed bytes as an explanation of its own, with its own positions.
+
+        `where` is a compressed span, or any byte inside of one; by default this span itself. Raises `ValueError` where the
+        bytes are not compressed, `Corrupt` where they cannot be decompressed.
+        """
+        packed = self if where is None else self.find(where) if isinstance(where, int) else where
         data, inner = packed.unpack()
-        return Explanation(
-            data, inner, place=f"{packed.label} of {self.what}", details=self.details, path=self.path
-        )
+        place = f"{packed.label} of {self.what}" if packed is not self else self.place
+        return Explanation(data, inner, place=place, details=self.details, path=self.path)
 
     def __repr__(self) -> str:
         return f"<Explanation of {self.what}: {len(self)} bytes from {self.start}>"
+
+
+def is_field(span: Span) -> bool:
+    """Whether a span is one field: a leaf, or a value with the few leaves that it is written in.
+
+    >>> is_field(Span(0, 3, "name", "ab", children=(Span(0, 1, "length"), Span(1, 3, "text"))))
+    True
+    >>> is_field(Span(0, 3, "record", {"name": "ab"}, children=(Span(0, 1, "length"), Span(1, 3, "text"))))
+    False
+    """
+    if span.is_leaf:
+        return True
+    parts = list(islice(span.iter_children(), _MOST_PARTS + 1))
+    if len(parts) > _MOST_PARTS or not all(part.is_leaf for part in parts):
+        return False
+    if len(parts) > 1 and any(part.is_packed or part.role in ("damage", "unexplained") for part in parts):
+        return False
+    if len(parts) == 1 or find_main(parts) is not None:
+        return True
+    try:
+        value = span.value
+    except LakeError:
+        return False
+    return span.number is not None if value is None else isinstance(value, _SCALARS)
+
+
+def find_main(parts: Sequence[Span]) -> Span | None:
+    """The one part that is more than padding, None where there are several or none."""
+    telling = [part for part in parts if part.role not in ("padding", "unused")]
+    return telling[0] if len(telling) == 1 else None
 
 
 def adopt(target: Span, span: Span) -> None:

@@ -1,0 +1,375 @@
+"""The view-model of an explanation: which lines of an annotated hex dump are shown, and what is folded.
+
+A tree of spans may be far larger than a view, and is made while it is walked; so a view has a number of rows to spend:
+
+    root ── its fields are lines, its structures each a part:
+            small enough          all of it in the open: a group of lines under a title
+            too large, but there  opened, with as many rows as are its share
+            are rows for it
+            else                  a fold whose summary is an answer, with a few rows behind it
+    more children than rows       "… n more", and the call that shows them
+
+Nothing is asked of a tree beyond the rows that are shown, plus one child to know that there is more.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import TypeAlias
+
+from lakelens.codecs.span import Span
+from lakelens.errors import LakeError
+from lakelens.model.explanation import Explanation, is_field
+from lakelens.views import wording
+from lakelens.views.bytes_lines import Frame, Line, tell_value
+
+#: rows in the open, and rows behind folds, for each detail
+ROWS = {0: (64, 64), 1: (64, 64), 2: (256, 128), 3: (4096, 1024)}
+_MOST_COUNTED = 1000  # children counted to say how many more there are
+_MOST_UNPACKED = 1 << 20  # compressed bytes that a view decompresses unasked
+_MOST_UNPACKINGS = 8
+_DEEPEST = 24
+_WORD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Lines in the open, under a title ("" for none)."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """What was left out, and the call on the shown explanation that shows it."""
+
+    text: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A structure that can be folded; `answer` says what is in it. Without parts it only stands for itself."""
+
+    label: str
+    answer: str
+    place: str
+    parts: tuple[Part, ...] = ()
+    opened: bool = False
+
+
+Part: TypeAlias = Group | More | Fold
+
+
+@dataclass(frozen=True, slots=True)
+class BytesView:
+    """What a view says of an explanation."""
+
+    noun: str
+    sentence: str
+    place: str
+    details: str
+    alert: str
+    parts: tuple[Part, ...]
+
+    def list_lines(self) -> Iterator[Line]:
+        """Every line, those behind folds too."""
+        yield from list_lines(self.parts)
+
+
+@dataclass(slots=True)
+class _Node:
+    """A child on its way into the view: a field with its lines, or a structure with the frame of its own lines."""
+
+    span: Span
+    frame: Frame
+    lines: list[Line] | None = None
+    place: str = ""
+
+
+def present_bytes(explanation: Explanation, detail: int = 1, scale: float = 1.0) -> BytesView:
+    """The view-model of an explanation; `scale` makes it smaller, for a view that must fit a size."""
+    open_rows, hidden_rows = (max(4, int(rows * scale)) for rows in ROWS[max(0, min(3, detail))])
+    origin = explanation.origin
+    frame = Frame(
+        explanation.data, origin, explanation.base, choose_width(explanation), 4 if detail <= 1 else 16
+    )
+    builder = _Builder(hidden_rows, all_open=detail >= 2)
+    parts = builder.build(explanation, frame, open_rows, looked_at=explanation.looked_at)
+    damage = next((line for line in list_lines(parts) if line.role == "damage"), None)
+    counts = "" if not origin and not explanation.base else f"“at” counts from {frame.tell_byte(origin or 0)}"
+    details = [wording.clean(explanation.details), "" if origin is None else counts]
+    return BytesView(
+        wording.clean(explanation.what, 200),
+        tell_structure(explanation, explanation.summary),
+        wording.clean(explanation.place),
+        "; ".join(filter(None, details)),
+        "" if damage is None else f"ERROR at {damage.tip}",
+        tuple(parts),
+    )
+
+
+def list_lines(parts: Sequence[Part]) -> Iterator[Line]:
+    """Every line of some parts, in order."""
+    for part in parts:
+        if isinstance(part, Group):
+            yield from part.lines
+        elif isinstance(part, Fold):
+            yield from list_lines(part.parts)
+
+
+def tell_structure(span: Span, note: str = "") -> str:
+    """What a structure is, in a line: its note, else its first values; and how many bytes it has."""
+    words = note or span.note
+    if not words:
+        words = ", ".join(_tell_first_values(span))
+    counted = wording.plural(len(span), "byte")
+    if not words:
+        return counted
+    words = wording.clean(words, 300)
+    return words if counted in words else f"{words}, {counted}"
+
+
+def _tell_first_values(span: Span, most: int = 3) -> Iterator[str]:
+    told = 0
+    for child in islice(span.iter_children(), 2 * most):
+        if told < most and is_field(child) and child.role in ("", "null") and len(child) <= 4096:
+            value = tell_value(child)
+            if value:
+                told += 1
+                yield f"{wording.clean(child.label, 40)} {value[:40]}"
+
+
+class _Builder:
+    """Spends the rows. `hidden` are those left behind folds."""
+
+    def __init__(self, hidden: int, *, all_open: bool) -> None:
+        self.hidden = hidden
+        self.all_open = all_open
+        self.unpackings = _MOST_UNPACKINGS
+
+    def build(
+        self, span: Span, frame: Frame, budget: int, depth: int = 0, looked_at: int | None = None
+    ) -> list[Part]:
+        """The parts of a structure in at most about `budget` rows."""
+        if is_field(span) and not span.is_packed:
+            return [Group("", tuple(frame.write(span)))]
+        children: Iterator[Span] = span.iter_children() if not span.is_leaf else iter((span,))
+        before, children = _seek(children, budget, looked_at)
+        shown, rest = _split(children, budget)
+        nodes, left_out = self._take_rows(span, shown, choose_frame(span, shown, frame), budget)
+        parts = self._place(nodes, budget - sum(len(node.lines or "1") for node in nodes), depth)
+        if before:
+            parts.insert(
+                0, More(f"… {before:,} more before {frame.tell_at(nodes[0].span.start)}", frame.code)
+            )
+        if left_out or rest is not None:
+            parts.append(_tell_rest(span, left_out, rest, frame))
+        return parts
+
+    def _take_rows(
+        self, span: Span, shown: list[Span], frame: Frame, budget: int
+    ) -> tuple[list[_Node], list[Span]]:
+        """As many children as there are rows for, a structure in one row; and those that are too many."""
+        nodes: list[_Node] = []
+        used = 0
+        for index, child in enumerate(shown):
+            made = list(self._make_nodes(child, frame))
+            rows = sum(len(node.lines or "1") for node in made)
+            if used and used + rows > budget:
+                return nodes, shown[index:]
+            nodes += made
+            used += rows
+        return nodes, []
+
+    def _make_nodes(self, child: Span, frame: Frame) -> Iterator[_Node]:
+        if not is_field(child):
+            yield _Node(child, _enter(child, frame), place=_tell_place(child, frame))
+            return
+        yield _Node(child, frame, frame.write(child))
+        if child.is_packed and self.unpackings and len(child) <= _MOST_UNPACKED:
+            self.unpackings -= 1
+            yield self._unpack(child, frame)
+
+    def _unpack(self, packed: Span, frame: Frame) -> _Node:
+        """The decompressed content as a structure after the line of its bytes as stored."""
+        try:
+            data, inner = packed.unpack()
+        except LakeError as error:
+            line = Line(packed.start, packed.end, meaning=f"ERROR: {wording.clean(error.reason, 300)}")
+            line = replace(
+                line, at=frame.tell_at(packed.start), tip=frame.tell_byte(packed.start), role="damage"
+            )
+            return _Node(packed, frame, [line])
+        code = f"{frame.code}.unpacked({packed.start})"
+        told = Span(
+            inner.start,
+            inner.end,
+            f"decompressed: {inner.label}",
+            None,
+            inner.note,
+            lambda: [inner] if inner.is_leaf else inner.iter_children(),
+            origin=inner.origin,
+        )
+        place = f"{code} has positions of its own"
+        return _Node(
+            told,
+            Frame(data, inner.origin, None, choose_width(inner), rows=frame.rows, code=code),
+            place=place,
+        )
+
+    def _place(self, nodes: list[_Node], extra: int, depth: int) -> list[Part]:
+        """Lines become groups; structures are shown in the open while there are rows left, else folded."""
+        parts: list[Part] = []
+        structures = sum(node.lines is None for node in nodes)
+        for node in nodes:
+            if node.lines is not None:
+                if parts and isinstance(parts[-1], Group) and parts[-1].title == "":
+                    parts[-1] = Group("", (*parts[-1].lines, *node.lines))
+                else:
+                    parts.append(Group("", tuple(node.lines)))
+                continue
+            made, used = self._place_structure(node, extra, structures, depth)
+            parts += made
+            extra -= used
+            structures -= 1
+        return parts
+
+    def _place_structure(
+        self, node: _Node, extra: int, structures: int, depth: int
+    ) -> tuple[list[Part], int]:
+        share = extra // structures
+        rows = count_rows(node.span, node.frame, extra)
+        fits = rows <= extra and (rows <= max(24, share) or self.all_open)
+        is_flat = all(is_field(child) for child in islice(node.span.iter_children(), 3))
+        if depth < _DEEPEST and (fits or share >= 12 or (is_flat and share >= 4)):
+            parts = self.build(node.span, node.frame, rows if fits else share, depth + 1)
+            used = count_shown(parts)
+            if is_flat and all(isinstance(part, Group | More) for part in parts):
+                return _entitle(node, parts), used
+            return [_fold(node, parts, opened=True)], used
+        share = min(32, max(6, self.hidden // structures), self.hidden)
+        if depth >= _DEEPEST or share < 4:
+            return [_fold(node, [], opened=False)], 0
+        self.hidden -= share
+        parts = self.build(node.span, node.frame, share, depth + 1)
+        self.hidden += max(0, share - count_shown(parts))
+        return [_fold(node, parts, opened=False)], 0
+
+
+def choose_width(span: Span) -> int:
+    """Bytes of a line: sixteen for plain content, eight for everything that is made of fields."""
+    if span.is_leaf:
+        return 16
+    parts = list(islice(span.iter_children(), 16))
+    return 16 if all(part.is_leaf for part in parts) and len(parts) * 16 < parts[-1].end - span.start else 8
+
+
+def choose_frame(span: Span, children: Sequence[Span], frame: Frame) -> Frame:
+    """How the lines of a structure lie: short fields that share a word of eight bytes stand at their place in it."""
+    if frame.origin is None or (span.start - frame.origin) % _WORD or len(span) % _WORD:
+        return replace(frame, staggers=False)
+    shares = any(len(child) < _WORD for child in children)
+    return replace(
+        frame,
+        width=_WORD,
+        staggers=shares and all(len(child) <= _WORD and is_field(child) for child in children),
+    )
+
+
+def count_rows(span: Span, frame: Frame, most: int, depth: int = 0) -> int:
+    """How many rows a structure takes when all of it is in the open; stops counting beyond `most`."""
+    rows = 0
+    for child in span.iter_children():
+        if is_field(child):
+            rows += frame.count_rows(child) + (1 if child.is_packed else 0)
+        else:
+            rows += 1 + (most if depth > _DEEPEST else count_rows(child, frame, most - rows, depth + 1))
+        if rows > most:
+            break
+    return rows
+
+
+def count_shown(parts: Sequence[Part]) -> int:
+    """How many rows some parts take in the open."""
+    rows = 0
+    for part in parts:
+        if isinstance(part, Group):
+            rows += len(part.lines)
+        elif isinstance(part, Fold):
+            rows += 1 + (count_shown(part.parts) if part.opened else 0)
+        else:
+            rows += 1
+    return rows
+
+
+def _enter(span: Span, frame: Frame) -> Frame:
+    return frame if span.origin is None else replace(frame, origin=span.origin)
+
+
+def _seek(children: Iterator[Span], budget: int, looked_at: int | None) -> tuple[int, Iterator[Span]]:
+    """Where there are more children than rows, those from the one that is looked at on, and how many come before."""
+    if looked_at is None:
+        return 0, children
+    head = list(islice(children, budget + 1))
+    if len(head) <= budget or head[budget - 1].end > looked_at:
+        return 0, chain(head, children)
+    before: deque[Span] = deque(maxlen=2)
+    count = 0
+    for child in chain(head, children):
+        if child.end > looked_at:
+            return count - len(before), chain(before, (child,), children)
+        before.append(child)
+        count += 1
+    return count - len(before), iter(before)
+
+
+def _split(children: Iterator[Span], budget: int) -> tuple[list[Span], Iterator[Span] | None]:
+    """As many children as there are rows, and the others as they come (None where there are none)."""
+    shown = list(islice(children, budget))
+    following = next(children, None)
+    return shown, None if following is None else chain((following,), children)
+
+
+def _tell_rest(span: Span, left_out: list[Span], rest: Iterator[Span] | None, frame: Frame) -> More:
+    others = chain(left_out, rest or ())
+    first = next(others)
+    count = 1 + sum(1 for _ in islice(others, _MOST_COUNTED))
+    many = f"{count:,}" if count <= _MOST_COUNTED else f"more than {_MOST_COUNTED:,}"
+    left = wording.plural(span.end - first.start, "byte")
+    return More(f"… {many} more from {frame.tell_at(first.start)}, {left}", f"{frame.code}.at({first.start})")
+
+
+def _entitle(node: _Node, parts: list[Part]) -> list[Part]:
+    """Lines of a structure under its name."""
+    title = f"{wording.clean(_label(node.span), 80)}, {tell_structure(node.span)}"
+    first = parts[0] if parts else Group("", ())
+    if not isinstance(first, Group):
+        return [Group(title, ()), *parts]
+    return [Group(title, first.lines), *parts[1:]]
+
+
+def _fold(node: _Node, parts: list[Part], *, opened: bool) -> Fold:
+    label, answer = wording.clean(_label(node.span), 80), tell_structure(node.span)
+    if any(line.role == "damage" for line in list_lines(parts)):
+        answer = f"ERROR inside: {answer}"
+    if not parts:
+        call = f"{node.frame.code}.at({node.span.start})"
+        return Fold(label, answer, f"{node.place}: {call}" if node.place else call)
+    return Fold(label, answer, node.place, tuple(parts), opened)
+
+
+def _tell_place(span: Span, frame: Frame) -> str:
+    """Where a structure is, and from where its own positions count."""
+    place = f"at {frame.tell_at(span.start)}"
+    if span.origin is None or span.origin == frame.origin:
+        return place
+    return f"{place}, inside it from {frame.tell_byte(span.origin)}"
+
+
+def _label(span: Span) -> str:
+    return span.label if span.number is None else f"{span.number} {span.label}"
