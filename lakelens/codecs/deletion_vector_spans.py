@@ -27,7 +27,17 @@ from lakelens.codecs.deletion_vector import (
 )
 from lakelens.codecs.roaring_spans import explain_roaring32, explain_roaring64
 from lakelens.codecs.span import Late, Octets, Span
-from lakelens.codecs.span_reader import GROUP, SpanReader, collect, flaw, flaw_if, group_items
+from lakelens.codecs.span_reader import (
+    GROUP,
+    SpanReader,
+    collect,
+    flaw,
+    flaw_if,
+    group_items,
+    rebase,
+    rename,
+    tell_count,
+)
 from lakelens.errors import Corrupt, Unsupported
 
 if TYPE_CHECKING:
@@ -91,7 +101,7 @@ def explain_paimon_dv_index(
 
     def decode() -> dict[str, BitMap64] | dict[int, BitMap64]:
         if known is not None:
-            return decode_paimon_dv_file(bytes(data[start:end]), known)
+            return rebase(lambda: decode_paimon_dv_file(bytes(data[start:end]), known), start)
         return {vector.start: vector.value for vector in _explain_vectors(data, start + 1, end)}
 
     note = "the deleted rows of data files"
@@ -110,10 +120,10 @@ def explain_hash_index(data: Octets, start: int = 0, end: int | None = None) -> 
     end = len(data) if end is None else end
 
     def decode() -> Any:
-        return decode_hash_index(bytes(data[start:end]))
+        return rebase(lambda: decode_hash_index(bytes(data[start:end])), start)
 
     count = (end - start) // 4
-    note = f"hashes of {count} keys"
+    note = f"hashes of {tell_count(count, 'key')}"
     children = partial(_explain_hashes, data, start, end)
     return Span(start, end, "hash index", Late(decode), note, children, origin=start)
 
@@ -244,7 +254,7 @@ def _name_vectors(data: Octets, start: int, end: int, ranges: list[tuple[str, in
         if at < begin:
             yield _tell_unnamed(at, begin)
         vector = explain_deletion_vector(data, begin, stop)
-        yield Span(begin, stop, name, Late(partial(_value_of, vector)), "deletion vector", (vector,))
+        yield rename(vector, name, "deletion vector")
         at = stop
     if at < end:
         yield _tell_unnamed(at, end)
@@ -253,10 +263,6 @@ def _name_vectors(data: Octets, start: int, end: int, ranges: list[tuple[str, in
 def _tell_unnamed(start: int, end: int) -> Span:
     note = "no vector that the index manifest names lies here"
     return Span(start, end, "unreferenced", None, note, role="unexplained")
-
-
-def _value_of(span: Span) -> Any:
-    return span.value
 
 
 def _sort_ranges(

@@ -31,7 +31,7 @@ from lakelens.codecs.roaring import (
     decode_roaring64,
 )
 from lakelens.codecs.span import Late, Octets, Span
-from lakelens.codecs.span_reader import SpanReader, collect, flaw_if, group_items
+from lakelens.codecs.span_reader import SpanReader, collect, flaw_if, group_items, tell_count
 from lakelens.errors import Corrupt
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _find_containers(data: Octets, head: _Head, end: int) -> Iterator[_Container
 
 def _explain_bitmap64(data: Octets, start: int, end: int) -> Iterator[Span]:
     reader = SpanReader(data, start, end, _WHAT)
-    size = reader.number("<q", "size", tell=lambda count: f"{count} buckets")
+    size = reader.number("<q", "size", tell=lambda count: tell_count(count, "bucket"))
     count, limit = size.value, reader.left // (4 + MIN_BITMAP_BYTES)
     yield flaw_if(not 0 <= count <= limit, size, "an impossible count of bitmaps", expected=f"0 to {limit}")
     if not 0 <= count <= limit:
@@ -231,7 +231,7 @@ def _explain_bitmap32(data: Octets, start: int, end: int, high: int) -> Iterator
     if head.flags is not None:
         yield Span(head.flags, head.pairs, "run flags", head.runs, _tell_flags(head))
     if head.count:
-        note = f"{head.count} containers, each key and cardinality - 1"
+        note = f"{tell_count(head.count, 'container')}, each key and cardinality - 1"
         size = head.pairs + 4 * head.count
         yield Span(head.pairs, size, "descriptive header", None, note, partial(_explain_pairs, head, high))
         if head.offsets is not None:
@@ -242,7 +242,9 @@ def _explain_bitmap32(data: Octets, start: int, end: int, high: int) -> Iterator
     if containers:
         make = partial(_explain_containers, data, containers, high)
         children = partial(group_items, len(containers), lambda i: _place(containers, i), "containers", make)
-        yield Span(head.body, containers[-1].end, "containers", None, f"{head.count} containers", children)
+        yield Span(
+            head.body, containers[-1].end, "containers", None, tell_count(head.count, "container"), children
+        )
     if failure is not None:
         raise failure
     if (stop := containers[-1].end if containers else head.body) < end:
@@ -260,10 +262,10 @@ def _explain_cookie(data: Octets, start: int, end: int) -> Iterator[Span]:
     reader.at = start
     if cookie & 0xFFFF == COOKIE_WITH_RUNS:
         first = reader.number("<H", "cookie", "SERIAL_COOKIE, there are run containers")
-        second = reader.number("<H", "size - 1", tell=lambda size: f"{size + 1} containers")
+        second = reader.number("<H", "size - 1", tell=lambda size: tell_count(size + 1, "container"))
     elif cookie == COOKIE:
         first = reader.number("<I", "cookie", "SERIAL_COOKIE_NO_RUNCONTAINER")
-        second = reader.number("<I", "size", tell=lambda size: f"{size} containers")
+        second = reader.number("<I", "size", tell=lambda size: tell_count(size, "container"))
         if second.value > 1 << 16:
             second = flaw_if(True, second, "an impossible count of containers", expected="at most 65536")
     else:
@@ -296,9 +298,11 @@ def _explain_some_pairs(head: _Head, high: int, first: int, stop: int) -> Iterat
         leaf = flaw_if(
             key <= previous, leaf, "container keys do not ascend", expected=f"more than {previous}"
         )
-        note = f"uint16, little-endian: {cardinality} positions"
+        note = f"uint16, little-endian: {tell_count(cardinality, 'position')}"
         held = Span(at + 2, at + 4, "cardinality - 1", cardinality - 1, note, number=i)
-        yield Span(at, at + 4, f"container {i}", None, f"{cardinality} positions", (leaf, held), number=i)
+        yield Span(
+            at, at + 4, f"container {i}", None, tell_count(cardinality, "position"), (leaf, held), number=i
+        )
 
 
 def _explain_offsets(data: Octets, head: _Head, end: int) -> Iterator[Span]:
@@ -330,7 +334,7 @@ def _explain_containers(
             container.end,
             container.kind,
             None,
-            f"container {container.number}: {container.cardinality} positions from {base}",
+            f"container {container.number}: {tell_count(container.cardinality, 'position')} from {base}",
             partial(explain, data, container, base),
             number=container.number,
         )
@@ -400,7 +404,7 @@ def _explain_runs(data: Octets, container: _Container, base: int) -> Iterator[Sp
                 "the runs of a run container overlap or leave it",
                 seen=f"{starts[i]} to {ends[i]}",
             )
-            note = f"uint16, little-endian: {lengths[i] + 1} positions"
+            note = f"uint16, little-endian: {tell_count(lengths[i] + 1, 'position')}"
             more = Span(at + 2, at + 4, "length - 1", lengths[i], note, number=container.number)
             label, note = f"run {i}", f"positions {lowest} to {highest}"
             yield Span(

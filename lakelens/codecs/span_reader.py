@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from lakelens.codecs.span import Octets, Span
+from lakelens.codecs.span import Late, Octets, Span
 from lakelens.errors import Corrupt, LakeError
 
 _Item = TypeVar("_Item")
@@ -107,6 +107,36 @@ def flaw_if(wrong: bool, span: Span, message: str, *, expected: object = None, s
         return span
     seen = span.value if seen is None else seen
     return flaw(span, Corrupt(message, offset=span.start, expected=expected, seen=seen))
+
+
+def tell_count(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> tell_count(1, "run"), tell_count(1000, "run")
+    ('1 run', '1000 runs')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def rebase(decode: Callable[[], _Item], start: int) -> _Item:
+    """What a decoder of a slice gives; the offset of the `Corrupt` that it raises is made absolute by `start`."""
+    try:
+        return decode()
+    except Corrupt as error:
+        offset = start + (error.offset or 0)
+        place, expected, seen = error.json_path, error.expected, error.seen
+        raise Corrupt(error.message, offset=offset, json_path=place, expected=expected, seen=seen) from error
+
+
+def rename(span: Span, label: str, note: str) -> Span:
+    """The same span under another name: what a table of contents calls the structure that lies there.
+
+    >>> rename(Span(0, 4, "deletion vector"), "a.parquet", "deletion vector").label
+    'a.parquet'
+    """
+    children = () if span.is_leaf else lambda: span.children
+    value = Late(lambda: span.value)
+    return Span(span.start, span.end, label, value, note, children, role=span.role, origin=span.origin)
 
 
 def collect(items: Iterable[_Item]) -> tuple[list[_Item], Corrupt | None]:
