@@ -14,6 +14,7 @@ from typing import Any, overload
 from lakelens.codecs.explain import KINDS, choose_kind, explain
 from lakelens.codecs.span import Late, Octets, Span, tell_damage
 from lakelens.errors import Corrupt, Missing
+from lakelens.formats.words import Words, count_bytes
 from lakelens.io.store import Store
 from lakelens.model.explanation import Explanation
 from lakelens.model.footer import Footer
@@ -25,11 +26,13 @@ KEPT_BLOCKS = 32
 
 # what a file says of itself by its magic, whatever was expected
 _SELF_TOLD = frozenset({"avro", "crc", "gzip", "orc", "parquet", "puffin"})
+_FORMATS = {"csv": "text", "json": "json_lines"}
 _NOUNS = {
     "avro": "Avro file",
     "crc": "Checksum file",
     "gzip": "gzip file",
     "json": "JSON document",
+    "json_lines": "JSON lines",
     "orc": "ORC file",
     "parquet": "Parquet file",
     "puffin": "Puffin file",
@@ -97,16 +100,6 @@ class StoredOctets:
         return data
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What an explanation says above its bytes; see `Explanation`."""
-
-    what: str = ""
-    summary: str = ""
-    place: str = ""
-    details: str = ""
-
-
 def read_octets(store: Store, path: str) -> Octets:
     """The bytes of a stored file; those of a large one are read when they are looked at. Raises `Missing`.
 
@@ -154,6 +147,15 @@ def tell_kind(data: Octets, path: str, expected: str = "") -> str:
     """
     seen = choose_kind(data, path.rpartition("/")[2])
     return expected if seen not in _SELF_TOLD and expected in KINDS else seen
+
+
+def tell_file_kind(file_format: str) -> str:
+    """The kind of bytes of a data file's format as metadata words it.
+
+    >>> tell_file_kind("json"), tell_file_kind("parquet")
+    ('json_lines', 'parquet')
+    """
+    return _FORMATS.get(file_format, file_format)
 
 
 def make_explanation(
@@ -272,30 +274,3 @@ def find_footer(explanation: Explanation) -> Span | None:
             if part.label.lower().startswith(wanted) and not part.is_leaf:
                 return part
     return None
-
-
-def count_bytes(size: int) -> str:
-    """A number of bytes in words.
-
-    >>> count_bytes(1), count_bytes(12345)
-    ('1 byte', '12,345 bytes')
-    """
-    return "1 byte" if size == 1 else f"{size:,} bytes"
-
-
-def join_words(*parts: str | None) -> str:
-    """Clauses side by side, those that say nothing left out.
-
-    >>> join_words("entry 0 of m0", None, "", "bucket 0")
-    'entry 0 of m0, bucket 0'
-    """
-    return ", ".join(part for part in parts if part)
-
-
-def name_file(path: str | None) -> str:
-    """The last component of a path.
-
-    >>> name_file("/t/manifest/m-0")
-    'm-0'
-    """
-    return (path or "").rpartition("/")[2]

@@ -8,12 +8,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.display import Displayable
+from lakelens.errors import LakeError
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.footer import Footer
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyroaring import FrozenBitMap64
+
+    from lakelens.errors import LakeError
+    from lakelens.model.deletes import DeleteMatch
+    from lakelens.model.explanation import Explanation
+
+
+def _raise(error: LakeError, file: DataFile) -> None:
+    raise error
+
 
 Content = Literal["data", "position_deletes", "equality_deletes", "deletion_vector", "changelog"]
 
@@ -61,6 +72,36 @@ class DataFile(Explainable, Displayable, ABC):
     def preview(self, n: int = 10) -> pa.Table:
         """The first `n` rows as stored, system columns included."""
 
+    @property
+    def deletes(self) -> tuple[DeleteMatch, ...]:
+        """The delete files and deletion vectors that reach this file in its snapshot, each with its rule and its rows."""
+        return ()
+
+    @property
+    def deleted_positions(self) -> FrozenBitMap64:
+        """The rows of this file that `deletes` delete, counted from 0: a `pyroaring.FrozenBitMap64`.
+
+        Reads the delete files and, where they delete by value, this file. A position past the end is a finding and is
+        left out. Raises `LakeError` when a delete cannot be read.
+        """
+        from lakelens.model.deletes import unite_positions
+
+        return unite_positions(self.deletes, self.record_count, self._note_beyond)
+
+    @property
+    def live_record_count(self) -> int | None:
+        """The rows of this file that are not deleted; None where that cannot be told.
+
+        Read from the metadata where one deletion vector with a recorded number of rows is all; else `deleted_positions`
+        are. Raises `LakeError` when a delete cannot be read.
+        """
+        from lakelens.model.deletes import count_live_rows
+
+        return count_live_rows([self], _raise).count
+
+    def _note_beyond(self, match: DeleteMatch, last: int) -> None:
+        """Hear that a match deletes rows that the file does not have, the last of them `last`."""
+
     def further(self, name: str) -> Any:
         """The value of one of the format's own columns in `FileSet.to_arrow`."""
         return getattr(self, name)
@@ -89,6 +130,19 @@ class IndexFile(Explainable, Displayable):
     blobs: tuple[Any, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict)
     _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    _vectors: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def vector_view(self, data_file: str) -> Explanation:
+        """The bytes of the deletion vector of one data file inside this file, each with its name.
+
+        `data_file` is what `ranges` calls it. Raises `Missing` when the file has no vector for it.
+        """
+        if self._vectors is None:
+            raise LakeError(
+                f"an index file of type {self.index_type} holds no deletion vectors", path=self.path
+            )
+        return self._vectors(self, data_file)
 
     def __repr__(self) -> str:
         return f"<IndexFile {self.index_type} {self.path.rsplit('/', 1)[-1]}: {self.row_count} rows>"

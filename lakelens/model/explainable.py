@@ -29,8 +29,8 @@ class Source:
         self._explain = explain
         self._needs = needs
 
-    def __call__(self, thing: Any) -> Explanation:
-        explanation: Explanation = self._explain(thing, *self._needs)
+    def __call__(self, *things: Any) -> Explanation:
+        explanation: Explanation = self._explain(*things, *self._needs)
         return explanation
 
     def __copy__(self) -> Source:

@@ -144,6 +144,10 @@ class TableContext(TableAccess):
             known = self._manifests[key] = PaimonManifest(record, content, self)
         return known
 
+    def find_manifest(self, name: str, content: Content) -> PaimonManifest | None:
+        """A manifest that a list was found to name; None for one that no list named so far."""
+        return self._manifests.get((name, content))
+
     def kind_of(self, column: PaimonField) -> DataType:
         """The type of a column in the words of the model, made once."""
         found = self._kinds.get(column)

@@ -12,14 +12,23 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.binary_row import BinaryRow
 from lakelens.codecs.paimon_type import PaimonField
 from lakelens.errors import LakeError
+from lakelens.formats.paimon.bytes import (
+    KEY_STATS,
+    VALUE_STATS,
+    explain_bounds,
+    explain_file_row,
+    explain_stats,
+    refuse,
+)
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.layout import file_format
+from lakelens.formats.paimon.rows import StoredRow, decode_row
 from lakelens.formats.paimon.schema import PaimonSchema, require_schema
-from lakelens.formats.paimon.stats import SimpleStats, decode_row, decode_stats
+from lakelens.formats.paimon.stats import SimpleStats, decode_stats
 from lakelens.model.datafile import Content, DataFile
+from lakelens.model.explainable import Source
 from lakelens.model.footer import Footer
 from lakelens.model.schema import DataType
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
@@ -28,10 +37,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.formats.paimon.deletes import DeleteMatch
+    from lakelens.formats.paimon.manifest import PaimonManifest
+    from lakelens.model.explanation import Explanation
 
 SOURCES = {0: "APPEND", 1: "COMPACT"}
 _CUT = {"CHAR", "VARCHAR", "BINARY", "VARBINARY"}
 _EPOCH = datetime(1970, 1, 1)
+_NOT_WRITTEN = Source(refuse, "no bytes of this column are stored: it was added after the file was written")
 
 
 class PaimonDataFile(DataFile):
@@ -104,24 +116,24 @@ class PaimonDataFile(DataFile):
         return require_schema(self._context.schemas.find(number), number, self.manifest or "")
 
     @cached_property
-    def min_key(self) -> BinaryRow | None:
+    def min_key(self) -> StoredRow | None:
         """The first key of the file (trimmed primary key); None for append tables. Raises `LakeError` on damage."""
         return self._decode_key("_MIN_KEY")
 
     @cached_property
-    def max_key(self) -> BinaryRow | None:
+    def max_key(self) -> StoredRow | None:
         """The last key of the file; None for append tables. Raises `LakeError` on damage."""
         return self._decode_key("_MAX_KEY")
 
     @cached_property
     def key_stats(self) -> SimpleStats:
         """Statistics over the trimmed primary key. Raises `LakeError` on damage."""
-        return decode_stats(self.raw["_FILE"].get("_KEY_STATS"), self.schema.key_columns, self.manifest or "")
+        return self._decode_stats(KEY_STATS, self.schema.key_columns)
 
     @cached_property
     def value_stats(self) -> SimpleStats:
         """Statistics over the columns, by the names of the file's own schema. Raises `LakeError` on damage."""
-        return decode_stats(self.raw["_FILE"].get("_VALUE_STATS"), self._stats_columns(), self.manifest or "")
+        return self._decode_stats(VALUE_STATS, self._stats_columns())
 
     @cached_property
     def bounds(self) -> Bounds:
@@ -160,21 +172,45 @@ class PaimonDataFile(DataFile):
 
         return read_rows(self._context.store, self.path, self.file_format, n)
 
+    def bytes_view(self) -> Explanation:
+        """The stored file. Raises `Missing` when it is gone."""
+        from lakelens.formats.paimon.file_bytes import explain_data_file
+
+        return explain_data_file(self, self._context.store)
+
+    def file_index_view(self) -> Explanation:
+        """The index over the file's columns: embedded in the manifest entry, or a file beside. `LakeError` for none."""
+        from lakelens.formats.paimon.file_bytes import explain_file_index
+
+        return explain_file_index(self, self._context.store)
+
+    def find_manifest(self) -> PaimonManifest | None:
+        """The manifest that the file was found in."""
+        return self._context.find_manifest((self.manifest or "").rpartition("/")[2], self.content)
+
     def further(self, name: str) -> Any:
         """The value of one of Paimon's own columns; keys as dicts under today's names, None where they do not decode."""
         if name in ("min_key", "max_key"):
             return self._context.attempt(lambda: self._word_key(name), self.manifest or self.file_name, None)
         return getattr(self, name)
 
-    def _decode_key(self, name: str) -> BinaryRow | None:
+    def _decode_stats(self, label: str, columns: Sequence[PaimonField]) -> SimpleStats:
+        raw = self.raw["_FILE"].get(label.removeprefix("_FILE."))
+        rows, source = Source(explain_file_row, self, self._context.store), Source(explain_stats, self, label)
+        return decode_stats(raw, columns, self.manifest or "", label, rows, source)
+
+    def _decode_key(self, name: str) -> StoredRow | None:
         data = self.raw["_FILE"].get(name)
         columns = self.schema.key_columns if data and data[:4] != b"\x00\x00\x00\x00" else ()
-        return decode_row(data, columns, self.manifest or "") if columns else None
+        if not columns:
+            return None
+        source = Source(explain_file_row, self, self._context.store)
+        return decode_row(data, columns, self.manifest or "", f"_FILE.{name}", source)
 
     def _word_key(self, name: str) -> dict[str, Any] | None:
         if self._context.schemas.find(self.schema_id or 0) is None:
             return None
-        row: BinaryRow | None = getattr(self, name)
+        row: StoredRow | None = getattr(self, name)
         if row is None:
             return None
         promotions = self._context.promotions(self.schema)
@@ -204,15 +240,24 @@ class PaimonDataFile(DataFile):
         positions = {column.id: position for position, column in enumerate(stats.columns)}
         written = {column.id for column in self.schema.columns}
         promotions = self._context.promotions(self.schema)
+        source = Source(explain_bounds, self)
         built: dict[str, ColumnBounds] = {}
         for column, field in zip(today.columns, today.fields, strict=True):
             if column.id in positions:
                 promote = promotions.get(column.id)
-                bounds = self._column_bounds(stats, positions[column.id], column.name, field.type, promote)
+                bounds = self._column_bounds(
+                    stats, positions[column.id], column.name, field.type, promote, source
+                )
             elif column.id not in written and self.write_cols is None:
                 rows = self.row_count
                 bounds = ColumnBounds(
-                    column.name, field.type, column.id, nulls=rows, values=rows, truncated=False
+                    column.name,
+                    field.type,
+                    column.id,
+                    nulls=rows,
+                    values=rows,
+                    truncated=False,
+                    _source=_NOT_WRITTEN,
                 )
             else:
                 continue
@@ -223,13 +268,15 @@ class PaimonDataFile(DataFile):
             if column.id not in kept and not column.name.startswith("_"):
                 name = f"{column.name}#{column.id}"
                 kind = self._context.kind_of(column)
-                bounds = self._column_bounds(stats, positions[column.id], name, kind, lambda value: value)
+                bounds = self._column_bounds(
+                    stats, positions[column.id], name, kind, lambda value: value, source
+                )
                 if bounds is not None:
                     built[name] = bounds
         return Bounds(built)
 
     def _column_bounds(
-        self, stats: SimpleStats, position: int, name: str, kind: DataType, promote: Any
+        self, stats: SimpleStats, position: int, name: str, kind: DataType, promote: Any, source: Source
     ) -> ColumnBounds | None:
         low, high, nulls = stats.min_values[position], stats.max_values[position], stats.null_counts[position]
         if low is None and high is None and nulls is None:
@@ -244,6 +291,7 @@ class PaimonDataFile(DataFile):
             nulls=nulls,
             values=self.row_count,
             truncated=None if column.type.name in _CUT else False,
+            _source=source,
         )
 
 

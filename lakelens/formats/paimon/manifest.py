@@ -14,14 +14,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Corrupt, Missing
+from lakelens.formats.paimon.bytes import (
+    explain_entry,
+    explain_list_row,
+    explain_list_stats,
+    explain_manifest,
+    explain_manifest_list,
+)
 from lakelens.formats.paimon.containers import decode_container, decode_container_header
 from lakelens.formats.paimon.datafile import PaimonDataFile
 from lakelens.formats.paimon.stats import SimpleStats, decode_stats
 from lakelens.model.datafile import Content
+from lakelens.model.explainable import Source
 from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.context import TableContext
+    from lakelens.model.explanation import Explanation
 
 KINDS = {0: "ADD", 1: "DELETE"}
 
@@ -53,8 +62,14 @@ class PaimonManifest(Manifest):
     @cached_property
     def partition_stats(self) -> SimpleStats:
         """Statistics over the partition columns. Raises `LakeError` on damage."""
+        label = "_PARTITION_STATS"
         return decode_stats(
-            self.raw.get("_PARTITION_STATS"), self._context.schema.partition_columns, self.path
+            self.raw.get(label),
+            self._context.schema.partition_columns,
+            self.path,
+            label,
+            Source(explain_list_row, self),
+            Source(explain_list_stats, self, label),
         )
 
     @cached_property
@@ -84,6 +99,14 @@ class PaimonManifest(Manifest):
         """The container's own words: `format`, `schema`, `codec`, `metadata`."""
         return decode_container_header(self._context.store.read(self.path), self.path)
 
+    def bytes_view(self) -> Explanation:
+        """The manifest file; rows inside of Avro records are explained too. Raises `Missing`."""
+        return explain_manifest(self, self._context)
+
+    @cached_property
+    def _entry_source(self) -> Source:
+        return Source(explain_entry, self, self._context)
+
     def _make_entry(self, record: Mapping[str, Any], position: int) -> Entry:
         file = record.get("_FILE")
         if not isinstance(file, Mapping) or not isinstance(file.get("_FILE_NAME"), str):
@@ -103,7 +126,7 @@ class PaimonManifest(Manifest):
                 seen=seen,
             )
         found = PaimonDataFile(record, self.content, self.path, self._context)  # type: ignore[arg-type]
-        return Entry(kind, None, found.max_sequence_number, found, raw=record)
+        return Entry(kind, None, found.max_sequence_number, found, raw=record, _source=self._entry_source)
 
     def _check_counts(self, entries: Sequence[Entry]) -> None:
         for status, recorded in (("ADD", self.num_added_files), ("DELETE", self.num_deleted_files)):
@@ -139,6 +162,10 @@ class PaimonManifestList(ManifestList):
     def header(self) -> Mapping[str, Any]:
         """The container's own words: `format`, `schema`, `codec`, `metadata`."""
         return decode_container_header(self._context.store.read(self.path), self.path)
+
+    def bytes_view(self) -> Explanation:
+        """The file of the list; rows inside of Avro records are explained too. Raises `Missing`."""
+        return explain_manifest_list(self, self._context)
 
     def _make_manifest(self, record: Mapping[str, Any], content: Content, position: int) -> PaimonManifest:
         if not isinstance(record.get("_FILE_NAME"), str):

@@ -9,9 +9,12 @@ from typing import Any
 from lakelens.codecs.binary_row import decode_binary_row
 from lakelens.codecs.paimon_type import PaimonField
 from lakelens.errors import LakeError
+from lakelens.formats.paimon.bytes import explain_partition
 from lakelens.formats.paimon.layout import DEFAULT_PARTITION, Layout, escape_path, join_partition
 from lakelens.formats.paimon.partitiontext import is_blank, word_value
+from lakelens.formats.paimon.rows import PaimonPartition
 from lakelens.io.store import Store, list_names
+from lakelens.model.explainable import Source
 from lakelens.model.finding import Findings
 from lakelens.model.stats import Partition
 
@@ -30,7 +33,7 @@ class Partitions:
         findings: Findings,
     ) -> None:
         self._columns = tuple(columns)
-        self._store = store
+        self.store = store
         self._layout = layout
         self._findings = findings
         self._legacy = options.get("partition.legacy-name", "true").strip().lower() != "false"
@@ -67,18 +70,19 @@ class Partitions:
         return found
 
     def _decode(self, data: bytes, path: str) -> Partition:
+        source = Source(explain_partition, path, self) if data else None
         if not self._columns and len(data) <= 12:
-            return Partition({}, {})
+            return PaimonPartition({}, {}, data, (), source)
         try:
             row = decode_binary_row(data, self._columns)
         except LakeError as error:
             error.path = error.path or path
             self._findings.add_error(error, path)
-            return Partition({}, {})
+            return PaimonPartition({}, {}, data, self._columns, source)
         texts = {
             c.name: self._word(value, c, self._legacy) for c, value in zip(self._columns, row, strict=True)
         }
-        return Partition(row.to_dict(), texts)
+        return PaimonPartition(row.to_dict(), texts, data, self._columns, source)
 
     def _word(self, value: Any, column: PaimonField, legacy: bool) -> str:
         text = word_value(value, column.type, legacy=legacy)
@@ -104,7 +108,7 @@ class Partitions:
         names = self._listings.get(parent)
         if names is None:
             try:
-                names = frozenset(list_names(self._store, parent))
+                names = frozenset(list_names(self.store, parent))
             except LakeError as error:
                 self._findings.add_error(error, parent)
                 names = frozenset()

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 from lakelens.codecs.paimon_type import PaimonField, PaimonType, parse_field
 from lakelens.errors import Corrupt, LakeError
+from lakelens.formats.paimon.bytes import explain_schema
 from lakelens.formats.paimon.layout import Layout, parse_numbered
 from lakelens.formats.paimon.types import describe_field
 from lakelens.formats.paimon.wire import SchemaDocument, parse_document, parse_json
 from lakelens.io.store import Store, list_names
+from lakelens.model.explainable import Source
 from lakelens.model.finding import Findings
 from lakelens.model.schema import PartitionField, PartitionSpec, Schema
 
@@ -184,7 +186,8 @@ class Schemas:
         schema, notes = parse_schema(parse_json(self._store.read(path), path), path)
         for note in notes:
             self._findings.add("warning", "schema-document", path, note)
-        return schema
+        others = Source(lambda schema, book: book.all(), self)
+        return replace(schema, _source=Source(explain_schema, self._store), _others=others)
 
     def _note_missing(self, number: int, path: str) -> None:
         message = f"schema {number} is referred to and not there: what was written with it stays undecoded"

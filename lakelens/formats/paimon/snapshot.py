@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.errors import LakeError
+from lakelens.formats.paimon.bytes import explain_snapshot, explain_statistics
 from lakelens.formats.paimon.datafile import PaimonDataFile
 from lakelens.formats.paimon.deletes import DeleteMatch, match_deletes
 from lakelens.formats.paimon.index import PaimonIndexFile, read_index_files
@@ -22,12 +23,14 @@ from lakelens.formats.paimon.wire import (
 )
 from lakelens.model.datafile import DataFile, StatisticsFile
 from lakelens.model.diff import Diff
+from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Entry
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.table import PaimonTable
+    from lakelens.model.explanation import Explanation
 
 T = TypeVar("T")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -157,7 +160,7 @@ class PaimonSnapshot(Snapshot):
         if name is None:
             return ()
         path = self.context.layout.statistics(name)
-        absent = StatisticsFile("table", path, name, None)
+        absent = StatisticsFile("table", path, name, None, _source=self._statistics_source)
         return (self._attempt(lambda: self._read_statistics(path, name), path, absent),)
 
     @cached_property
@@ -165,12 +168,23 @@ class PaimonSnapshot(Snapshot):
         """What this snapshot changed: the diff to the one before, to nothing when there is none."""
         return self._table.diff(self.parent_id, self)
 
+    def bytes_view(self) -> Explanation:
+        """The snapshot's document. Raises `Missing` when it has expired since."""
+        return explain_snapshot(self)
+
     def _read_statistics(self, path: str, name: str) -> StatisticsFile:
         data = self.context.store.read(path)
         raw = parse_json(data, path)
         document, _ = parse_document(StatisticsDocument, raw, path)
         columns = document.col_stats or {}
-        return StatisticsFile("table", path, name, document.snapshot_id, len(data), columns, raw)
+        source = self._statistics_source
+        return StatisticsFile(
+            "table", path, name, document.snapshot_id, len(data), columns, raw, _source=source
+        )
+
+    @property
+    def _statistics_source(self) -> Source:
+        return Source(explain_statistics, self.context.store)
 
     def _merge(self) -> list[DataFile]:
         merged = merge_entries([*self._entries_of("base"), *self._entries_of("delta")])

@@ -13,16 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakelens.codecs.binary_row import BinaryRow, decode_binary_row
+from lakelens.codecs.binary_row import BinaryRow
 from lakelens.codecs.paimon_type import PaimonField
 from lakelens.display import Displayable
-from lakelens.errors import LakeError
+from lakelens.formats.paimon.rows import StoredRow, decode_row
+from lakelens.model.explainable import Explainable, Source
 
 _NO_FIELDS = 12  # bytes of a serialized row of arity 0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SimpleStats(Displayable):
+class SimpleStats(Explainable, Displayable):
     """Decoded statistics: `names` of the columns, `min_values` and `max_values` as rows, `null_counts` in the same order.
 
     All are empty where nothing was kept; a null count is None when it is unknown.
@@ -34,6 +35,7 @@ class SimpleStats(Displayable):
     null_counts: tuple[int | None, ...]
     columns: tuple[PaimonField, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -45,8 +47,17 @@ class SimpleStats(Displayable):
 EMPTY_STATS = SimpleStats((), BinaryRow((), ()), BinaryRow((), ()), ())
 
 
-def decode_stats(raw: Mapping[str, Any] | None, columns: Sequence[PaimonField], path: str) -> SimpleStats:
+def decode_stats(
+    raw: Mapping[str, Any] | None,
+    columns: Sequence[PaimonField],
+    path: str,
+    label: str = "",
+    rows: Source | None = None,
+    source: Source | None = None,
+) -> SimpleStats:
     """Statistics of the given columns. Raises `Corrupt` naming the file and the byte of the row.
+
+    `label` names the field that holds them; `rows` and `source` find the bytes of the rows, and of both together.
 
     >>> row = bytes.fromhex("0000000100000000000000000100000000000000")
     >>> raw = {"_MIN_VALUES": row, "_MAX_VALUES": row, "_NULL_COUNTS": [0]}
@@ -58,20 +69,22 @@ def decode_stats(raw: Mapping[str, Any] | None, columns: Sequence[PaimonField], 
         return EMPTY_STATS
     counts = tuple(raw.get("_NULL_COUNTS") or ())
     lowest, highest = raw.get("_MIN_VALUES"), raw.get("_MAX_VALUES")
+    lower, upper = f"{label}._MIN_VALUES", f"{label}._MAX_VALUES"
     if lowest is None or highest is None or (_is_empty(lowest) and columns):
-        return SimpleStats((), BinaryRow((), ()), BinaryRow((), ()), counts, (), raw)
-    low, high = decode_row(lowest, columns, path), decode_row(highest, columns, path)
+        low, high = _make_empty(lowest, lower, rows), _make_empty(highest, upper, rows)
+        return SimpleStats((), low, high, counts, (), raw, _source=source)
+    low, high = (
+        decode_row(lowest, columns, path, lower, rows),
+        decode_row(highest, columns, path, upper, rows),
+    )
     counts = (*counts, *(None for _ in columns))[: len(columns)]
-    return SimpleStats(tuple(c.name for c in columns), low, high, counts, tuple(columns), raw)
+    names = tuple(c.name for c in columns)
+    return SimpleStats(names, low, high, counts, tuple(columns), raw, _source=source)
 
 
-def decode_row(data: bytes, columns: Sequence[PaimonField], path: str) -> BinaryRow:
-    """One row of a manifest; an error names the manifest."""
-    try:
-        return decode_binary_row(data, columns)
-    except LakeError as error:
-        error.path = error.path or path
-        raise
+def _make_empty(stored: bytes | None, label: str, source: Source | None) -> StoredRow:
+    """What stands for no statistics: a row of no fields, whatever is stored."""
+    return StoredRow(BinaryRow((), ()), stored or b"", (), label, None if stored is None else source)
 
 
 def _is_empty(data: bytes) -> bool:

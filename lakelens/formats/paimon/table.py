@@ -6,10 +6,11 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
+from lakelens.formats.paimon.bytes import explain_table
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.layout import MAIN, parse_numbered
 from lakelens.formats.paimon.pointer import SnapshotPointer, find_latest
@@ -21,6 +22,9 @@ from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import Refs, Snapshot, Snapshots
 from lakelens.model.table import Evidence, Reads, Relocation, Table
 from lakelens.model.tree import StoredFile
+
+if TYPE_CHECKING:
+    from lakelens.model.explanation import Explanation
 
 
 class PaimonTable(Table):
@@ -191,6 +195,10 @@ class PaimonTable(Table):
     def has_snapshot(self, number: int) -> bool:
         """Whether the branch has a snapshot file of this number."""
         return number in self.pointer.ids or number in self.pointer.stray
+
+    def bytes_view(self) -> Explanation:
+        """The two documents that say what the table is now: the current snapshot's and today's schema's."""
+        return explain_table(self)
 
     def list_files(self) -> Iterator[StoredFile]:
         """Every object below the table's directory with its role; listed anew at each call."""

@@ -1,0 +1,90 @@
+"""The bytes behind the files of a Paimon table: data files, their indexes, index files and the vectors in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lakelens.codecs.explain import explain
+from lakelens.errors import LakeError, Missing
+from lakelens.formats.bytes import (
+    explain_file,
+    explain_range,
+    find_child,
+    focus_on,
+    make_explanation,
+    tell_file_kind,
+)
+from lakelens.formats.paimon.bytes import describe_entry, locate_in_entry
+from lakelens.formats.words import Words, count_bytes, join_words, name_file
+from lakelens.io.store import Store
+from lakelens.model.explanation import Explanation
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.context import TableContext
+    from lakelens.formats.paimon.datafile import PaimonDataFile
+    from lakelens.formats.paimon.index import PaimonIndexFile
+
+_EMBEDDED = "_FILE._EMBEDDED_FILE_INDEX"
+_INDEX_KINDS = {"HASH": "hash_index", "DELETION_VECTORS": "paimon_dv_index"}
+
+
+def explain_data_file(file: PaimonDataFile, store: Store) -> Explanation:
+    """The stored file, by its own magic."""
+    words = Words(place=name_file(file.path), details=describe_entry(file))
+    return explain_file(store, file.path, tell_file_kind(file.file_format), words)
+
+
+def explain_file_index(file: PaimonDataFile, store: Store) -> Explanation:
+    """The index over the columns of a data file: embedded in its manifest entry, or a file of its own beside it."""
+    data = file.embedded_file_index
+    if data is not None:
+        words = Words(
+            "File index", count_bytes(len(data)), f"{_EMBEDDED} of {file.file_name}", describe_entry(file)
+        )
+        base = locate_in_entry(file, _EMBEDDED, data, store)
+        return make_explanation(data, explain(data, "file_index"), words, path=file.manifest, base=base)
+    name = next((name for name in file.extra_files if name.endswith(".index")), None)
+    if name is None:
+        raise LakeError(
+            "the data file has no file index", path=file.path, hint="bytes_view() shows the file itself"
+        )
+    path = f"{file.path.rpartition('/')[0]}/{name}"
+    words = Words("File index", place=name, details=f"beside {file.file_name}")
+    return explain_file(store, path, "file_index", words)
+
+
+def explain_index_file(file: PaimonIndexFile, context: TableContext) -> Explanation:
+    """The stored index file; of deletion vectors each with the data file it is for."""
+    kind = _INDEX_KINDS.get(file.index_type, "")
+    more: dict[str, Any] = {"ranges": file.ranges} if file.index_type == "DELETION_VECTORS" else {}
+    words = Words(f"Index file {file.index_type}", place=name_file(file.path), details=describe_index(file))
+    return explain_file(context.store, file.path, kind, words, **more)
+
+
+def explain_vector(file: PaimonIndexFile, data_file: str, context: TableContext) -> Explanation:
+    """The deletion vector of one data file inside its index file. Raises `Missing` when the file has none for it."""
+    found = next((one for one in file.ranges if one["data_file"] == data_file), None)
+    if found is None:
+        names = ", ".join(str(one["data_file"]) for one in file.ranges[:5])
+        raise Missing(
+            f"no deletion vector of {data_file}", path=file.path, hint=f"there are {names or 'none'}"
+        )
+    whole = explain_index_file(file, context)
+    cardinality = found["cardinality"]
+    rows = "" if cardinality is None else f"{cardinality:,} deleted rows recorded"
+    details = join_words(f"in {name_file(file.path)}", f"at byte {found['offset']}", describe_index(file))
+    words = Words("Deletion vector", rows, f"of {data_file}", details)
+    span = find_child(whole, found["offset"])
+    if span is None:
+        return explain_range(
+            whole.data, "deletion_vector", found["offset"], found["length"], words, path=file.path
+        )
+    return focus_on(whole, span, words)
+
+
+def describe_index(file: PaimonIndexFile) -> str:
+    """Where an index file is spoken of: its manifest, bucket and partition."""
+    bucket = "" if file.bucket is None else f"bucket {file.bucket}"
+    partition = "" if file.partition is None else str(file.partition)
+    place = f"{bucket} of {partition}" if bucket and partition else bucket or partition
+    return join_words(place, f"named by {name_file(file.manifest)}" if file.manifest else "")

@@ -1,0 +1,42 @@
+"""What explanations say above their bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What an explanation says above its bytes; see `Explanation`."""
+
+    what: str = ""
+    summary: str = ""
+    place: str = ""
+    details: str = ""
+
+
+def count_bytes(size: int) -> str:
+    """A number of bytes in words.
+
+    >>> count_bytes(1), count_bytes(12345)
+    ('1 byte', '12,345 bytes')
+    """
+    return "1 byte" if size == 1 else f"{size:,} bytes"
+
+
+def join_words(*parts: str | None) -> str:
+    """Clauses side by side, those that say nothing left out.
+
+    >>> join_words("entry 0 of m0", None, "", "bucket 0")
+    'entry 0 of m0, bucket 0'
+    """
+    return ", ".join(part for part in parts if part)
+
+
+def name_file(path: str | None) -> str:
+    """The last component of a path.
+
+    >>> name_file("/t/manifest/m-0")
+    'm-0'
+    """
+    return (path or "").rpartition("/")[2]
