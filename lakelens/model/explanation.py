@@ -108,7 +108,9 @@ def is_field(span: Span) -> bool:
     parts = list(islice(span.iter_children(), _MOST_PARTS + 1))
     if len(parts) > _MOST_PARTS or not all(part.is_leaf for part in parts):
         return False
-    if len(parts) > 1 and any(part.is_packed or part.role in ("damage", "unexplained") for part in parts):
+    if any(part.is_packed for part in parts):
+        return False
+    if len(parts) > 1 and any(part.role in ("damage", "unexplained") for part in parts):
         return False
     if len(parts) == 1 or find_main(parts) is not None:
         return True

@@ -5,29 +5,44 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from html import escape
 from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.model.explanation import Explanation
 from lakelens.views.bytes_lines import list_tokens
-from lakelens.views.bytes_model import BytesView, Group, More, Part, present_bytes
+from lakelens.views.bytes_model import BytesView, Fold, Group, More, Part, present_bytes
+from lakelens.views.wording import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 # classes of the common sheet that this view never uses: their rules are left out of its style
 _UNUSED = ("ll-f", "ll-b", "ll-o", "ll-a", "ll-r", "ll-s", "ll-id", "ll-c")
-_PIXELS = 7.3  # of one character of code
+_PIXELS = 7.25  # of one character of code
+_SMALLEST = 0.001  # of the rows of a view: fewer than the few that there always are
+_INDENT = 10  # pixels, of the body of a fold
 
 
 class Columns(NamedTuple):
-    """Which columns a view has; `field` and `value` are their widths in pixels, so that several tables align."""
+    """Which columns a view has, and their widths in pixels (0: not there), so that its tables align at every depth."""
 
-    number: bool
+    at: int
+    number: int
     field: int
+    octets: int
+    ascii: int
     value: int
-    columns: int
+
+    @property
+    def across(self) -> int:
+        """How many columns there are."""
+        return 4 + bool(self.number) + bool(self.field) + bool(self.value)
+
+    def tell_at(self, depth: int) -> int:
+        """The width of the first column, narrower by what the body of a fold is indented."""
+        return max(24, self.at - depth * _INDENT)
 
 
 def render_bytes(explanation: Explanation, detail: int, most: int, *, style: bool = True) -> str:
@@ -36,8 +51,10 @@ def render_bytes(explanation: Explanation, detail: int, most: int, *, style: boo
     while True:
         markup = _render(present_bytes(explanation, detail, scale), style)
         size = len(markup.encode())
-        if size <= most or scale < 0.01:
+        if size <= most:
             return markup
+        if scale < _SMALLEST:
+            return f"<pre>{escape(visible(explanation.what[:200]))}: too much to show in {most:,} bytes</pre>"
         scale *= min(0.7, 0.9 * most / size)
 
 
@@ -51,12 +68,25 @@ def _render(view: BytesView, style: bool) -> str:
 
 
 def choose_columns(view: BytesView) -> Columns:
-    """The columns that some line fills."""
+    """The columns that some line fills, as wide as what is in them."""
     lines = list(view.list_lines())
-    number = any(line.number is not None for line in lines)
-    field = max((len(line.field) for line in lines), default=0)
-    value = max((len(line.value) for line in lines), default=0)
-    return Columns(number, _measure(field, 18), _measure(value, 28), 4 + number + bool(field) + bool(value))
+    numbers = [len(str(line.number)) for line in lines if line.number is not None]
+    octets = max((line.lead + line.end - line.start for line in lines if line.role != "more"), default=0)
+    depth = min(4, measure_depth(view.parts))
+    return Columns(
+        max((len(line.at) for line in lines), default=0) * 8 + 14 + depth * _INDENT,
+        max(numbers) * 8 + 18 if numbers else 0,
+        _measure(max((len(line.field) for line in lines), default=0), 20 if octets <= 8 else 16),
+        int(max(octets, 5) * 3 * _PIXELS) + 6,
+        int(max(octets, 5) * _PIXELS) + 12,
+        # sixteen bytes and their characters leave one column for what they mean and what they are
+        0 if octets > 8 else _measure(max((len(line.value) for line in lines), default=0), 24),
+    )
+
+
+def measure_depth(parts: Sequence[Part]) -> int:
+    """How many folds lie in one another."""
+    return max((1 + measure_depth(part.parts) for part in parts if isinstance(part, Fold)), default=0)
 
 
 def _measure(characters: int, most: int) -> int:

@@ -18,7 +18,8 @@ from lakelens.views import wording
 
 LineRole = Literal["", "mute", "null", "damage", "more"]
 _MUTED = ("padding", "unused", "unexplained")
-_MOST_VALUE = 100
+_MOST_VALUE = 72
+_MOST_OCTETS = 12  # of a value, whose bytes stand beside it anyway
 # "+160", "−4" and a run of bits: what a reader compares by eye
 _CODE = re.compile(r"((?<!\S)[+−]\d+(?![\w,.])|(?<!\S)[01](?: [01]){2,}(?!\w))")
 
@@ -87,7 +88,7 @@ class Frame:
         >>> Frame(b"", origin=4).tell_at(12), Frame(b"", origin=4).tell_at(0), Frame(b"").tell_at(12)
         ('+8', '−4', '12')
         """
-        if self.origin is None:
+        if not self.origin:
             return str(position)
         moved = position - self.origin
         return f"+{moved}" if moved >= 0 else f"{wording.MINUS}{-moved}"
@@ -116,11 +117,31 @@ class Frame:
             skipped = f"… {wording.plural(left, 'more byte')}"
             lines = [
                 *head,
-                Line(head[-1].end, tail.start, number=span.number, meaning=skipped, role="more"),
+                Line(head[-1].end, tail.start, meaning=skipped, role="more"),
                 tail,
             ]
         lines[0] = self._begin(span, parts, lines[0])
         return lines
+
+    def absorb(self, line: Line, span: Span) -> Line | None:
+        """The line with a separator behind its bytes (a comma, a bracket), None where it does not belong there."""
+        is_separator = span.is_leaf and not span.is_packed and not span.note and 0 < len(span) <= 2
+        if not is_separator or span.value is not None or span.role or span.number is not None:
+            return None
+        room = self.width - line.lead - (line.end - line.start)
+        if line.role not in ("", "null") or line.end != span.start or room < len(span):
+            return None
+        piece = Piece(bytes(self.data[span.start : span.end]), True, tell_part(span))
+        return replace(line, end=span.end, pieces=(*line.pieces, piece))
+
+    def _is_plain(self, span: Span) -> bool:
+        """Whether the value is nothing but the bytes beside it."""
+        value = None if span.is_late or not span.is_leaf else span.value
+        return (
+            isinstance(value, bytes)
+            and len(value) == len(span)
+            and value == bytes(self.data[span.start : span.end])
+        )
 
     def _lead(self, position: int) -> int:
         if not self.staggers or self.origin is None or position < self.origin:
@@ -143,14 +164,16 @@ class Frame:
         meaning = ""
         if row and telling:
             main = telling[-1]
-            meaning = f"bytes {max(start, main.start) - main.start} to {min(end, main.end) - main.start - 1}"
+            meaning = _tell_run(max(start, main.start) - main.start, min(end, main.end) - main.start - 1)
+            if find_main(parts) is None and main.label not in ("", "bytes", span.label):
+                meaning = f"{wording.clean(main.label, 40)}: {meaning}"
         return Line(
             start,
             end,
             self.tell_at(start),
             self.tell_byte(start),
             span.number,
-            wording.clean(span.label, 80) if span.number is not None or not row else "",
+            "" if row else wording.clean(span.label, 80),
             lead if row == 0 else 0,
             pieces,
             meaning,
@@ -162,7 +185,7 @@ class Frame:
         """The first line of a field tells what it means; what a field leaves open its only telling part says."""
         main = find_main(parts) or span
         alone = parts[0] if len(parts) == 1 else span
-        value = tell_value(span) or tell_value(main)
+        value = "" if self._is_plain(span) else tell_value(span) or tell_value(main)
         if alone.role == "damage":
             reason = f"ERROR: {wording.clean(alone.note or 'damaged', 300)}"
             return replace(line, meaning=reason, value=value, role="damage")
@@ -194,8 +217,14 @@ def tell_value(span: Span) -> str:
         return f"ERROR: {wording.clean(error.reason, _MOST_VALUE)}"
     if value is None:
         return ""
-    text = wording.value(value[: _MOST_VALUE + 1] if isinstance(value, str | bytes) else value)
+    if isinstance(value, bytes):
+        return wording.octets(value, _MOST_OCTETS)
+    text = wording.value(value[: _MOST_VALUE + 1] if isinstance(value, str) else value)
     return text if len(text) <= _MOST_VALUE else f"{text[:_MOST_VALUE]}…"
+
+
+def _tell_run(first: int, last: int) -> str:
+    return f"byte {first}" if first == last else f"bytes {first} to {last}"
 
 
 def _tell_padding(held: list[Span], start: int, end: int) -> str:

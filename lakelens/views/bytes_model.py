@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TypeAlias
 
-from lakelens.codecs.span import Span
+from lakelens.codecs.span import Octets, Span
 from lakelens.errors import LakeError
 from lakelens.model.explanation import Explanation, is_field
 from lakelens.views import wording
@@ -96,7 +96,11 @@ def present_bytes(explanation: Explanation, detail: int = 1, scale: float = 1.0)
     open_rows, hidden_rows = (max(4, int(rows * scale)) for rows in ROWS[max(0, min(3, detail))])
     origin = explanation.origin
     frame = Frame(
-        explanation.data, origin, explanation.base, choose_width(explanation), 4 if detail <= 1 else 16
+        explanation.data,
+        origin,
+        explanation.base,
+        choose_width(explanation.data, explanation),
+        4 if detail <= 1 else 16,
     )
     builder = _Builder(hidden_rows, all_open=detail >= 2)
     parts = builder.build(explanation, frame, open_rows, looked_at=explanation.looked_at)
@@ -178,6 +182,9 @@ class _Builder:
         nodes: list[_Node] = []
         used = 0
         for index, child in enumerate(shown):
+            if nodes and nodes[-1].lines and (merged := frame.absorb(nodes[-1].lines[-1], child)):
+                nodes[-1].lines[-1] = merged
+                continue
             made = list(self._make_nodes(child, frame))
             rows = sum(len(node.lines or "1") for node in made)
             if used and used + rows > budget:
@@ -218,7 +225,7 @@ class _Builder:
         place = f"{code} has positions of its own"
         return _Node(
             told,
-            Frame(data, inner.origin, None, choose_width(inner), rows=frame.rows, code=code),
+            Frame(data, inner.origin, None, choose_width(data, inner), rows=frame.rows, code=code),
             place=place,
         )
 
@@ -247,7 +254,7 @@ class _Builder:
         fits = rows <= extra and (rows <= max(24, share) or self.all_open)
         is_flat = all(is_field(child) for child in islice(node.span.iter_children(), 3))
         if depth < _DEEPEST and (fits or share >= 12 or (is_flat and share >= 4)):
-            parts = self.build(node.span, node.frame, rows if fits else share, depth + 1)
+            parts = self.build(node.span, node.frame, max(rows, share) if fits else share, depth + 1)
             used = count_shown(parts)
             if is_flat and all(isinstance(part, Group | More) for part in parts):
                 return _entitle(node, parts), used
@@ -261,12 +268,10 @@ class _Builder:
         return [_fold(node, parts, opened=False)], 0
 
 
-def choose_width(span: Span) -> int:
-    """Bytes of a line: sixteen for plain content, eight for everything that is made of fields."""
-    if span.is_leaf:
-        return 16
-    parts = list(islice(span.iter_children(), 16))
-    return 16 if all(part.is_leaf for part in parts) and len(parts) * 16 < parts[-1].end - span.start else 8
+def choose_width(data: Octets, span: Span) -> int:
+    """Bytes of a line: sixteen for text and for what has no parts, eight for everything that is made of fields."""
+    head = bytes(data[span.start : min(span.end, span.start + 64)])
+    return 16 if span.is_leaf or all(32 <= octet < 127 or octet in b"\n\r\t" for octet in head) else 8
 
 
 def choose_frame(span: Span, children: Sequence[Span], frame: Frame) -> Frame:

@@ -22,7 +22,7 @@ def render_bytes_text(explanation: Explanation, detail: int = 1) -> str:
     scale = 1.0
     while True:
         text = visible("\n".join(write_bytes(present_bytes(explanation, detail, scale))))
-        if len(text) <= display.max_bytes or scale < 0.01:
+        if len(text) <= display.max_bytes or scale < 0.001:
             return text[: display.max_bytes]
         scale *= min(0.7, 0.9 * display.max_bytes / len(text))
 
