@@ -9,7 +9,7 @@ read; `Unsupported`: what pyarrow says it does not implement.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
@@ -130,6 +130,45 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
             if missing <= 0:
                 break
         return pa.Table.from_batches(batches, batches[0].schema if batches else orc.schema)
+    except Exception as error:
+        raise _translate(error, path, size) from error
+
+
+def read_schema(file: IO[bytes], path: str | None = None) -> pa.Schema:
+    """The columns of an ORC file as Arrow types them; ids are in the fields' metadata (`FIELD_ID_KEYS`).
+
+    Raises as `decode_footer` does.
+
+    >>> import io, pyarrow as pa, pyarrow.orc
+    >>> sink = io.BytesIO()
+    >>> pyarrow.orc.write_table(pa.table({"id": [1, 2, 3]}), sink)
+    >>> read_schema(sink).names
+    ['id']
+    """
+    orc, size = _open(file, path)
+    try:
+        return orc.schema
+    except Exception as error:
+        raise _translate(error, path, size) from error
+
+
+def iter_columns(
+    file: IO[bytes], names: Collection[str], path: str | None = None
+) -> Iterator[pa.RecordBatch]:
+    """All rows of some top-level columns, a batch for each stripe. Raises as `read_rows` does.
+
+    >>> import io, pyarrow as pa, pyarrow.orc
+    >>> sink = io.BytesIO()
+    >>> pyarrow.orc.write_table(pa.table({"id": [1, 2, 3], "b": [4, 5, 6]}), sink)
+    >>> [batch.to_pydict() for batch in iter_columns(sink, ["id"])]
+    [{'id': [1, 2, 3]}]
+    """
+    orc, size = _open(file, path)
+    try:
+        chosen = [index for index, name in enumerate(orc.schema.names) if name in names]
+        for stripe in range(orc.nstripes):
+            batch = orc.read_stripe(stripe, columns=[orc.schema.names[index] for index in chosen])
+            yield batch.select([index for index, name in enumerate(batch.schema.names) if name in names])
     except Exception as error:
         raise _translate(error, path, size) from error
 

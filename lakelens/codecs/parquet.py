@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -38,6 +38,7 @@ MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
 #: Head magic, footer length, tail magic.
 MIN_SIZE = 12
+_BATCH_ROWS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,52 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
             if missing <= 0:
                 break
         return pa.Table.from_batches(batches, parquet.schema_arrow)
+
+
+def read_schema(file: IO[bytes], path: str | None = None) -> pa.Schema:
+    """The columns of a Parquet file as Arrow types them; ids are in the fields' metadata (`PARQUET:field_id`).
+
+    Raises as `decode_footer` does.
+
+    >>> import io, pyarrow as pa, pyarrow.parquet as pq
+    >>> sink = io.BytesIO()
+    >>> pq.write_table(pa.table({"id": [1, 2, 3]}), sink)
+    >>> read_schema(sink).names
+    ['id']
+    """
+    import pyarrow.parquet as pq
+
+    start, _ = _check_frame(file, path)
+    with _naming_the_place(path, start):
+        file.seek(0)
+        schema: pa.Schema = pq.ParquetFile(file).schema_arrow
+        return schema
+
+
+def iter_columns(
+    file: IO[bytes], names: Collection[str], path: str | None = None
+) -> Iterator[pa.RecordBatch]:
+    """All rows of some top-level columns in batches; texts and bytes come as dictionaries, so that repeats cost nothing.
+
+    Raises as `decode_footer` does.
+
+    >>> import io, pyarrow as pa, pyarrow.parquet as pq
+    >>> sink = io.BytesIO()
+    >>> pq.write_table(pa.table({"id": [1, 2, 3], "b": [4, 5, 6]}), sink)
+    >>> [batch.to_pydict() for batch in iter_columns(sink, ["id"])]
+    [{'id': [1, 2, 3]}]
+    """
+    import pyarrow.parquet as pq
+
+    start, _ = _check_frame(file, path)
+    with _naming_the_place(path, start):
+        file.seek(0)
+        metadata = pq.ParquetFile(file).metadata
+        leaves = {metadata.schema.column(index).path for index in range(metadata.num_columns)}
+        parquet = pq.ParquetFile(file, metadata=metadata, read_dictionary=sorted(leaves & set(names)))
+        for batch in parquet.iter_batches(_BATCH_ROWS, columns=list(names)):
+            # a name with a dot also picks what is nested under its first part
+            yield batch.select([index for index, name in enumerate(batch.schema.names) if name in names])
 
 
 def _check_frame(file: IO[bytes], path: str | None) -> tuple[int, int]:

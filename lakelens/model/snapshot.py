@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from lakelens.display import Displayable
@@ -16,6 +17,9 @@ from lakelens.model.manifest import Manifest, ManifestList
 from lakelens.model.schema import Schema
 
 if TYPE_CHECKING:
+    from lakelens.errors import LakeError
+    from lakelens.model.datafile import DataFile
+    from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
     from lakelens.model.diff import Diff
 
 
@@ -134,6 +138,39 @@ class Snapshot(Explainable, Displayable, ABC):
     @abstractmethod
     def files(self) -> FileSet:
         """The live files: data files, and Iceberg's delete files."""
+
+    @cached_property
+    def live_rows(self) -> LiveRows:
+        """How many rows are left without those that are deleted, what of it the metadata tells, what was read to count."""
+        return self.count_live_rows()
+
+    @property
+    def live_record_count(self) -> int | None:
+        """The rows that are not deleted, exactly; None where that cannot be told (`live_rows.reason` says why).
+
+        `record_count` is what the snapshot records, deleted rows included. Reads the manifests; delete files and data
+        files only where the metadata does not tell how many rows they delete.
+        """
+        return self.live_rows.count
+
+    def count_live_rows(self) -> LiveRows:
+        """Count the rows of the data files without those that are deleted. What cannot be read becomes a finding."""
+        from lakelens.model.deletes import count_live_rows
+
+        return count_live_rows(self.files, self._note_unread)
+
+    @property
+    def deletion_vectors(self) -> Mapping[str, DeleteMatch]:
+        """The deletion vectors, by the data file that each is for, as the metadata names it."""
+        return {}
+
+    @property
+    def dangling_deletes(self) -> tuple[DanglingDelete, ...]:
+        """Delete files and vectors that delete nothing, or name files that are not live, each with the reason."""
+        return ()
+
+    def _note_unread(self, error: LakeError, file: DataFile) -> None:
+        """Hear that the deletes of a file cannot be read."""
 
     @property
     def index_files(self) -> tuple[IndexFile, ...]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def read_footer(context: TableContext, file: IcebergDataFile) -> Footer:
     """The facts that the file itself tells. Raises `LakeError`."""
-    path, kind = _find(context, file)
+    path, kind = find_content(context, file)
     if kind == "puffin":
         return Footer(read_puffin_footer(context, file.recorded_path), path)
     return Footer(contents.read_facts(context.access.store, path, kind), path)
@@ -31,14 +31,14 @@ def read_footer(context: TableContext, file: IcebergDataFile) -> Footer:
 
 def read_preview(context: TableContext, file: IcebergDataFile, count: int) -> pa.Table:
     """The first rows, or the first positions of a deletion vector. Raises `LakeError`."""
-    path, kind = _find(context, file)
+    path, kind = find_content(context, file)
     if kind == "puffin":
         return _preview_vector(context, file, count, path)
     return contents.read_rows_as(context.access.store, path, kind, count)
 
 
-def _find(context: TableContext, file: IcebergDataFile) -> tuple[str, str]:
-    """Where the file lies now, and what it is."""
+def find_content(context: TableContext, file: IcebergDataFile) -> tuple[str, str]:
+    """Where a data or delete file lies now, and what it is by its magic. Raises `LakeError`."""
     path, size = find_present(context, file.recorded_path)
     if file.file_size_in_bytes is not None and file.file_size_in_bytes != size:
         message = f"the manifest says {file.file_size_in_bytes} bytes, the file has {size}"

@@ -18,6 +18,7 @@ from lakelens.model.schema import DataType
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifest import IcebergManifest
+    from lakelens.formats.iceberg.positions import DeleteReader
 
 _INT = DataType("int", "int32")
 _LONG = DataType("long", "int64")
@@ -79,6 +80,13 @@ class TableContext:
     def properties(self) -> Mapping[str, str]:
         """The table's properties."""
         return {key: _to_text(value) for key, value in (self.typed.properties or {}).items()}
+
+    @cached_property
+    def delete_reader(self) -> DeleteReader:
+        """Decodes delete files and vectors, and keeps the last of them."""
+        from lakelens.formats.iceberg.positions import DeleteReader
+
+        return DeleteReader(self)
 
     def report(self, error: LakeError) -> None:
         """Keep damage as a finding."""

@@ -6,7 +6,8 @@ Follows "Manifests" (`data_file` fields 100 to 145) and "Row Lineage" of the Ice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,8 @@ from lakelens.model.stats import Bounds, Partition
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.formats.iceberg.deletes import DeleteMatch
+    from lakelens.formats.iceberg.deletes import DeleteIndex
+    from lakelens.model.deletes import DeleteMatch
 
 _CONTENTS: dict[int, Content] = {0: "data", 1: "position_deletes", 2: "equality_deletes"}
 
@@ -63,7 +65,8 @@ class IcebergDataFile(DataFile):
         self.sequence_number = sequence_number
         self.file_sequence_number = file_sequence_number
         self.first_row_id = first_row_id
-        self.scope: Callable[[], Iterable[IcebergDataFile]] | None = None
+        self._index: Callable[[], DeleteIndex] | None = None
+        self._matches: tuple[DeleteMatch, ...] | None = None
 
     @cached_property
     def path(self) -> str:  # type: ignore[override]
@@ -191,13 +194,19 @@ class IcebergDataFile(DataFile):
 
     @property
     def deletes(self) -> tuple[DeleteMatch, ...]:
-        """The delete files and vectors that reach this data file in its snapshot, each with the rule that says so.
+        """The delete files and vectors that reach this data file in its snapshot, each with its rule and its rows.
 
         Empty for delete files, and for a file that was taken from a manifest instead of a snapshot's `files`.
         """
-        from lakelens.formats.iceberg.deletes import match_deletes
+        if self._matches is None:
+            self._matches = self._index().match(self) if self._index is not None else ()
+        return self._matches
 
-        return match_deletes(self, self.scope()) if self.scope is not None else ()
+    def seen_with(self, index: Callable[[], DeleteIndex]) -> IcebergDataFile:
+        """The same file as a snapshot sees it, whose deletes `index` knows."""
+        seen = copy(self)
+        seen._index, seen._matches = index, None
+        return seen
 
     @cached_property
     def footer(self) -> Footer:
@@ -211,6 +220,10 @@ class IcebergDataFile(DataFile):
         from lakelens.formats.iceberg.contents import read_preview
 
         return read_preview(self._context, self, n)
+
+    def _note_beyond(self, match: DeleteMatch, last: int) -> None:
+        message = f"it deletes row {last} of {self.path}, which has {self.record_count} rows"
+        self._context.findings.add("warning", "delete-past-the-end", match.file.path, message)
 
     def _tell_content(self) -> Content:
         content = _CONTENTS.get(self.raw.get("content") or 0, "data")

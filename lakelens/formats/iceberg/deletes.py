@@ -5,76 +5,176 @@ Follows "Scan Planning" of the Iceberg table specification. With s the data sequ
 * a deletion vector reaches the file it references, when s <= its own; then no position delete file does;
 * a position delete file reaches the files of its partition (or the one it references), when s <= its own;
 * an equality delete file reaches the files of its partition (of all, when its spec has no fields), when s < its own.
+
+Delete files are looked up by what they reference or by partition, and in order of sequence numbers: a file is compared
+with the deletes that may reach it, not with all. Locations are compared as they lie now, so that a table that was moved, or
+whose metadata mixes spellings of one place, keeps its deletes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import struct
+from bisect import bisect_left, bisect_right
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.iceberg.columns import DELETE_FILE_PATH
+from lakelens.formats.iceberg.equality import describe_keys
+from lakelens.model.deletes import DeleteMatch
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.datafile import IcebergDataFile
+    from lakelens.formats.iceberg.positions import DeleteReader
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteMatch:
-    """One delete file or vector that reaches a data file, and the rule in words."""
+class DeleteIndex:
+    """The delete files and vectors of one snapshot, ready to be asked which of them reach a data file."""
 
-    file: IcebergDataFile
-    rule: str
+    def __init__(self, files: Iterable[IcebergDataFile], reader: DeleteReader) -> None:
+        self.reader = reader
+        self.targeted: dict[str, list[IcebergDataFile]] = {}
+        self.positions: dict[Hashable, BySequence] = {}
+        self.equality: dict[Hashable, BySequence] = {}
+        self.everywhere = BySequence()
+        for file in files:
+            if file.content != "data":
+                self._add(file)
 
+    def _add(self, file: IcebergDataFile) -> None:
+        if file.content == "equality_deletes":
+            if reaches_everywhere(file):
+                self.everywhere.add(file)
+            else:
+                self.equality.setdefault(partition_key(file), BySequence()).add(file)
+        elif file.referenced_data_path is not None:
+            self.targeted.setdefault(file.referenced_data_path, []).append(file)
+        elif file.content == "position_deletes":
+            self.positions.setdefault(partition_key(file), BySequence()).add(file)
 
-def match_deletes(data: IcebergDataFile, files: Iterable[IcebergDataFile]) -> tuple[DeleteMatch, ...]:
-    """The deletes among `files` that reach a data file."""
-    if data.content != "data":
-        return ()
-    matches = [match for file in files if (match := _match(data, file)) is not None]
-    if any(match.file.content == "deletion_vector" for match in matches):
-        matches = [match for match in matches if match.file.content != "position_deletes"]
-    return tuple(matches)
+    def match(self, data: IcebergDataFile) -> tuple[DeleteMatch, ...]:
+        """The deletes that reach a data file: vectors, position deletes, equality deletes, each by sequence number."""
+        if data.content != "data":
+            return ()
+        return tuple(self._make(file, data) for file in self.find(data))
 
+    def find(self, data: IcebergDataFile) -> list[IcebergDataFile]:
+        """The delete files and vectors that reach a data file."""
+        born = data.sequence_number or 0
+        targeted = sorted(
+            (
+                file
+                for file in (self.targeted.get(data.path, ()) if self.targeted else ())
+                if born <= (file.sequence_number or 0) and partition_key(file) == partition_key(data)
+            ),
+            key=lambda file: file.sequence_number or 0,
+        )
+        found = [file for file in targeted if file.content == "deletion_vector"]
+        if not found:
+            found = targeted
+            if self.positions:
+                group = self.positions.get(partition_key(data))
+                found += (
+                    [file for file in group.since(born) if may_name(file, data.file_path)] if group else ()
+                )
+        found += self.everywhere.after(born)
+        if self.equality:
+            group = self.equality.get(partition_key(data))
+            found += group.after(born) if group else ()
+        return found
 
-def _match(data: IcebergDataFile, delete: IcebergDataFile) -> DeleteMatch | None:
-    if delete.content == "data":
-        return None
-    born, deleted = data.sequence_number or 0, delete.sequence_number or 0
-    if delete.content == "equality_deletes":
-        everywhere = len(delete.partition) == 0
-        if born < deleted and (everywhere or _same_partition(data, delete)):
-            where = "every partition" if everywhere else "its partition"
+    def _make(self, file: IcebergDataFile, data: IcebergDataFile) -> DeleteMatch:
+        born, deleted = data.sequence_number or 0, file.sequence_number or 0
+        reader = self.reader
+        if file.content == "equality_deletes":
+            where = "every partition" if reaches_everywhere(file) else "its partition"
+            keys = describe_keys(reader.context, file.equality_ids or ())
             return DeleteMatch(
-                delete, f"equality delete for {where}: data sequence {born} < delete sequence {deleted}"
+                file,
+                f"equality delete for {where}: data sequence {born} < delete sequence {deleted}",
+                "equality_deletes",
+                data.file_path,
+                lambda: reader.find_equal(file, keys, data),
+                at_most=data.record_count,
+                equality_ids=file.equality_ids or (),
+                columns=[key.name for key in keys],
+                load_values=lambda: reader.read_values(file, keys),
             )
-        return None
-    if born > deleted or not _same_partition(data, delete):
-        return None
-    order = f"data sequence {born} <= delete sequence {deleted}"
-    if delete.target is not None:
-        if delete.target != data.file_path:
-            return None
-        kind = "deletion vector" if delete.content == "deletion_vector" else "position deletes"
-        return DeleteMatch(delete, f"{kind} for this file: {order}")
-    if delete.content == "deletion_vector" or not _may_name(delete, data.file_path):
-        return None
-    return DeleteMatch(delete, f"position deletes of its partition: {order}")
+        order = f"data sequence {born} <= delete sequence {deleted}"
+        if file.target is not None and file.target != data.file_path:
+            order += f"; it names the file {file.target}, which lies there now"
+        if file.content == "deletion_vector":
+            return DeleteMatch(
+                file,
+                f"deletion vector for this file: {order}",
+                "deletion_vector",
+                data.file_path,
+                lambda: reader.read_vector(file),
+                cardinality=file.record_count,
+                offset=file.content_offset,
+                length=file.content_size_in_bytes,
+            )
+        scope = "for this file" if file.target is not None else "of its partition"
+        return DeleteMatch(
+            file,
+            f"position deletes {scope}: {order}",
+            "position_deletes",
+            data.file_path,
+            lambda: reader.read_positions(file, data),
+            at_most=file.record_count,
+        )
 
 
-def _same_partition(data: IcebergDataFile, delete: IcebergDataFile) -> bool:
-    if data.spec_id != delete.spec_id:
-        return False
-    mine, theirs = dict(data.partition), dict(delete.partition)
-    return mine.keys() == theirs.keys() and all(_same(mine[name], theirs[name]) for name in mine)
+class BySequence:
+    """Delete files in the order of their sequence numbers."""
+
+    def __init__(self) -> None:
+        self._files: list[IcebergDataFile] = []
+        self._numbers: list[int] | None = None
+
+    def __iter__(self) -> Any:
+        return iter(self._files)
+
+    def add(self, file: IcebergDataFile) -> None:
+        """Take in one more file."""
+        self._files.append(file)
+        self._numbers = None
+
+    def since(self, number: int) -> Sequence[IcebergDataFile]:
+        """Those with at least a sequence number."""
+        return self._files[bisect_left(self._sort(), number) :]
+
+    def after(self, number: int) -> Sequence[IcebergDataFile]:
+        """Those with more than a sequence number."""
+        return self._files[bisect_right(self._sort(), number) :]
+
+    def _sort(self) -> list[int]:
+        if self._numbers is None:
+            self._files.sort(key=lambda file: file.sequence_number or 0)
+            self._numbers = [file.sequence_number or 0 for file in self._files]
+        return self._numbers
 
 
-def _same(left: Any, right: Any) -> bool:
-    """Equal, where NaN equals NaN."""
-    return bool(left == right or (left != left and right != right))
+def reaches_everywhere(delete: IcebergDataFile) -> bool:
+    """Whether an equality delete is global: its spec has no fields, or none that is not void."""
+    return not delete.partition.texts
 
 
-def _may_name(delete: IcebergDataFile, path: str) -> bool:
+def partition_key(file: IcebergDataFile) -> Hashable:
+    """What is equal for files of one partition: the spec and the values; NaN equals NaN, the two zeros differ."""
+    return file.spec_id, tuple((name, _word_value(value)) for name, value in file.partition.items())
+
+
+def _word_value(value: Any) -> Hashable:
+    if isinstance(value, float):
+        return "nan" if value != value else struct.pack("<d", value)
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return value  # type: ignore[no-any-return]
+
+
+def may_name(delete: IcebergDataFile, path: str) -> bool:
     """Whether the bounds of the delete's `file_path` column let it name a path."""
     lower = (delete.lower_bounds or {}).get(DELETE_FILE_PATH)
     upper = (delete.upper_bounds or {}).get(DELETE_FILE_PATH)

@@ -23,6 +23,7 @@ from lakelens.model.schema import Schema
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from lakelens.formats.iceberg.deletes import DeleteIndex
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.diff import Diff
 
@@ -125,6 +126,13 @@ class IcebergSnapshot(Snapshot):
         return FileSet(self._load_files, self._describe_columns)
 
     @cached_property
+    def delete_index(self) -> DeleteIndex:
+        """The delete files and vectors by what they may reach."""
+        from lakelens.formats.iceberg.deletes import DeleteIndex
+
+        return DeleteIndex(self.files, self._context.delete_reader)  # type: ignore[arg-type]
+
+    @cached_property
     def index_files(self) -> tuple[IndexFile, ...]:
         """Puffin files: the statistics of this snapshot and the files its deletion vectors lie in."""
         from lakelens.formats.iceberg.puffins import list_index_files
@@ -159,18 +167,12 @@ class IcebergSnapshot(Snapshot):
         return self._context.describe_columns()
 
     def _load_files(self) -> list[IcebergDataFile]:
-        import copy
-
-        found: list[IcebergDataFile] = []
-        deletes: list[IcebergDataFile] = []
-        for _, entry in self.walk_entries():
-            if entry.is_live:
-                file = copy.copy(
-                    entry.file
-                )  # the same entry may be live in many snapshots, with other deletes
-                file.scope = lambda: deletes
-                found.append(file)
-        deletes += [file for file in found if file.content != "data"]
+        # the same entry may be live in many snapshots, with other deletes
+        found = [
+            entry.file.seen_with(lambda: self.delete_index)
+            for _, entry in self.walk_entries()
+            if entry.is_live
+        ]
         self._check_totals(found)
         return found
 

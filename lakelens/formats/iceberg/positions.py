@@ -1,0 +1,210 @@
+"""Row positions of position delete files and deletion vectors, decoded.
+
+Follows "Position Delete Files" of the Iceberg table specification (columns `file_path` and `pos`, by their reserved ids)
+and "deletion-vector-v1" of the Puffin specification. A position delete file is read once for all data files that it
+names; what breaks the rules of order and range is a finding, and is read all the same.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lakelens.codecs.deletion_vector import decode_iceberg_dv
+from lakelens.errors import Corrupt, Unsupported
+from lakelens.formats.iceberg.columns import DELETE_FILE_PATH, DELETE_POS
+from lakelens.formats.iceberg.contents import find_content
+from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.equality import KeyColumn, KeySet, find_rows, read_keys, word_keys
+from lakelens.formats.iceberg.stored_columns import StoredColumns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyroaring import BitMap64, FrozenBitMap64
+
+    from lakelens.formats.iceberg.datafile import IcebergDataFile
+
+_MOST_ROWS = 1 << 28
+_KEPT_ROWS = 1 << 24  # how many deletes of decoded files are kept for the next data file
+
+
+class DeleteReader:
+    """Decodes the deletes of one table; the files decoded last are kept, for one file may delete from many."""
+
+    def __init__(self, context: TableContext) -> None:
+        self.context = context
+        self._kept: OrderedDict[Any, tuple[int, Any]] = OrderedDict()
+
+    def read_vector(self, delete: IcebergDataFile) -> FrozenBitMap64:
+        """The positions in a deletion vector. Another number of them than recorded is a finding. Raises `LakeError`."""
+        from pyroaring import FrozenBitMap64
+
+        path, kind = find_content(self.context, delete)
+        offset, length = delete.content_offset, delete.content_size_in_bytes
+        if kind != "puffin" or offset is None or length is None:
+            raise Unsupported("a Puffin file without the place of a deletion vector", path=path)
+        data = self.context.access.store.read_range(path, offset, length)
+        if len(data) < length:
+            message = "a deletion vector that reaches behind the end of its file"
+            raise Corrupt(
+                message, path=path, offset=offset, expected=f"{length} bytes", seen=f"{len(data)} bytes"
+            )
+        positions = decode_iceberg_dv(data, base=offset, path=path)
+        if delete.record_count is not None and len(positions) != delete.record_count:
+            message = (
+                f"the manifest says {delete.record_count} rows, the vector at {offset} has {len(positions)}"
+            )
+            self.context.findings.add("warning", "deletion-vector-count", path, message)
+        return FrozenBitMap64(positions)
+
+    def read_positions(self, delete: IcebergDataFile, data: IcebergDataFile) -> FrozenBitMap64:
+        """The positions that a position delete file has for a data file, wherever its path has moved. Raises `LakeError`."""
+        from pyroaring import BitMap64, FrozenBitMap64
+
+        by_path = self.read_all_positions(delete)
+        name = _base(data.file_path)
+        named = [
+            positions
+            for path, positions in by_path.items()
+            if path == data.file_path or (_base(path) == name and self._locate(path) == data.path)
+        ]
+        if len(named) == 1:
+            return FrozenBitMap64(named[0])
+        return FrozenBitMap64(BitMap64.union(*named)) if named else FrozenBitMap64()
+
+    def read_all_positions(self, delete: IcebergDataFile) -> Mapping[str, BitMap64]:
+        """Every position of a position delete file, by the path that it names. Raises `LakeError`."""
+        found: Mapping[str, BitMap64] = self._keep(
+            ("positions", delete.file_path), lambda: self._decode_positions(delete)
+        )
+        return found
+
+    def read_values(
+        self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...]
+    ) -> tuple[tuple[Any, ...], ...]:
+        """The rows of an equality delete file as Python values. Raises `LakeError`."""
+        path, kind = find_content(self.context, delete)
+        return word_keys(columns, read_keys(self.context, columns, path, kind))
+
+    def find_equal(
+        self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...], data: IcebergDataFile
+    ) -> FrozenBitMap64:
+        """The rows of a data file that an equality delete file hits; reads both. Raises `LakeError`."""
+        from pyroaring import FrozenBitMap64
+
+        keys: KeySet = self._keep(("keys", delete.file_path), lambda: self._decode_keys(delete, columns))
+        path, kind = find_content(self.context, data)
+        rows = find_rows(self.context, data, columns, keys, path, kind)
+        return FrozenBitMap64(rows.astype("uint64"))
+
+    def _decode_keys(self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...]) -> tuple[int, KeySet]:
+        path, kind = find_content(self.context, delete)
+        arrays = read_keys(self.context, columns, path, kind)
+        return len(arrays[0]), KeySet(arrays)
+
+    def _decode_positions(self, delete: IcebergDataFile) -> tuple[int, dict[str, BitMap64]]:
+        path, kind = find_content(self.context, delete)
+        stored = StoredColumns(self.context, path, kind)
+        columns = [stored.find(DELETE_FILE_PATH), stored.find(DELETE_POS)]
+        if columns[0] is None or columns[1] is None:
+            columns = [stored.named("file_path"), stored.named("pos")]
+        if columns[0] is None or columns[1] is None:
+            raise Corrupt(
+                "a position delete file without its columns", path=path, expected="file_path and pos"
+            )
+        grouping = _Grouping(path)
+        for paths, positions in stored.batches([columns[0], columns[1]]):
+            grouping.add(paths, positions)
+        self._note(grouping, delete, path)
+        return grouping.rows, grouping.by_path
+
+    def _note(self, grouping: _Grouping, delete: IcebergDataFile, path: str) -> None:
+        """Keep what the writer did wrong as findings."""
+        findings = self.context.findings
+        if grouping.is_unsorted:
+            findings.add("note", "unsorted-deletes", path, "deletes are not sorted by file_path and pos")
+        distinct = sum(len(positions) for positions in grouping.by_path.values())
+        if distinct != grouping.rows:
+            message = f"{grouping.rows - distinct} of {grouping.rows} deletes are there twice"
+            findings.add("note", "repeated-deletes", path, message)
+        if delete.record_count is not None and delete.record_count != grouping.rows:
+            message = f"the manifest says {delete.record_count} deletes, the file has {grouping.rows}"
+            findings.add("warning", "record-count", path, message)
+
+    def _locate(self, path: str) -> str:
+        return self.context.access.locator.locate(path)
+
+    def _keep(self, key: Any, decode: Any) -> Any:
+        """What `decode` gives, kept until too many deletes are."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key][1]
+        rows, content = decode()
+        self._kept[key] = (rows, content)
+        while len(self._kept) > 1 and sum(rows for rows, _ in self._kept.values()) > _KEPT_ROWS:
+            self._kept.popitem(last=False)
+        return content
+
+
+class _Grouping:
+    """Positions by path, as the batches of one delete file come in."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.rows = 0
+        self.by_path: dict[str, BitMap64] = {}
+        self.is_unsorted = False
+        self._last: tuple[str, int] = ("", -1)
+
+    def add(self, paths: pa.Array, positions: pa.Array) -> None:
+        """Take in one batch. Raises `Corrupt` for what is no path or no position."""
+        import numpy as np
+        import pyarrow as pa
+        from pyroaring import BitMap64
+
+        codes, names = self._encode(paths)
+        try:
+            numbers = positions.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        except (pa.ArrowException, ValueError) as error:
+            raise Corrupt("positions that are no numbers", path=self.path, seen=positions.type) from error
+        if positions.null_count or (len(numbers) and int(numbers.min()) < 0):
+            bad = "null" if positions.null_count else int(numbers.min())
+            raise Corrupt("a position that is none", path=self.path, expected="0 or more", seen=bad)
+        self.rows += len(numbers)
+        if self.rows > _MOST_ROWS:
+            raise Unsupported(f"more than {_MOST_ROWS} position deletes in one file", path=self.path)
+        if not len(numbers):
+            return
+        # rows of one path lie together in a sorted file: each stretch is one step, however many paths there are
+        starts = np.concatenate(([0], np.nonzero(np.diff(codes))[0] + 1, [len(codes)]))
+        if len(starts) > 2 * len(names) + 2:  # unsorted: bring the rows of one path together first
+            order = np.argsort(codes, kind="stable")
+            self.is_unsorted = True
+            codes, numbers = codes[order], numbers[order]
+            starts = np.concatenate(([0], np.nonzero(np.diff(codes))[0] + 1, [len(codes)]))
+        for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            name, stretch = names[int(codes[start])], numbers[start:end]
+            first = (name, int(stretch[0]))
+            self.is_unsorted |= first < self._last or bool(np.any(np.diff(stretch) < 0))
+            self._last = (name, int(stretch[-1]))
+            self.by_path.setdefault(name, BitMap64()).update(stretch.astype(np.uint64))
+
+    def _encode(self, paths: pa.Array) -> tuple[Any, list[str]]:
+        import numpy as np
+        import pyarrow as pa
+
+        try:
+            array = (
+                paths if pa.types.is_dictionary(paths.type) else paths.cast(pa.string()).dictionary_encode()
+            )
+            names = array.dictionary.cast(pa.string()).to_pylist()
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise Corrupt("paths that are no text", path=self.path, seen=error) from error
+        if array.null_count or None in names:
+            raise Corrupt("a position delete without a path", path=self.path)
+        return array.indices.to_numpy(zero_copy_only=False).astype(np.int64), names
+
+
+def _base(path: str) -> str:
+    return path.rpartition("/")[2]

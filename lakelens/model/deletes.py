@@ -1,0 +1,237 @@
+"""Deletes made visible: what deletes rows of a data file, which rows, and how many are left.
+
+One vocabulary for every format. Metadata is asked first: positions, deleted values and comparisons are read only when they
+are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from lakelens.display import Displayable
+from lakelens.errors import LakeError
+
+if TYPE_CHECKING:
+    from pyroaring import FrozenBitMap64
+
+    from lakelens.model.datafile import DataFile, IndexFile
+
+DeleteKind = Literal["position_deletes", "equality_deletes", "deletion_vector"]
+Rows = Sequence[tuple[Any, ...]]
+
+
+class DeleteMatch(Displayable):
+    """One delete file or deletion vector that reaches a data file: `file`, `kind`, the `rule` in words, the rows.
+
+    `data_file` is the data file as the metadata names it. `cardinality` is how many rows are deleted as recorded (None
+    where only reading tells), `at_most` a bound that needs no reading. `offset` and `length` are those of a deletion
+    vector in its file. `equality_ids` and `columns` are what an equality delete compares, under today's names.
+    """
+
+    def __init__(
+        self,
+        file: DataFile | IndexFile,
+        rule: str,
+        kind: DeleteKind,
+        data_file: str,
+        load_positions: Callable[[], FrozenBitMap64],
+        *,
+        cardinality: int | None = None,
+        at_most: int | None = None,
+        offset: int | None = None,
+        length: int | None = None,
+        equality_ids: Sequence[int] = (),
+        columns: Sequence[str] = (),
+        load_values: Callable[[], Rows] | None = None,
+    ) -> None:
+        self.file = file
+        self.rule = rule
+        self.kind = kind
+        self.data_file = data_file
+        self.cardinality = cardinality
+        self.at_most = cardinality if cardinality is not None else at_most
+        self.offset = offset
+        self.length = length
+        self.equality_ids = tuple(equality_ids)
+        self.columns = tuple(columns)
+        self._load_positions = load_positions
+        self._load_values = load_values
+
+    @cached_property
+    def positions(self) -> FrozenBitMap64:
+        """The rows of the data file that this deletes: positions from 0, as a `pyroaring.FrozenBitMap64`.
+
+        It has `len()`, `in`, iteration in order, set operations and `to_array()`; each position counts once. Of an
+        equality delete the rows of the data file are compared with its values. Positions past the end of the data file
+        stay in it, as they are stored. Raises `LakeError` when what must be read cannot be.
+        """
+        return self._load_positions()
+
+    @cached_property
+    def values(self) -> Rows:
+        """The values that an equality delete removes, a tuple for each of its rows in the order of `columns`; else empty.
+
+        Raises `LakeError` when the delete file cannot be read.
+        """
+        return () if self._load_values is None else self._load_values()
+
+    def __repr__(self) -> str:
+        name = self.file.path.rsplit("/", 1)[-1]
+        return f"<DeleteMatch {self.kind} {name} reaches {self.data_file.rsplit('/', 1)[-1]}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DanglingDelete(Displayable):
+    """A delete file or vector that deletes nothing, or names files that are not live: `file` and the `reason` in words.
+
+    `record_count` is how many deletes it records. `data_files` are the files that it names which are not live; `is_partial`
+    says that the rest of it still reaches live files.
+    """
+
+    file: DataFile | IndexFile
+    reason: str
+    record_count: int | None = None
+    data_files: tuple[str, ...] = ()
+    is_partial: bool = False
+
+    def __repr__(self) -> str:
+        return f"<DanglingDelete {self.file.path.rsplit('/', 1)[-1]}: {self.reason}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LiveRows(Displayable):
+    """How many rows are left: `count` is exact, None where it cannot be told, and `reason` says how it is known or why not.
+
+    `recorded` is the number of rows of the data files, deleted ones included. `at_least` and `at_most` follow from the
+    metadata alone. `delete_files_read` and `data_files_read` say how many files were decoded to count.
+    """
+
+    count: int | None
+    reason: str
+    recorded: int | None
+    at_least: int | None
+    at_most: int | None
+    delete_files_read: int = 0
+    data_files_read: int = 0
+
+    def __repr__(self) -> str:
+        return f"<LiveRows {'unknown' if self.count is None else self.count} of {self.recorded}>"
+
+
+def unite_positions(
+    matches: Iterable[DeleteMatch],
+    record_count: int | None,
+    note_beyond: Callable[[DeleteMatch, int], None] | None = None,
+) -> FrozenBitMap64:
+    """The rows that any of the matches deletes; those past the end of a file of `record_count` rows are left out.
+
+    `note_beyond` hears of each match that has such rows. Raises `LakeError` when a match cannot be read.
+
+    >>> from pyroaring import FrozenBitMap64
+    >>> match = DeleteMatch(None, "", "deletion_vector", "a", lambda: FrozenBitMap64([1, 4, 9]))
+    >>> list(unite_positions([match, match], 5))
+    [1, 4]
+    """
+    from pyroaring import BitMap64, FrozenBitMap64
+
+    sets = []
+    for match in matches:
+        sets.append(match.positions)
+        last = match.positions.max() if len(match.positions) else -1
+        if note_beyond is not None and record_count is not None and last >= record_count:
+            note_beyond(match, last)
+    if not sets:
+        return FrozenBitMap64()
+    united = sets[0] if len(sets) == 1 else FrozenBitMap64.union(*sets)
+    if record_count is None or not len(united) or united.max() < record_count:
+        return united
+    rows = BitMap64()
+    rows.add_range(0, max(0, record_count))
+    return FrozenBitMap64(united & rows)
+
+
+def needs_reading(matches: Sequence[DeleteMatch]) -> bool:
+    """Whether only the files tell how many rows these delete: not when the one match is a vector with its cardinality."""
+    return len(matches) > 1 or any(
+        match.kind != "deletion_vector" or match.cardinality is None for match in matches
+    )
+
+
+def count_live_rows(
+    files: Iterable[DataFile], report: Callable[[LakeError, DataFile], None] | None = None
+) -> LiveRows:
+    """The rows of data files without those that are deleted. Files that cannot be read go to `report`; then `count` is None.
+
+    A deletion vector whose number of rows is recorded is taken at its word; everything else is decoded.
+    """
+    tally = _Tally()
+    for file in files:
+        if file.content == "data":
+            tally.add(file, report)
+    return tally.conclude()
+
+
+class _Tally:
+    """Adds up data files; a figure that one file does not tell is None for all."""
+
+    def __init__(self) -> None:
+        self.recorded: int | None = 0
+        self.deleted: int | None = 0
+        self.most_deleted: int | None = 0
+        self.delete_files: dict[Any, None] = {}
+        self.vectors = self.data_files = self.unread = 0
+
+    def add(self, file: DataFile, report: Callable[[LakeError, DataFile], None] | None) -> None:
+        rows, matches = file.record_count, file.deletes
+        self.recorded = None if rows is None or self.recorded is None else self.recorded + rows
+        if rows is None:
+            self.deleted = self.most_deleted = None
+            return
+        if not matches:
+            return
+        known = not needs_reading(matches)
+        bounds = [rows if match.at_most is None else min(match.at_most, rows) for match in matches]
+        if self.most_deleted is not None:
+            self.most_deleted += min(sum(bounds), rows)
+        if known:
+            self.vectors += 1
+        try:
+            deleted = matches[0].cardinality if known else len(file.deleted_positions)
+        except LakeError as error:
+            self.unread += 1
+            if report is not None:
+                report(error, file)
+            deleted = None
+        if self.deleted is not None:
+            self.deleted = None if deleted is None else self.deleted + deleted
+        if not known:
+            self._note_read(matches)
+
+    def _note_read(self, matches: Sequence[DeleteMatch]) -> None:
+        for match in matches:
+            self.delete_files[(match.file.recorded_path, match.offset)] = None
+        self.data_files += any(match.kind == "equality_deletes" for match in matches)
+
+    def conclude(self) -> LiveRows:
+        rows = self.recorded
+        count = None if rows is None or self.deleted is None else max(0, rows - self.deleted)
+        least = None if rows is None or self.most_deleted is None else rows - self.most_deleted
+        return LiveRows(count, self._word(), rows, least, rows, len(self.delete_files), self.data_files)
+
+    def _word(self) -> str:
+        if self.recorded is None:
+            return "a data file does not tell its rows"
+        if self.unread:
+            return f"the deletes of {self.unread} data files cannot be read"
+        if self.delete_files:
+            data = f" and {self.data_files} data files" if self.data_files else ""
+            return f"{len(self.delete_files)} delete files{data} were read"
+        if self.vectors:
+            return f"as {self.vectors} deletion vectors record it; none was read"
+        return "nothing is deleted"
+
+
+__all__ = ["DanglingDelete", "DeleteMatch", "LiveRows", "count_live_rows", "unite_positions"]
