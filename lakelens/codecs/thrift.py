@@ -26,10 +26,12 @@ def decode_struct(data: bytes, *, base: int = 0, path: str | None = None) -> dic
     >>> decode_struct(bytes.fromhex("15 04 18 01 61 00"))
     {1: 2, 2: b'a'}
     """
-    return _Reader(data, base, path).fields(0)
+    return ThriftReader(data, base, path).fields(0)
 
 
-class _Reader:
+class ThriftReader:
+    """Takes values from `data`, one behind the other; `at` is the next byte, errors count from `base`."""
+
     def __init__(self, data: bytes, base: int, path: str | None) -> None:
         self.data, self.base, self.path, self.at = data, base, path, 0
 
