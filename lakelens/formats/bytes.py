@@ -26,6 +26,7 @@ KEPT_BLOCKS = 32
 
 # what a file says of itself by its magic, whatever was expected
 _SELF_TOLD = frozenset({"avro", "crc", "gzip", "orc", "parquet", "puffin"})
+_ENCRYPTED = b"AGS1"  # encrypted as a whole: nothing in it is what it is expected to be
 _FORMATS = {"csv": "text", "json": "json_lines"}
 _NOUNS = {
     "avro": "Avro file",
@@ -146,7 +147,8 @@ def tell_kind(data: Octets, path: str, expected: str = "") -> str:
     ('parquet', 'avro', 'text')
     """
     seen = choose_kind(data, path.rpartition("/")[2])
-    return expected if seen not in _SELF_TOLD and expected in KINDS else seen
+    is_told = seen in _SELF_TOLD or bytes(data[:4]) == _ENCRYPTED
+    return expected if not is_told and expected in KINDS else seen
 
 
 def tell_file_kind(file_format: str) -> str:

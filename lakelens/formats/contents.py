@@ -11,8 +11,10 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from lakelens.codecs.magic import sniff
 from lakelens.errors import Corrupt, Missing, Unsupported
+from lakelens.formats.bytes import explain_footer
 from lakelens.io.handle import StoreFile
 from lakelens.io.store import Store
+from lakelens.model.explainable import Source
 from lakelens.model.footer import Footer
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def read_footer(store: Store, path: str, file_format: str) -> Footer:
     if kind not in FORMATS:
         hint = "preview() shows its first lines" if kind in ("text", "csv", "json") else None
         raise Unsupported(f"a {kind or 'nameless'} file has no footer", path=path, hint=hint)
-    return Footer(read_facts(store, path, kind), path)
+    return Footer(read_facts(store, path, kind), path, Source(explain_footer, store))
 
 
 def read_rows(store: Store, path: str, file_format: str, n: int) -> pa.Table:

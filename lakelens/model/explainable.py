@@ -63,7 +63,7 @@ class Explainable:
         """
         source = getattr(self, "_source", None)
         if source is None:
-            hint = self._without_bytes or "open the table: only what was read from one knows its bytes"
+            hint = self._without_bytes or "what was inferred, made by hand or unpickled has none"
             raise LakeError(f"no bytes belong to this {type(self).__name__}", hint=hint)
         explanation: Explanation = source(self)
         return explanation

@@ -71,6 +71,7 @@ class Partition(Explainable, Mapping[str, Any]):
     """
 
     __slots__ = ("_texts", "_values")
+    _without_bytes = "the bytes_view() of the manifest entry, whose record holds the partition's values"
 
     def __init__(self, values: Mapping[str, Any], texts: Mapping[str, str]) -> None:
         self._values = dict(values)

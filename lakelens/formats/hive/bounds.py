@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lakelens.model.explainable import Source
 from lakelens.model.schema import Field
 from lakelens.model.stats import Bounds, ColumnBounds
 
@@ -24,9 +25,10 @@ _ROW_GROUPS, _COLUMNS, _META, _STATISTICS = 4, 1, 3, 12
 _MIN_VALUE, _MAX_VALUE, _OLD_MIN, _OLD_MAX = 6, 5, 2, 1
 
 
-def collect_bounds(facts: FileFacts, names: Mapping[str, str]) -> Bounds:
+def collect_bounds(facts: FileFacts, names: Mapping[str, str], source: Source | None = None) -> Bounds:
     """The bounds of every leaf column of a Parquet file, top-level columns worded as in `names` (keys: case folded).
 
+    `source` finds their bytes.
     Raises `Corrupt` for statistics that cannot be read.
     """
     footer: ParquetFooter = facts.footer
@@ -53,6 +55,7 @@ def collect_bounds(facts: FileFacts, names: Mapping[str, str]) -> Bounds:
             None,
             lower_raw,
             upper_raw,
+            _source=source,
         )
     return Bounds(columns)
 

@@ -8,10 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.access import TableAccess
+from lakelens.formats.hive.bytes import explain_bounds, explain_data_file
 from lakelens.formats.hive.footers import FactsCache, FileFacts, read_facts, read_format
 from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
 from lakelens.model.datafile import DataFile
+from lakelens.model.explainable import Source
+from lakelens.model.explanation import Explanation
 from lakelens.model.footer import Footer
 from lakelens.model.schema import Field
 from lakelens.model.stats import Bounds, Partition
@@ -111,7 +114,12 @@ class HiveFile(DataFile):
         facts = self.facts
         if facts is None:
             return Bounds({})
-        return self._access.attempt(lambda: collect_bounds(facts, self._names), self.path, Bounds({}))
+        source = Source(explain_bounds, self.path)
+        return self._access.attempt(lambda: collect_bounds(facts, self._names, source), self.path, Bounds({}))
+
+    def bytes_view(self) -> Explanation:
+        """The stored file. Raises `Missing` when it is gone."""
+        return explain_data_file(self, self._access.store)
 
     @property
     def footer(self) -> Footer:

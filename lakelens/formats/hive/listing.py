@@ -30,6 +30,7 @@ class HiveListing(Snapshot):
     """A listing of the visible files: it has no id, no parent, and no name; `committed_at` is the newest file's time."""
 
     id = None
+    _without_bytes = "a listing is stored nowhere: table.files[0].bytes_view() shows a data file"
 
     def __init__(
         self,

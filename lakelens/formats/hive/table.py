@@ -42,6 +42,7 @@ class HiveTable(Table):
     """
 
     format = "hive"
+    _without_bytes = "a Hive-style table has no metadata files: table.files[0].bytes_view() shows a data file"
 
     def __init__(self, request: OpenRequest) -> None:
         if request.branch is not None or request.version is not None:

@@ -13,6 +13,7 @@ from typing import Any
 from lakelens.codecs.iceberg_value import decode_value
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.columns import Column, ColumnIndex
+from lakelens.model.explainable import Source
 from lakelens.model.stats import Bounds, ColumnBounds
 
 DEFAULT_MODE = "truncate(16)"
@@ -35,8 +36,9 @@ def build_bounds(
     columns: ColumnIndex,
     properties: Mapping[str, Any],
     report: Callable[[LakeError], None],
+    source: Source | None = None,
 ) -> Bounds:
-    """The bounds of a data file's fields; what cannot be decoded is reported and left out."""
+    """The bounds of a data file's fields; what cannot be decoded is reported and left out. `source` finds their bytes."""
     maps = {name: fields.get(name) or {} for name in _MAPS}
     ids = sorted({column_id for values in maps.values() for column_id in values}, key=columns.rank)
     found = {}
@@ -57,6 +59,7 @@ def build_bounds(
             _tell_truncated(column, lower, upper, properties),
             lower_raw,
             upper_raw,
+            _source=source,
         )
     return Bounds(found)
 

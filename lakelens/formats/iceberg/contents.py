@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats import contents
+from lakelens.formats.bytes import explain_footer
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.puffins import find_present, read_puffin_footer
+from lakelens.model.explainable import Source
 from lakelens.model.footer import Footer
 
 if TYPE_CHECKING:
@@ -24,9 +26,10 @@ if TYPE_CHECKING:
 def read_footer(context: TableContext, file: IcebergDataFile) -> Footer:
     """The facts that the file itself tells. Raises `LakeError`."""
     path, kind = find_content(context, file)
+    source = Source(explain_footer, context.access.store)
     if kind == "puffin":
-        return Footer(read_puffin_footer(context, file.recorded_path), path)
-    return Footer(contents.read_facts(context.access.store, path, kind), path)
+        return Footer(read_puffin_footer(context, file.recorded_path), path, source)
+    return Footer(contents.read_facts(context.access.store, path, kind), path, source)
 
 
 def read_preview(context: TableContext, file: IcebergDataFile, count: int) -> pa.Table:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
+from lakelens.formats.iceberg.bytes import explain_schema, explain_spec
 from lakelens.formats.iceberg.columns import ColumnIndex
 from lakelens.formats.iceberg.partitions import SpecBook
 from lakelens.formats.iceberg.schemas import SchemaBook, describe_specs
 from lakelens.formats.iceberg.wire import Document
+from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType
@@ -63,13 +66,18 @@ class TableContext:
     @cached_property
     def schemas(self) -> SchemaBook:
         """Every schema."""
-        return SchemaBook(self.typed, self.document.path, self.report)
+        book = SchemaBook(self.typed, self.document.path, self.report)
+        source = Source(explain_schema, self)
+        book.schemas = {number: replace(schema, _source=source) for number, schema in book.schemas.items()}
+        return book
 
     @cached_property
     def specs(self) -> SpecBook:
         """Every partition spec."""
         structs = self.schemas.newest_first()
-        return SpecBook(describe_specs(self.typed, structs), structs)
+        source = Source(explain_spec, self)
+        specs = describe_specs(self.typed, structs)
+        return SpecBook({number: replace(spec, _source=source) for number, spec in specs.items()}, structs)
 
     @cached_property
     def columns(self) -> ColumnIndex:

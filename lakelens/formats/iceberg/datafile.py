@@ -12,9 +12,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.iceberg.bounds import build_bounds
+from lakelens.formats.iceberg.bytes import explain_bounds, explain_data_file
 from lakelens.formats.iceberg.columns import DELETE_FILE_PATH
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.model.datafile import Content, DataFile
+from lakelens.model.explainable import Source
+from lakelens.model.explanation import Explanation
 from lakelens.model.footer import Footer
 from lakelens.model.stats import Bounds, Partition
 
@@ -190,7 +193,12 @@ class IcebergDataFile(DataFile):
         def report(error: Any) -> None:
             context.findings.add_error(error, self.path)
 
-        return build_bounds(self.raw, context.columns, context.properties, report)
+        source = Source(explain_bounds, self, context)
+        return build_bounds(self.raw, context.columns, context.properties, report, source)
+
+    def bytes_view(self) -> Explanation:
+        """The stored file; of a deletion vector its blob, at its place in the Puffin file. Raises `Missing`."""
+        return explain_data_file(self, self._context)
 
     @property
     def deletes(self) -> tuple[DeleteMatch, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 from lakelens.codecs.avro import AvroHeader, decode_header, iter_records
 from lakelens.codecs.avro_schema import find_record
 from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.formats.iceberg.bytes import explain_entry, explain_manifest, explain_manifest_list
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.datafile import IcebergDataFile
 from lakelens.formats.iceberg.header import (
@@ -27,6 +28,8 @@ from lakelens.formats.iceberg.records import (
     make_rename,
 )
 from lakelens.io.store import find_info
+from lakelens.model.explainable import Source
+from lakelens.model.explanation import Explanation
 from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
 
 STATUS = {0: "EXISTING", 1: "ADDED", 2: "DELETED"}
@@ -141,6 +144,14 @@ class IcebergManifest(Manifest):
         """The entries that can be read, and what stopped the reading (None: nothing did)."""
         return self._read_entries
 
+    def bytes_view(self) -> Explanation:
+        """The manifest file; bounds inside of its records are explained too. Raises `Missing`."""
+        return explain_manifest(self, self._context)
+
+    @cached_property
+    def _entry_source(self) -> Source:
+        return Source(explain_entry, self, self._context)
+
     @cached_property
     def _file(self) -> tuple[str, bytes, AvroHeader]:
         path, data = self._context.access.read_recorded(self.manifest_path)
@@ -207,7 +218,9 @@ class IcebergManifest(Manifest):
             file_sequence_number=file_sequence,
             first_row_id=row_id,
         )
-        return Entry(STATUS[status], snapshot_id, sequence, file, file_sequence, record)
+        return Entry(
+            STATUS[status], snapshot_id, sequence, file, file_sequence, record, _source=self._entry_source
+        )
 
     def _inherit(self, stored: int | None, status: int) -> int | None:
         """A missing sequence number is the manifest's for an added file, and 0 in manifests of version 1."""
@@ -271,6 +284,10 @@ class IcebergManifestList(ManifestList):
         if error is not None:
             raise error
         return manifests
+
+    def bytes_view(self) -> Explanation:
+        """The file of the list; where the document names the manifests itself, that place of it. Raises `Missing`."""
+        return explain_manifest_list(self, self._context)
 
     def walk(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
         """The manifests that can be read of, and what stopped the reading (None: nothing did)."""

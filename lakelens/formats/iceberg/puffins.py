@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.puffin import Blob, PuffinFooter, decode_footer, footer_size
 from lakelens.errors import LakeError, Missing
-from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.bytes import (
+    explain_index_file,
+    explain_index_vector,
+    explain_statistics,
+)
+from lakelens.formats.iceberg.locations import find_present
 from lakelens.formats.iceberg.wire import WireStatistics
-from lakelens.io.locate import split_location
-from lakelens.io.store import find_info
 from lakelens.model.datafile import IndexFile, StatisticsFile
+from lakelens.model.explainable import Source
 
 if TYPE_CHECKING:
+    from lakelens.formats.iceberg.context import TableContext
     from lakelens.formats.iceberg.datafile import IcebergDataFile
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 
@@ -63,18 +68,6 @@ class LazyBlobs(tuple[Blob, ...]):
 
     def __repr__(self) -> str:
         return repr(self._blobs)
-
-
-def find_present(context: TableContext, recorded: str) -> tuple[str, int]:
-    """Where a recorded file lies now, and its size; the recorded place itself is tried second. Raises `Missing`."""
-    path = context.access.locator.locate(recorded)
-    for place in (path, split_location(recorded)[1]):
-        info = find_info(context.access.store, place)
-        if info is not None and not info.is_dir:
-            return place, info.size
-    raise Missing(
-        "no such file", path=path, hint=f"it is recorded as {recorded}" if recorded != path else None
-    )
 
 
 def read_puffin_footer(context: TableContext, recorded: str) -> PuffinFooter:
@@ -131,7 +124,14 @@ def _describe_statistics(
                 columns.setdefault(name, {}).update(properties if isinstance(properties, dict) else {})
     path = context.access.locator.locate(wire.statistics_path)
     return StatisticsFile(
-        kind, path, wire.statistics_path, wire.snapshot_id, wire.file_size_in_bytes, columns, raw
+        kind,
+        path,
+        wire.statistics_path,
+        wire.snapshot_id,
+        wire.file_size_in_bytes,
+        columns,
+        raw,
+        _source=Source(explain_statistics, context),
     )
 
 
@@ -161,6 +161,7 @@ def _describe_statistics_index(
         len(wire.blob_metadata),
         blobs=LazyBlobs(context, wire.statistics_path),
         raw=raw,
+        _source=Source(explain_index_file, context),
     )
 
 
@@ -184,6 +185,8 @@ def _describe_vectors(context: TableContext, recorded: str, files: Sequence[Iceb
         ranges=ranges,
         blobs=LazyBlobs(context, recorded),
         raw={"files": tuple(file.raw for file in files)},
+        _source=Source(explain_index_file, context),
+        _vectors=Source(explain_index_vector, context),
     )
 
 

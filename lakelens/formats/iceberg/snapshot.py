@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
+from lakelens.formats.iceberg.bytes import explain_snapshot
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifest import IcebergManifest, IcebergManifestList
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from lakelens.formats.iceberg.deletes import DeleteIndex
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.diff import Diff
+    from lakelens.model.explanation import Explanation
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -145,6 +147,10 @@ class IcebergSnapshot(Snapshot):
         from lakelens.formats.iceberg.puffins import list_statistics
 
         return list_statistics(self._context, self.id)
+
+    def bytes_view(self) -> Explanation:
+        """The snapshot's object in the metadata document. Raises `Missing` when the document is gone."""
+        return explain_snapshot(self, self._context)
 
     @property
     def changes(self) -> Diff:

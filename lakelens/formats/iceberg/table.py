@@ -6,25 +6,33 @@ Follows "Table Metadata" and "Snapshot References" of the Iceberg table specific
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
+from lakelens.formats.iceberg.bytes import (
+    explain_log_entry,
+    explain_metadata,
+    explain_ref,
+    explain_sort_order,
+)
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.detect import Layout
 from lakelens.formats.iceberg.names import parse_snapshot_id
 from lakelens.formats.iceberg.schemas import describe_sort_orders
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot, to_time
 from lakelens.io.locate import split_location
+from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileSet
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
 from lakelens.model.table import Evidence, MetadataLogEntry, Reads, Relocation, Table
 
 if TYPE_CHECKING:
+    from lakelens.model.explanation import Explanation
     from lakelens.model.tree import StoredFile
 
 _MAIN = "main"
@@ -106,7 +114,8 @@ class IcebergTable(Table):
     def sort_orders(self) -> Sequence[SortOrder]:
         """Every sort order, by id; 0 is unsorted."""
         orders = describe_sort_orders(self._context.typed, self._context.schemas.newest_first())
-        return tuple(orders[number] for number in sorted(orders))
+        source = Source(explain_sort_order, self._context)
+        return tuple(replace(orders[number], _source=source) for number in sorted(orders))
 
     @cached_property
     def refs(self) -> Refs:
@@ -114,6 +123,7 @@ class IcebergTable(Table):
         typed = self._context.typed
         raws = self.metadata.get("refs")
         raws = raws if isinstance(raws, dict) else {}
+        source = Source(explain_ref, self._context)
         refs = [
             Ref(
                 name,
@@ -123,12 +133,13 @@ class IcebergTable(Table):
                 wire.max_snapshot_age_ms,
                 wire.min_snapshots_to_keep,
                 raw=raws.get(name),
+                _source=source,
             )
             for name, wire in (typed.refs or {}).items()
         ]
         current = self._current_id
         if current is not None and not any(ref.name == _MAIN for ref in refs):
-            refs.insert(0, Ref(_MAIN, "branch", current))
+            refs.insert(0, Ref(_MAIN, "branch", current, _source=source))
         return Refs(refs)
 
     @cached_property
@@ -153,8 +164,9 @@ class IcebergTable(Table):
     def metadata_log(self) -> Sequence[MetadataLogEntry]:
         """Earlier metadata files, oldest first; not the one that was opened."""
         locate = self._context.access.locator.locate
+        source = Source(explain_log_entry, self._context)
         return tuple(
-            MetadataLogEntry(moment, locate(log.metadata_file), log.metadata_file)
+            MetadataLogEntry(moment, locate(log.metadata_file), log.metadata_file, _source=source)
             for log in self._context.typed.metadata_log or []
             if (moment := to_time(log.timestamp_ms)) is not None
         )
@@ -182,6 +194,10 @@ class IcebergTable(Table):
     def reads(self) -> Reads:
         """What was read so far."""
         return self._context.access.count_reads()
+
+    def bytes_view(self) -> Explanation:
+        """The metadata document as stored; `unpack` what a compressed one holds. Raises `Missing` when it is gone."""
+        return explain_metadata(self._context)
 
     def list_files(self) -> Iterator[StoredFile]:
         """Every object below the table's directory with its role; reads every manifest to tell the roles."""
