@@ -173,14 +173,20 @@ class _Reader:
         at = self.at
         data = self.take(self.number(">H", what), what)
         try:
-            return _modified_utf8(data)
+            return decode_modified_utf8(data)
         except UnicodeError as error:
             raise Corrupt(
                 f"{what} is not UTF-8", path=self.path, offset=at + 2, seen=data[:40].hex()
             ) from error
 
 
-def _modified_utf8(data: bytes) -> str:
-    """Java's modified UTF-8: zero is C0 80, and characters beyond 16 bits are two surrogates of three bytes each."""
+def decode_modified_utf8(data: bytes) -> str:
+    """The text in Java's modified UTF-8: zero is C0 80, characters beyond 16 bits are two surrogates of three bytes each.
+
+    Raises `UnicodeError`.
+
+    >>> decode_modified_utf8(bytes.fromhex("61c080"))
+    'a\\x00'
+    """
     text = data.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
     return text.encode("utf-16", "surrogatepass").decode("utf-16")

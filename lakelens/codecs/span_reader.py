@@ -15,7 +15,7 @@ _Item = TypeVar("_Item")
 #: More siblings than this are shown in groups of this many, so that no list of spans grows with a hostile count.
 GROUP = 1024
 _NAMES = {"b": "int8", "B": "uint8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32"}
-_NAMES |= {"q": "int64", "Q": "uint64", "f": "float32", "d": "float64"}
+_NAMES |= {"?": "boolean", "q": "int64", "Q": "uint64", "f": "float32", "d": "float64"}
 
 
 class SpanReader:
