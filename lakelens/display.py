@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import os
 
+    from matplotlib.figure import Figure
+
+    from lakelens.model.fileset import FileSet
+    from lakelens.model.table import Table
+
 
 class Displayable:
     """Gives an object its text tree, its HTML card and its page.
@@ -44,3 +49,39 @@ class Displayable:
         from lakelens.views.html import write_page
 
         write_page(self, path, detail=detail)
+
+
+class PlottableFiles:
+    """Gives a set of files its plot."""
+
+    def plot(self: FileSet, *, figsize: tuple[float, float] | None = None) -> Figure:  # type: ignore[misc]
+        """Plot these files: how many are how large, and bytes, files and rows by partition, and by bucket and level.
+
+        Gives a `matplotlib.figure.Figure`; sizes are bytes in binary units. More than 50 partitions or buckets are folded:
+        the largest stay. `figsize` is inches. Raises `Unsupported` without matplotlib.
+
+        >>> import lakelens as ll
+        >>> [axes.get_xlabel() for axes in ll.sample("paimon").files.plot().axes]
+        ['file size (binary units)', 'bytes (binary units)']
+        """
+        from lakelens.views.plots import plot_files
+
+        return plot_files(self, figsize)
+
+
+class PlottableTable:
+    """Gives a table its plot."""
+
+    def plot(self: Table, *, figsize: tuple[float, float] | None = None) -> Figure:  # type: ignore[misc]
+        """Plot how the table grew: rows, files and bytes after each snapshot, as the snapshots record them.
+
+        Gives a `matplotlib.figure.Figure`; no manifest is read. A table with fewer than two snapshots, and a Hive table,
+        shows its files instead: see `FileSet.plot`. Raises `Unsupported` without matplotlib.
+
+        >>> import lakelens as ll
+        >>> [axes.get_ylabel() for axes in ll.sample("iceberg").plot().axes]
+        ['rows', 'files', 'bytes (binary units)']
+        """
+        from lakelens.views.plots import plot_growth
+
+        return plot_growth(self, figsize)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.display import Displayable
+from lakelens.display import Displayable, PlottableFiles
 from lakelens.model.datafile import DataFile
 from lakelens.model.schema import DataType
 
@@ -32,7 +32,7 @@ class FileColumns:
     further: Columns = ()
 
 
-class FileSet(Displayable):
+class FileSet(Displayable, PlottableFiles):
     """Files, told apart by `DataFile.identity`, in a stable order. Read when first looked at."""
 
     def __init__(self, load: Callable[[], Iterable[DataFile]], columns: Callable[[], FileColumns]) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from lakelens.display import Displayable
+from lakelens.display import Displayable, PlottableTable
 from lakelens.errors import LakeError, Missing
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileSet
@@ -82,7 +82,7 @@ class MetadataLogEntry(Explainable):
     _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-class Table(Analysable, Explainable, Displayable, ABC):
+class Table(Analysable, Explainable, Displayable, PlottableTable, ABC):
     """A data lake table, read from nothing but its files. Lazy, cached, never written to."""
 
     format: str

@@ -1,0 +1,133 @@
+"""The shape of a set of files and of a table's growth, as plain numbers: what the plots draw.
+
+Sizes are bytes, counts are as recorded. A file whose size or row count is not recorded is counted as 0 there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from lakelens.model.datafile import DataFile
+from lakelens.model.snapshot import Snapshot
+
+# more categories than this are folded into one
+MOST_GROUPS = 50
+
+
+@dataclass(slots=True)
+class Group:
+    """The files of one partition or bucket: how many, their rows, bytes, and the bytes on each level."""
+
+    name: str
+    files: int = 0
+    rows: int = 0
+    bytes: int = 0
+    levels: dict[int | None, int] = field(default_factory=dict)
+
+    def add(self, found: DataFile) -> None:
+        """Count one file."""
+        size = measure_size(found)
+        self.files += 1
+        self.rows += (found.record_count or 0) if found.content == "data" else 0
+        self.bytes += size
+        self.levels[found.level] = self.levels.get(found.level, 0) + size
+
+    def absorb(self, other: Group) -> None:
+        """Count another group in."""
+        self.files += other.files
+        self.rows += other.rows
+        self.bytes += other.bytes
+        for level, size in other.levels.items():
+            self.levels[level] = self.levels.get(level, 0) + size
+
+
+@dataclass(frozen=True, slots=True)
+class FileShape:
+    """Sizes by content, and the groups by partition and by bucket, each at most `MOST_GROUPS` long."""
+
+    sizes: dict[str, list[int]]
+    partitions: list[Group]
+    buckets: list[Group]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The totals after one snapshot, None where the format does not record them."""
+
+    committed_at: datetime
+    operation: str
+    rows: int | None
+    files: int | None
+    bytes: int | None
+
+
+def measure_size(found: DataFile) -> int:
+    """The bytes of a file; a vector counts its own, not its Puffin file's."""
+    return getattr(found, "content_size_in_bytes", None) or found.size_bytes or 0
+
+
+def measure_files(files: Iterable[DataFile]) -> FileShape:
+    """Sizes and groups of files; partitions in order of their text, buckets by number.
+
+    >>> import lakelens as ll
+    >>> shape = measure_files(ll.sample("paimon").files)
+    >>> sum(group.files for group in shape.buckets) == sum(map(len, shape.sizes.values()))
+    True
+    """
+    sizes: dict[str, list[int]] = defaultdict(list)
+    partitions: dict[str, Group] = {}
+    buckets: dict[int, Group] = {}
+    for found in files:
+        sizes[found.content].append(measure_size(found))
+        name = str(found.partition)
+        if name:
+            partitions.setdefault(name, Group(name)).add(found)
+        if found.bucket is not None:
+            buckets.setdefault(found.bucket, Group(str(found.bucket))).add(found)
+    by_bucket = [buckets[number] for number in sorted(buckets)]
+    return FileShape(
+        dict(sizes), fold_groups(partitions.values(), "partitions"), fold_groups(by_bucket, "buckets")
+    )
+
+
+def fold_groups(groups: Iterable[Group], noun: str, most: int = MOST_GROUPS) -> list[Group]:
+    """At most `most` groups: the largest by bytes stay, in the order given; the rest become one that says how many.
+
+    >>> [group.name for group in fold_groups([Group("a", 1, 1, 5), Group("b", 1, 1, 1), Group("c", 1, 1, 2)], "days", 2)]
+    ['a', '2 other days']
+    """
+    listed = list(groups)
+    if len(listed) <= most:
+        return listed
+    kept = {id(group) for group in sorted(listed, key=lambda group: -group.bytes)[: most - 1]}
+    rest = Group(f"{len(listed) - len(kept):,} other {noun}")
+    for group in listed:
+        if id(group) not in kept:
+            rest.absorb(group)
+    return [group for group in listed if id(group) in kept] + [rest]
+
+
+def measure_growth(snapshots: Iterable[Snapshot]) -> list[Moment]:
+    """The totals that snapshots record of themselves, oldest first; no manifest is read."""
+    moments = [
+        Moment(
+            snapshot.committed_at,
+            snapshot.operation or "unknown",
+            snapshot.record_count,
+            _parse(snapshot.summary.get("total-data-files")),
+            _parse(snapshot.summary.get("total-files-size")),
+        )
+        for snapshot in snapshots
+        if snapshot.committed_at is not None
+    ]
+    return sorted(moments, key=lambda moment: moment.committed_at)
+
+
+def _parse(text: str | None) -> int | None:
+    try:
+        return int(text) if text is not None else None
+    except ValueError:
+        return None
