@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lakelens import errors, options, spark
     from lakelens.analysis.diff import diff_json
     from lakelens.codecs.binary_row import decode_binary_row
-    from lakelens.explaining import explain_bytes
+    from lakelens.explaining import explain_bytes, explain_file
     from lakelens.opening import find_tables as find
     from lakelens.opening import open_table as open
     from lakelens.samples import sample
@@ -31,6 +31,7 @@ _PUBLIC = {
     "diff_json": ("lakelens.analysis.diff", "diff_json"),
     "decode_binary_row": ("lakelens.codecs.binary_row", "decode_binary_row"),
     "explain_bytes": ("lakelens.explaining", "explain_bytes"),
+    "explain_file": ("lakelens.explaining", "explain_file"),
     "errors": ("lakelens.errors", None),
     "options": ("lakelens.options", None),
     "spark": ("lakelens.spark", None),
@@ -41,6 +42,7 @@ __all__ = [
     "diff_json",
     "errors",
     "explain_bytes",
+    "explain_file",
     "find",
     "open",
     "options",

@@ -1,11 +1,24 @@
-"""`explain_bytes`: any piece of a table's metadata with a name for every byte."""
+"""`explain_bytes` and `explain_file`: any piece of a table's metadata with a name for every byte."""
 
 from __future__ import annotations
 
+import os
+import posixpath
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
-from lakelens.codecs.explain import explain
+from lakelens.codecs.explain import KINDS, choose_kind, explain
+from lakelens.errors import LakeError
 from lakelens.model.explanation import Explanation
+
+# kinds of files that say more when the table is known that they belong to: which columns the rows in a manifest have,
+# what a file without any magic is
+_TOLD_BY_TABLE = ("avro", "puffin", "unknown")
+# kinds of pieces that only a schema gives a meaning
+_NEED_CONTEXT = ("avro_record", "binary_array", "binary_map", "iceberg_value")
+_MOST_PARENTS = 8
+_MOST_SNAPSHOTS = 100
 
 
 def explain_bytes(data: bytes, kind: str, **context: Any) -> Explanation:
@@ -24,3 +37,79 @@ def explain_bytes(data: bytes, kind: str, **context: Any) -> Explanation:
     span = explain(data, kind, **context)
     span.check()
     return Explanation(data, span)
+
+
+def explain_file(
+    source: str | os.PathLike[str],
+    kind: str | None = None,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Explanation:
+    """Explain a whole file: a tree of spans in which each byte is in one leaf.
+
+    What it is is told by its bytes, or by `kind` (one of `lakelens.codecs.explain.KINDS` that needs no context). A manifest
+    or an index file that a table above it refers to is explained with what the table says of it. Large files are read as
+    far as they are looked at. Damage is told in its place, not raised; `Explanation.check` raises it. Raises `Missing`,
+    `AccessDenied`, `LakeError` for a directory, and `ValueError` for another kind.
+
+    >>> explain_file("/nowhere/m0.avro")
+    Traceback (most recent call last):
+    lakelens.errors.Missing: /nowhere/m0.avro: no such file or directory
+    """
+    from lakelens.formats.bytes import explain_octets, make_explanation, read_octets
+    from lakelens.formats.words import Words
+    from lakelens.io.source import open_source
+
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"{kind!r} is no kind of bytes: one of {', '.join(KINDS)}")
+    if kind in _NEED_CONTEXT:
+        raise ValueError(f"{kind!r} cannot be told from a file alone: use explain_bytes with its context")
+    store, path = open_source(source, storage_options)
+    if store.info(path).is_dir:
+        raise LakeError("this is a directory", path=path, hint="one of the files in it")
+    data = read_octets(store, path)
+    words = Words(place=posixpath.basename(path))
+    if kind is not None:
+        return make_explanation(data, explain(data, kind), words, path=path, base=0, noun=kind)
+    if choose_kind(data, posixpath.basename(path)) in _TOLD_BY_TABLE:
+        for thing in _find_in_table(store, path):
+            try:
+                found: Explanation = thing.bytes_view()
+                return found
+            except LakeError:
+                continue
+    return explain_octets(data, path, words=words)
+
+
+def _find_in_table(store: Any, path: str) -> Iterator[Any]:
+    """What the table above a file, if there is one, has read from it or would read from it; newest snapshots first."""
+    try:
+        table = _open_above(store, path)
+        snapshots = [] if table is None else list(islice(reversed(table.snapshots), _MOST_SNAPSHOTS))
+    except LakeError:
+        return
+    for snapshot in snapshots:
+        for member in ("manifest_lists", "manifests", "index_files", "statistics"):
+            try:
+                things = getattr(snapshot, member)
+                yield from (thing for thing in things if thing.path == path)
+            except LakeError:
+                continue
+
+
+def _open_above(store: Any, path: str) -> Any:
+    """The table in whose directory a file lies; a Hive table keeps nothing that would tell of its files."""
+    from lakelens.formats.registry import detect_format
+    from lakelens.opening import open_in_store
+
+    for _ in range(_MOST_PARENTS):
+        path = posixpath.dirname(path)
+        if path in ("", "/"):
+            return None
+        try:
+            chosen, _ = detect_format(store, path)
+        except LakeError:
+            continue
+        if chosen.name != "hive":
+            return open_in_store(store, path, format=chosen.name)
+    return None

@@ -1,4 +1,4 @@
-"""The command line: `lakelens demo`, `show`, `tree`, `find`, `html`."""
+"""The command line: `lakelens demo`, `show`, `tree`, `find`, `html`, `bytes`."""
 
 from lakelens.cli.commands import main
 

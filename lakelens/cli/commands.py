@@ -8,6 +8,7 @@ from pathlib import Path
 import rich_click as click
 
 import lakelens as ll
+from lakelens.cli.bytes_command import show_bytes
 from lakelens.errors import LakeError
 
 
@@ -60,6 +61,9 @@ def html(path: str, target: Path) -> None:
     """Write a self-contained HTML page about a table."""
     ll.open(path).to_html(target)
     click.echo(str(target))
+
+
+commands.add_command(show_bytes)
 
 
 def main() -> None:

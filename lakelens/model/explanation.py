@@ -64,15 +64,21 @@ class Explanation(Span, Displayable):
         Where it holds more than a view shows, its view begins at that byte. Raises `ValueError` outside of this span.
         """
         path = self.trace(offset)
-        chosen = next((span for span in reversed(path) if not is_field(span) or span.is_packed), path[0])
-        return self.focus(chosen, looked_at=offset)
+        while len(path) > 1 and is_field(path[-1]) and not path[-1].is_packed:
+            path = path[:-1]
+        found = self.focus(path[-1], looked_at=offset)
+        found.origin = next((span.origin for span in reversed(path) if span.origin is not None), None)
+        way = " › ".join((self.what, *(span.label for span in path[1:-1])))
+        found.details = "; ".join(filter(None, (way if len(path) > 1 else "", self.details)))
+        return found
 
     def focus(self, span: Span, *, looked_at: int | None = None) -> Explanation:
         """A view of one span of this explanation, with the same bytes and place."""
         return Explanation(
             self.data,
             span,
-            what=span.label,
+            what=self.what if span is self else span.label,
+            summary=self.summary if span is self else "",
             place=self.place,
             details=self.details,
             path=self.path,

@@ -271,7 +271,9 @@ class _Builder:
 def choose_width(data: Octets, span: Span) -> int:
     """Bytes of a line: sixteen for text and for what has no parts, eight for everything that is made of fields."""
     head = bytes(data[span.start : min(span.end, span.start + 64)])
-    return 16 if span.is_leaf or all(32 <= octet < 127 or octet in b"\n\r\t" for octet in head) else 8
+    if span.is_leaf:
+        return 8 if span.is_packed else 16
+    return 16 if all(32 <= octet < 127 or octet in b"\n\r\t" for octet in head) else 8
 
 
 def choose_frame(span: Span, children: Sequence[Span], frame: Frame) -> Frame:

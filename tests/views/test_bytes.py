@@ -357,6 +357,17 @@ def test_a_page_of_its_own(tmp_path) -> None:
     assert "STRING: 10 bytes at" in page
 
 
+def test_a_part_says_what_it_is_part_of() -> None:
+    row = make_row()
+    part = row.at(16)
+    assert (part.what, part.start, part.end, part.details) == ("Fixed part", 12, 28, "BinaryRow")
+    assert str(part).startswith(
+        "Fixed part: 2 slots, 16 bytes\n  _MIN_KEY\n  BinaryRow; “at” counts from byte 4\n"
+    )
+    assert row.at(0).what == "Arity"
+    assert row.focus(row).summary == row.summary
+
+
 def test_an_offset_outside_is_refused() -> None:
     with pytest.raises(ValueError, match="byte 44 is outside"):
         make_row().at(44)
