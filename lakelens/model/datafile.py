@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
 
     from lakelens.errors import LakeError
-    from lakelens.model.deletes import DeleteMatch
+    from lakelens.model.deletes import DeleteMatch, LiveRows
     from lakelens.model.explanation import Explanation
 
 
-def _raise(error: LakeError, file: DataFile) -> None:
+def raise_error(error: LakeError, file: DataFile) -> None:
+    """Hear of deletes that cannot be read by raising what is wrong."""
     raise error
 
 
@@ -89,15 +90,20 @@ class DataFile(Explainable, Displayable, ABC):
         return unite_positions(self.deletes, self.record_count, self._note_beyond)
 
     @property
-    def live_record_count(self) -> int | None:
-        """The rows of this file that are not deleted; None where that cannot be told.
+    def live_rows(self) -> LiveRows:
+        """How many rows are left, what of it the metadata tells, and what was read to count.
 
         Read from the metadata where one deletion vector with a recorded number of rows is all; else `deleted_positions`
         are. Raises `LakeError` when a delete cannot be read.
         """
         from lakelens.model.deletes import count_live_rows
 
-        return count_live_rows([self], _raise).count
+        return count_live_rows([self], raise_error)
+
+    @property
+    def live_record_count(self) -> int | None:
+        """The rows of this file that are not deleted; None where that cannot be told: `live_rows.reason` says why."""
+        return self.live_rows.count
 
     def _note_beyond(self, match: DeleteMatch, last: int) -> None:
         """Hear that a match deletes rows that the file does not have, the last of them `last`."""

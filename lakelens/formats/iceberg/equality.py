@@ -87,7 +87,8 @@ class KeySet:
         import pyarrow.compute as pc
 
         found = pc.fill_null(pc.index_in(array, value_set=self.sets[index]), pa.scalar(-1, pa.int32()))
-        return found.to_numpy(zero_copy_only=False).astype(np.int64)
+        codes: NDArray[np.int64] = found.to_numpy(zero_copy_only=False).astype(np.int64)
+        return codes
 
 
 def read_keys(

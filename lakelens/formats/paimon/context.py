@@ -25,6 +25,7 @@ from lakelens.model.table import Relocation
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.manifest import PaimonManifest
+    from lakelens.formats.paimon.positions import VectorReader
 
 TEXT = DataType("STRING", "string")
 LONG = DataType("BIGINT", "int64")
@@ -74,6 +75,13 @@ class TableContext(TableAccess):
     def partitions(self) -> Partitions:
         """Decodes partitions and finds their directories."""
         return Partitions(self.schema.partition_columns, self.options, self.store, self.layout, self.findings)
+
+    @cached_property
+    def vector_reader(self) -> VectorReader:
+        """Decodes deletion vectors, and keeps the last index files."""
+        from lakelens.formats.paimon.positions import VectorReader
+
+        return VectorReader(self)
 
     def locate_data(
         self, partition: bytes, bucket: int, name: str, external: str | None, manifest: str

@@ -27,7 +27,7 @@ from lakelens.formats.paimon.layout import file_format
 from lakelens.formats.paimon.rows import StoredRow, decode_row
 from lakelens.formats.paimon.schema import PaimonSchema, require_schema
 from lakelens.formats.paimon.stats import SimpleStats, decode_stats
-from lakelens.model.datafile import Content, DataFile
+from lakelens.model.datafile import Content, DataFile, raise_error
 from lakelens.model.explainable import Source
 from lakelens.model.footer import Footer
 from lakelens.model.schema import DataType
@@ -36,8 +36,8 @@ from lakelens.model.stats import Bounds, ColumnBounds, Partition
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.formats.paimon.deletes import DeleteMatch
     from lakelens.formats.paimon.manifest import PaimonManifest
+    from lakelens.model.deletes import DeleteMatch, LiveRows
     from lakelens.model.explanation import Explanation
 
 SOURCES = {0: "APPEND", 1: "COMPACT"}
@@ -152,6 +152,20 @@ class PaimonDataFile(DataFile):
         Empty for a file that was taken from a manifest instead of a snapshot's `files`.
         """
         return () if self._find_deletes is None else self._find_deletes(self.file_name)
+
+    @property
+    def live_rows(self) -> LiveRows:
+        """How many rows no vector deletes. Unknown in a primary-key table, where rows of several files are merged by key.
+
+        `reason` says so in words, and how many rows of the file are deletes themselves (`delete_row_count`).
+        """
+        from lakelens.formats.paimon.live import count_file
+
+        return count_file(self._context, self, raise_error)
+
+    def _note_beyond(self, match: DeleteMatch, last: int) -> None:
+        message = f"it deletes row {last} of {self.file_name}, which has {self.row_count} rows"
+        self._context.findings.add("warning", "delete-past-the-end", match.file.path, message)
 
     def seen_with(self, find_deletes: Callable[[str], tuple[DeleteMatch, ...]]) -> PaimonDataFile:
         """The same file as a snapshot sees it, whose deletion vectors `find_deletes` knows by the file's name."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.bytes import explain_snapshot, explain_statistics
 from lakelens.formats.paimon.datafile import PaimonDataFile
-from lakelens.formats.paimon.deletes import DeleteMatch, match_deletes
+from lakelens.formats.paimon.deletes import Matches, match_deletes
 from lakelens.formats.paimon.index import PaimonIndexFile, read_index_files
 from lakelens.formats.paimon.manifest import PaimonManifest, PaimonManifestList
 from lakelens.formats.paimon.merge import MergedEntries, merge_entries
@@ -22,6 +22,7 @@ from lakelens.formats.paimon.wire import (
     parse_json,
 )
 from lakelens.model.datafile import DataFile, StatisticsFile
+from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
 from lakelens.model.diff import Diff
 from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileSet
@@ -145,13 +146,36 @@ class PaimonSnapshot(Snapshot):
             lambda: read_index_files(self.context, name), self.context.layout.manifest(name), ()
         )
 
+    @property
+    def deletion_vectors(self) -> Mapping[str, DeleteMatch]:
+        """The vectors that the index manifest names, by the name of the data file that each is for."""
+        return {name: found[-1] for name, found in self._deletes.items()}
+
+    @cached_property
+    def dangling_deletes(self) -> tuple[DanglingDelete, ...]:
+        """Index files with deletion vectors for data files that are not live. Reads the manifests."""
+        from lakelens.formats.paimon.deletes import find_dangling
+
+        names = {file.file_name for file in self.files if isinstance(file, PaimonDataFile)}
+        return find_dangling(self._deletes, names) if not self._is_incomplete else ()
+
+    def count_live_rows(self) -> LiveRows:
+        """Count the rows that a batch reader sees; None, with the reason, where keys must be merged to know."""
+        from lakelens.formats.paimon.live import count_rows
+
+        files = [file for file in self.files if isinstance(file, PaimonDataFile)]
+        return count_rows(self.context, files, self._note_unread)
+
+    def _note_unread(self, error: LakeError, file: DataFile) -> None:
+        self.context.findings.add_error(error, file.path, (self.id,))
+
     def find_deletes(self, file_name: str) -> tuple[DeleteMatch, ...]:
         """The deletion vectors of this snapshot for a data file, by its name."""
         return self._deletes.get(file_name, ())
 
     @cached_property
-    def _deletes(self) -> dict[str, tuple[DeleteMatch, ...]]:
-        return match_deletes(self.index_files)
+    def _deletes(self) -> Matches:
+        return match_deletes(self.index_files, self.context.vector_reader)
 
     @cached_property
     def statistics(self) -> tuple[StatisticsFile, ...]:

@@ -63,8 +63,10 @@ def collect_iceberg(spark: Any, table: str) -> tuple[Path, dict[str, Any]]:
     for taken in (document["entries"], document["all_entries"], *document["files_at"].values()):
         for row in taken if isinstance(taken, list) else []:
             row.pop("readable_metrics", None)  # the raw bounds are there; `files` has both
+    counts = {key: ask(spark, f"SELECT count(*) AS n FROM {table} VERSION AS OF {key}") for key in ids}
+    # a snapshot that the engine refuses to read is left out
     document["row_count_at"] = {
-        str(key): ask(spark, f"SELECT count(*) AS n FROM {table} VERSION AS OF {key}")[0]["n"] for key in ids
+        str(key): rows[0]["n"] for key, rows in counts.items() if isinstance(rows, list)
     }
     document |= rows(spark, table)
     location = described(spark, table)["Location"]

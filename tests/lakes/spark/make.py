@@ -30,6 +30,7 @@ time.tzset()
 import answers  # noqa: E402
 import hive_cases  # noqa: E402
 import iceberg_cases  # noqa: E402
+import iceberg_delete_cases  # noqa: E402, F401
 import iceberg_evolution_cases  # noqa: E402, F401
 import iceberg_java_cases  # noqa: E402, F401
 import iceberg_maintenance_cases  # noqa: E402, F401
