@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.avro_container import decode_header
 from lakelens.codecs.explain import explain
 from lakelens.codecs.json_spans import find_json
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.bytes import (
     Part,
     explain_file,
+    explain_octets,
     explain_parts,
     explain_range,
     focus_on,
@@ -25,6 +27,8 @@ from lakelens.formats.words import Words, count_bytes, join_words, name_file
 from lakelens.model.explanation import Explanation
 
 if TYPE_CHECKING:
+    from lakelens.codecs.avro_record_spans import Nested
+    from lakelens.codecs.span import Octets
     from lakelens.formats.iceberg.context import TableContext
     from lakelens.formats.iceberg.datafile import IcebergDataFile
     from lakelens.formats.iceberg.manifest import IcebergManifest, IcebergManifestList
@@ -165,12 +169,20 @@ def explain_manifest(manifest: IcebergManifest, context: TableContext) -> Explan
 def _explain_avro(context: TableContext, recorded: str, what: str, details: str) -> Explanation:
     path, _ = find_present(context, recorded)
     words = Words(what, place=name_file(path), details=details)
-    return explain_file(context.access.store, path, "avro", words, **make_hooks(context))
+    data = read_octets(context.access.store, path)
+    return explain_octets(data, path, "avro", words, nested=_make_hook(data, context))
 
 
-def make_hooks(context: TableContext) -> dict[str, Any]:
-    """What the Avro codec is told of the bytes fields of manifests: bounds of which columns they are."""
-    return {}
+def _make_hook(data: Octets, context: TableContext) -> Nested:
+    """What tells the Avro codec of bounds and of the types of their columns: by the file's own header, if it has one."""
+    from lakelens.formats.iceberg.explain import (
+        nested_for_metadata,  # it needs the specs, which need this module
+    )
+
+    try:
+        return nested_for_metadata(context, decode_header(data))  # type: ignore[arg-type]
+    except LakeError:
+        return nested_for_metadata(context)
 
 
 def explain_entry(entry: Entry, manifest: IcebergManifest, context: TableContext) -> Explanation:

@@ -103,12 +103,11 @@ def explain_index_manifest(path: str, context: TableContext) -> Explanation:
 
 
 def _explain_container(context: TableContext, path: str, words: Words) -> Explanation:
-    return explain_file(context.store, path, "avro", words, **make_hooks(context))
+    from lakelens.formats.paimon.explain import (
+        nested_for_metadata,
+    )  # it needs the schemas, which need this module
 
-
-def make_hooks(context: TableContext) -> dict[str, Any]:
-    """What the Avro codec is told of the bytes fields of manifests: rows of which columns they are."""
-    return {}
+    return explain_file(context.store, path, "avro", words, nested=nested_for_metadata(context))
 
 
 def explain_entry(entry: Entry, manifest: PaimonManifest, context: TableContext) -> Explanation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.explain import explain
+from lakelens.codecs.paimon_type import PaimonType
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.bytes import (
     explain_file,
@@ -37,12 +38,15 @@ def explain_data_file(file: PaimonDataFile, store: Store) -> Explanation:
 def explain_file_index(file: PaimonDataFile, store: Store) -> Explanation:
     """The index over the columns of a data file: embedded in its manifest entry, or a file of its own beside it."""
     data = file.embedded_file_index
+    types = _list_types(file)
     if data is not None:
         words = Words(
             "File index", count_bytes(len(data)), f"{_EMBEDDED} of {file.file_name}", describe_entry(file)
         )
         base = locate_in_entry(file, _EMBEDDED, data, store)
-        return make_explanation(data, explain(data, "file_index"), words, path=file.manifest, base=base)
+        return make_explanation(
+            data, explain(data, "file_index", types=types), words, path=file.manifest, base=base
+        )
     name = next((name for name in file.extra_files if name.endswith(".index")), None)
     if name is None:
         raise LakeError(
@@ -50,7 +54,15 @@ def explain_file_index(file: PaimonDataFile, store: Store) -> Explanation:
         )
     path = f"{file.path.rpartition('/')[0]}/{name}"
     words = Words("File index", place=name, details=f"beside {file.file_name}")
-    return explain_file(store, path, "file_index", words)
+    return explain_file(store, path, "file_index", words, types=types)
+
+
+def _list_types(file: PaimonDataFile) -> dict[str, PaimonType]:
+    """The types of the columns, which values in bitmap indexes need; none where the schema is missing."""
+    try:
+        return {column.name: column.type for column in file.schema.columns}
+    except LakeError:
+        return {}
 
 
 def explain_index_file(file: PaimonIndexFile, context: TableContext) -> Explanation:
