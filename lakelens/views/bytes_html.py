@@ -72,7 +72,7 @@ def choose_columns(view: BytesView) -> Columns:
     lines = list(view.list_lines())
     numbers = [len(str(line.number)) for line in lines if line.number is not None]
     octets = max((line.lead + line.end - line.start for line in lines if line.role != "more"), default=0)
-    depth = min(4, measure_depth(view.parts))
+    depth = min(6, measure_depth(view.parts))
     return Columns(
         max((len(line.at) for line in lines), default=0) * 8 + 14 + depth * _INDENT,
         max(numbers) * 8 + 18 if numbers else 0,

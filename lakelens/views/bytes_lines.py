@@ -6,6 +6,7 @@ what does not fit follows on lines that say which of its bytes they hold.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ class Piece:
     octets: bytes
     is_muted: bool = False
     tip: str = ""
+    span: Span | None = dataclasses.field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Line:
     aside: str = ""
     value: str = ""
     role: LineRole = ""
+    span: Span | None = dataclasses.field(default=None, repr=False, compare=False)
 
     @property
     def ascii(self) -> str:
@@ -131,7 +134,7 @@ class Frame:
         room = self.width - line.lead - (line.end - line.start)
         if line.role not in ("", "null") or line.end != span.start or room < len(span):
             return None
-        piece = Piece(bytes(self.data[span.start : span.end]), True, tell_part(span))
+        piece = Piece(bytes(self.data[span.start : span.end]), True, tell_part(span), span)
         return replace(line, end=span.end, pieces=(*line.pieces, piece))
 
     def _is_plain(self, span: Span) -> bool:
@@ -158,6 +161,7 @@ class Frame:
                 bytes(self.data[max(part.start, start) : min(part.end, end)]),
                 part.role in (*_MUTED, "null"),
                 tell_part(part) if len(parts) > 1 else "",
+                part,
             )
             for part in held
         )
@@ -179,6 +183,7 @@ class Frame:
             meaning,
             _tell_padding(held, start, end) if len(parts) > 1 else "",
             role="mute" if span.role in _MUTED else "",
+            span=span,
         )
 
     def _begin(self, span: Span, parts: list[Span], line: Line) -> Line:

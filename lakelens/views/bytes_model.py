@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, islice
+from dataclasses import dataclass, field, replace
+from itertools import chain, dropwhile, islice
 from typing import TypeAlias
 
 from lakelens.codecs.span import Octets, Span
@@ -45,21 +45,29 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """What was left out, and the call on the shown explanation that shows it."""
+    """What was left out, and the call on the shown explanation that shows it.
+
+    `source` is the structure, how its lines lie, and the byte from which it goes on: for a view that can ask for more.
+    """
 
     text: str
     code: str
+    source: tuple[Span, Frame, int] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A structure that can be folded; `answer` says what is in it. Without parts it only stands for itself."""
+    """A structure that can be folded; `answer` says what is in it. Without parts it only stands for itself.
+
+    `source` is the structure and how its lines lie: for a view that can ask for its parts.
+    """
 
     label: str
     answer: str
     place: str
     parts: tuple[Part, ...] = ()
     opened: bool = False
+    source: tuple[Span, Frame] | None = field(default=None, repr=False, compare=False)
 
 
 Part: TypeAlias = Group | More | Fold
@@ -103,7 +111,10 @@ def present_bytes(explanation: Explanation, detail: int = 1, scale: float = 1.0)
         4 if detail <= 1 else 16,
     )
     builder = _Builder(hidden_rows, all_open=detail >= 2)
-    parts = builder.build(explanation, frame, open_rows, looked_at=explanation.looked_at)
+    if is_field(explanation) and not explanation.is_packed:
+        parts: list[Part] = [Group("", tuple(frame.write(explanation)))]
+    else:
+        parts = builder.build(explanation, frame, open_rows, looked_at=explanation.looked_at)
     damage = next((line for line in list_lines(parts) if line.role == "damage"), None)
     counts = "" if not origin and not explanation.base else f"“at” counts from {frame.tell_byte(origin or 0)}"
     details = [wording.clean(explanation.details), "" if origin is None else counts]
@@ -148,6 +159,23 @@ def _tell_first_values(span: Span, most: int = 3) -> Iterator[str]:
                 yield f"{wording.clean(child.label, 40)} {value[:40]}"
 
 
+def open_structure(span: Span, frame: Frame, rows: int) -> list[Part]:
+    """The parts of a structure that a reader opened, in about `rows` rows; what is too large in it stays folded."""
+    return _Builder(0, all_open=False).build(span, frame, rows)
+
+
+def open_rest(span: Span, frame: Frame, start: int, rows: int) -> list[Part]:
+    """The parts of a structure from a byte on, as `More` left them out."""
+    rest = Span(
+        start,
+        span.end,
+        span.label,
+        children=lambda: dropwhile(lambda child: child.start < start, span.iter_children()),
+        origin=span.origin,
+    )
+    return open_structure(rest, frame, rows)
+
+
 class _Builder:
     """Spends the rows. `hidden` are those left behind folds."""
 
@@ -160,8 +188,6 @@ class _Builder:
         self, span: Span, frame: Frame, budget: int, depth: int = 0, looked_at: int | None = None
     ) -> list[Part]:
         """The parts of a structure in at most about `budget` rows."""
-        if is_field(span) and not span.is_packed:
-            return [Group("", tuple(frame.write(span)))]
         children: Iterator[Span] = span.iter_children() if not span.is_leaf else iter((span,))
         before, children = _seek(children, budget, looked_at)
         shown, rest = _split(children, budget)
@@ -348,7 +374,8 @@ def _tell_rest(span: Span, left_out: list[Span], rest: Iterator[Span] | None, fr
     count = 1 + sum(1 for _ in islice(others, _MOST_COUNTED))
     many = f"{count:,}" if count <= _MOST_COUNTED else f"more than {_MOST_COUNTED:,}"
     left = wording.plural(span.end - first.start, "byte")
-    return More(f"… {many} more from {frame.tell_at(first.start)}, {left}", f"{frame.code}.at({first.start})")
+    text = f"… {many} more from {frame.tell_at(first.start)}, {left}"
+    return More(text, f"{frame.code}.at({first.start})", (span, frame, first.start))
 
 
 def _entitle(node: _Node, parts: list[Part]) -> list[Part]:
@@ -364,10 +391,10 @@ def _fold(node: _Node, parts: list[Part], *, opened: bool) -> Fold:
     label, answer = wording.clean(_label(node.span), 80), tell_structure(node.span)
     if any(line.role == "damage" for line in list_lines(parts)):
         answer = f"ERROR inside: {answer}"
+    source = (node.span, node.frame)
     if not parts:
-        call = f"{node.frame.code}.at({node.span.start})"
-        return Fold(label, answer, f"{node.place}: {call}" if node.place else call)
-    return Fold(label, answer, node.place, tuple(parts), opened)
+        return Fold(label, answer, f"{node.frame.code}.at({node.span.start})", source=source)
+    return Fold(label, answer, node.place, tuple(parts), opened, source)
 
 
 def _tell_place(span: Span, frame: Frame) -> str:
