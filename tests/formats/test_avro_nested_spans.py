@@ -1,0 +1,251 @@
+"""What nests in manifests, over every manifest that engines wrote: each value is the model's own, each byte has its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from lakelens.codecs.avro import decode_header
+from lakelens.codecs.binary_row import BinaryRow
+from lakelens.codecs.explain import explain
+from lakelens.codecs.file_index import decode_file_index
+from lakelens.codecs.span import Span
+from lakelens.errors import LakeError, Missing
+from lakelens.formats.iceberg.explain import nested_for_metadata as nest_iceberg
+from lakelens.formats.iceberg.manifest import IcebergManifest
+from lakelens.formats.iceberg.table import IcebergTable
+from lakelens.formats.paimon.explain import nested_for_metadata as nest_paimon
+from lakelens.formats.paimon.manifest import PaimonManifest, PaimonManifestList
+from lakelens.formats.paimon.table import PaimonTable
+from tests.formats import iceberg_lakes, paimon_lakes
+
+SCHEMA = {
+    "schema-id": 0,
+    "type": "struct",
+    "fields": [
+        {"id": 1, "name": "a", "required": False, "type": "date"},
+        {"id": 2, "name": "b", "required": False, "type": "decimal(9, 2)"},
+    ],
+}
+
+
+@dataclass
+class Told:
+    """One record of a file: its span, and the spans of what nests in it by path."""
+
+    record: Span
+    nested: dict[tuple[Any, ...], Span]
+
+
+def tell_records(data: bytes, nested: Any) -> Iterator[Told]:
+    """Each record of an Avro file, wholly explained and checked."""
+    found: dict[tuple[Any, ...], Span] = {}
+
+    def remember(path: Any, record: Mapping[str, Any]) -> Any:
+        explainer = nested(path, record)
+        if explainer is None:
+            return None
+
+        def explain_and_keep(content: Any, start: int, end: int) -> Span:
+            found[path] = explainer(content, start, end)
+            return found[path]
+
+        return explain_and_keep
+
+    root = explain(data, "avro", nested=remember)
+    for block in root.children:
+        if not block.label.startswith("block"):
+            continue
+        records = next(part for part in block.children if part.label == "records")
+        if records.is_packed:
+            records = records.unpack()[1]
+        for record in records.children:
+            found.clear()
+            check_leaves(record)
+            yield Told(record, dict(found))
+
+
+def check_leaves(record: Span) -> None:
+    """In one pass: every byte in one leaf, no error, nothing unexplained but what has no specified layout."""
+    position = record.start
+    for leaf in record.leaves():
+        assert leaf.start == position, leaf
+        assert leaf.error is None, leaf
+        assert leaf.role != "unexplained" or "of no specified layout" in leaf.note, leaf
+        assert "not explained" not in leaf.note, leaf
+        position = leaf.end
+    assert position == record.end
+
+
+def same_row(span: Span | None, row: BinaryRow | None) -> bool:
+    """Whether a span tells the model's row; the model has none where nothing was kept."""
+    if span is None or row is None or not len(row):
+        return not row and (span is None or span.value is None or not len(span.value))
+    return repr(span.value) == repr(BinaryRow(row.names, row.values, row.kind))
+
+
+# ------------------------------------------------------------------ Paimon
+
+
+def list_paimon_containers(table: PaimonTable) -> tuple[list[PaimonManifestList], list[PaimonManifest]]:
+    lists: dict[str, PaimonManifestList] = {}
+    manifests: dict[str, PaimonManifest] = {}
+    for snapshot in table.snapshots:
+        for listed in snapshot.manifest_lists:
+            lists.setdefault(listed.path, listed)
+            try:
+                for manifest in listed.manifests:
+                    manifests.setdefault(manifest.path, manifest)
+            except Missing:
+                continue  # expired
+    return list(lists.values()), list(manifests.values())
+
+
+def check_paimon_list(listed: PaimonManifestList, data: bytes, table: PaimonTable) -> int:
+    counted = 0
+    for told, manifest in zip(tell_records(data, nest_paimon(table.context)), listed.manifests, strict=True):
+        stats = manifest.partition_stats
+        assert same_row(told.nested[("_PARTITION_STATS", "_MIN_VALUES")], stats.min_values)
+        assert same_row(told.nested[("_PARTITION_STATS", "_MAX_VALUES")], stats.max_values)
+        counted += 1
+    return counted
+
+
+def check_paimon_manifest(manifest: PaimonManifest, data: bytes, table: PaimonTable) -> int:
+    counted = 0
+    for told, entry in zip(tell_records(data, nest_paimon(table.context)), manifest.entries, strict=True):
+        file, nested = entry.file, told.nested
+        partition = nested[("_PARTITION",)].value
+        assert repr({} if partition is None else partition.to_dict()) == repr(dict(file.partition))
+        assert same_row(nested[("_FILE", "_MIN_KEY")], file.min_key)
+        assert same_row(nested[("_FILE", "_MAX_KEY")], file.max_key)
+        for name, stats in (("_KEY_STATS", file.key_stats), ("_VALUE_STATS", file.value_stats)):
+            assert same_row(nested[("_FILE", name, "_MIN_VALUES")], stats.min_values)
+            assert same_row(nested[("_FILE", name, "_MAX_VALUES")], stats.max_values)
+        index = nested.get(("_FILE", "_EMBEDDED_FILE_INDEX"))
+        assert (index is None) == (file.embedded_file_index is None)
+        if index is not None:
+            assert repr(index.value) == repr(decode_file_index(file.embedded_file_index))
+        counted += 1
+    return counted
+
+
+def check_paimon_lake(lake: paimon_lakes.Lake) -> dict[str, int]:
+    table = lake.open()
+    counts = {"lists": 0, "entries": 0, "index": 0}
+    lists, manifests = list_paimon_containers(table)
+    for listed in (*lists, *manifests):
+        try:
+            data = table.context.store.read(listed.path)
+        except Missing:
+            continue
+        if data[:3] != b"Obj":
+            continue  # ORC and Parquet containers have no Avro records
+        if isinstance(listed, PaimonManifestList):
+            counts["lists"] += check_paimon_list(listed, data, table)
+        else:
+            counts["entries"] += check_paimon_manifest(listed, data, table)
+    for path in {file.manifest for snapshot in table.snapshots for file in snapshot.index_files}:
+        data = table.context.store.read(path)
+        if data[:3] == b"Obj":
+            files = [f for s in table.snapshots for f in s.index_files if f.manifest == path]
+            for told, file in zip(tell_records(data, nest_paimon(table.context)), files, strict=False):
+                partition = told.nested[("_PARTITION",)].value
+                assert repr({} if partition is None else partition.to_dict()) == repr(
+                    dict(file.partition or {})
+                )
+                counts["index"] += 1
+    return counts
+
+
+def test_rows_in_every_paimon_manifest() -> None:
+    lakes = paimon_lakes.list_lakes()
+    counts = {"lists": 0, "entries": 0, "index": 0}
+    for lake in lakes:
+        try:
+            found = check_paimon_lake(lake)
+        except (AssertionError, LakeError, KeyError, ValueError) as error:
+            raise AssertionError(f"{lake.name}: {error!r}") from error
+        counts = {key: counts[key] + found[key] for key in counts}
+    assert counts["lists"] > 1000, counts
+    assert counts["entries"] > 800, counts
+    assert counts["index"] > 20, counts
+
+
+def test_a_missing_schema_leaves_the_row_as_one_leaf() -> None:
+    lake = next(lake for lake in paimon_lakes.list_lakes() if lake.open().current is not None)
+    table = lake.open()
+    manifest = next(m for m in table.current.manifests if m.entries)
+    hook = nest_paimon(table.context)
+    record = {**manifest.entries[0].raw, "_FILE": {**manifest.entries[0].raw["_FILE"], "_SCHEMA_ID": 77}}
+    for path in (("_FILE", "_VALUE_STATS", "_MIN_VALUES"), ("_FILE", "_MIN_KEY")):
+        with pytest.raises(LakeError, match="needs schema 77"):
+            hook(path, record)
+    assert hook(("_FILE", "_FILE_NAME"), record) is None
+    unknown = {"_FILE": {**manifest.entries[0].raw["_FILE"], "_VALUE_STATS_COLS": ["no such column"]}}
+    with pytest.raises(LakeError, match="'no such column'"):
+        hook(("_FILE", "_VALUE_STATS", "_MIN_VALUES"), unknown)
+
+
+# ------------------------------------------------------------------ Iceberg
+
+
+def check_iceberg_list(listed: Any, data: bytes, table: IcebergTable) -> int:
+    hook, counted = nest_iceberg(table._context, decode_header(data)), 0
+    for told, manifest in zip(tell_records(data, hook), listed.manifests, strict=True):
+        for i, summary in enumerate(manifest.partition_summary):
+            stored = (manifest.partitions or [])[i]
+            for name, value in (("lower_bound", summary.lower), ("upper_bound", summary.upper)):
+                span = told.nested.get(("partitions", i, name))
+                assert (span is None) == (stored.get(name) is None)
+                if span is not None:
+                    assert repr(span.value) == repr(value), (span, value)
+                    assert summary.name in span.note
+                    counted += 1
+    return counted
+
+
+def check_iceberg_manifest(manifest: IcebergManifest, data: bytes, table: IcebergTable) -> int:
+    entries, counted = manifest.entries, 0
+    hook = nest_iceberg(table._context, decode_header(data))
+    for told, entry in zip(tell_records(data, hook), entries, strict=True):
+        file, stored = entry.file, entry.raw["data_file"]
+        bounds = {bound.field_id: bound for bound in file.bounds.values()}
+        for path, span in told.nested.items():
+            if path[1] not in ("lower_bounds", "upper_bounds"):
+                continue
+            bound = bounds[stored[path[1]][path[2]]["key"]]
+            value = bound.lower if path[1] == "lower_bounds" else bound.upper
+            assert repr(span.value) == repr(value), (path, span, value)
+            assert bound.name in span.note
+            counted += 1
+        kept = [len(stored.get(name) or ()) for name in ("lower_bounds", "upper_bounds")]
+        assert sum(kept) == sum(path[1] in ("lower_bounds", "upper_bounds") for path in told.nested)
+        for (_, kind, name), span in ((p, s) for p, s in told.nested.items() if p[1:2] == ("partition",)):
+            assert repr(span.value) in map(repr, file.partition.values()), (kind, name, span)
+            counted += 1
+    return counted
+
+
+def test_values_in_every_iceberg_manifest() -> None:
+    counts = {"summaries": 0, "bounds": 0}
+    for lake in iceberg_lakes.find_lakes():
+        if lake.is_view:
+            continue
+        table = lake.open()
+        read = table._context.access.store.read
+        try:
+            lists = {s.path: s.manifest_lists[0] for s in table.snapshots if s.manifest_lists[0].path}
+            for listed in lists.values():
+                counts["summaries"] += check_iceberg_list(listed, read(listed.path), table)
+            for manifest in iceberg_lakes.reachable_manifests(table):
+                counts["bounds"] += check_iceberg_manifest(manifest, read(manifest.path), table)
+        except Missing:
+            continue
+        except (AssertionError, LakeError, KeyError, ValueError) as error:
+            raise AssertionError(f"{lake.name}: {error!r}") from error
+    assert counts["summaries"] > 200, counts
+    assert counts["bounds"] > 2000, counts
