@@ -24,6 +24,7 @@ _EXPLAINERS: dict[str, tuple[str, str]] = {
     "crc": ("crc_spans", "explain_crc"),
     "deletion_vector": ("deletion_vector_spans", "explain_deletion_vector"),
     "file_index": ("file_index_spans", "explain_file_index"),
+    "global_index": ("global_index_spans", "explain_global_index"),
     "gzip": ("gzip_spans", "explain_gzip"),
     "hash_index": ("deletion_vector_spans", "explain_hash_index"),
     "iceberg_value": ("iceberg_value_spans", "explain_iceberg_value"),
@@ -36,10 +37,16 @@ _EXPLAINERS: dict[str, tuple[str, str]] = {
     "roaring32": ("roaring_spans", "explain_roaring32"),
     "roaring64": ("roaring_spans", "explain_roaring64"),
     "text": ("text_spans", "explain_text"),
+    "theta_sketch": ("theta_sketch_spans", "explain_theta_sketch"),
     "unknown": ("text_spans", "explain_unknown"),
     "variant": ("variant_spans", "explain_variant"),
 }
 KINDS = tuple(_EXPLAINERS)
+
+# what Paimon's index files begin or end with
+_FILE_INDEX = bytes.fromhex("00054e4ed01a35ae")
+_VECTORS = (bytes.fromhex("5e43f2d0"), bytes.fromhex("d1d33964"))
+_B_TREE = b"ITBP"
 
 
 def explain(data: Octets, kind: str, start: int = 0, end: int | None = None, /, **context: Any) -> Span:
@@ -66,6 +73,8 @@ def choose_kind(data: Octets, name: str = "") -> str:
     head, tail = bytes(data[:4096]), bytes(data[max(0, len(data) - 16) :])
     if head[:4] == b"crc\x00" and name.endswith(".crc"):
         return "crc"
+    if (index := _choose_index(head, tail)) is not None:
+        return index
     kind = sniff(head, tail)
     if kind == "json" and _is_json_lines(data):
         return "json_lines"
@@ -74,6 +83,15 @@ def choose_kind(data: Octets, name: str = "") -> str:
     if kind == "empty":
         return "text"
     return "parquet" if kind == "parquet-encrypted" else "unknown"
+
+
+def _choose_index(head: bytes, tail: bytes) -> str | None:
+    """Paimon's index files that say what they are: a file index, a deletion-vector index, a global B-tree index."""
+    if head.startswith(_FILE_INDEX):
+        return "file_index"
+    if head[:1] == b"\x01" and head[5:9] in _VECTORS:
+        return "paimon_dv_index"
+    return "global_index" if tail.endswith(_B_TREE) else None
 
 
 def _is_json_lines(data: Octets) -> bool:
