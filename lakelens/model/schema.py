@@ -106,11 +106,18 @@ class Schema(Explainable, Displayable):
     identifier_names: tuple[str, ...] = ()
     raw: Any = field(default=None, compare=False)
     _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+    _others: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __repr__(self) -> str:
         shown = [f"{f.name} {f.type}{'' if f.nullable else ' not null'}" for f in self.fields[:8]]
         more = [f"… {len(self.fields) - 8} more"] if len(self.fields) > 8 else []
         return f"<Schema {self.id}: {', '.join([*shown, *more])}>"
+
+    @property
+    def versions(self) -> tuple[Schema, ...]:
+        """Every schema of the table that is kept, by id; this one alone where no other is known."""
+        known: Any = (self,) if self._others is None else self._others(self)
+        return tuple(known)
 
     @property
     def names(self) -> tuple[str, ...]:

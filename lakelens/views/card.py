@@ -30,12 +30,14 @@ About: TypeAlias = tuple[str, ...]
 class Bar:
     """Two lengths from one zero line, in pixels of at most 40: what went to the left, what came to the right.
 
-    A `share` has no left side: it is the part of a whole. A bar only repeats the numbers beside it: text leaves it out.
+    A `share` has no left side: it is the part of a whole. What was `kept` neither came nor went. A bar only repeats the
+    numbers beside it: text leaves it out.
     """
 
     gone: int
     came: int
     is_share: bool = False
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ class Note:
 
 
 Body: TypeAlias = "Grid | Pairs | Block | Note | Card"
+# the proof of a fold, made when it is opened
+Make: TypeAlias = "Callable[[], Sequence[Body]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ class Fold:
 
     label: str
     answer: str
-    make: Callable[[], Sequence[Body]] = tuple
+    make: Make = tuple
     opened: bool = False
     level: int = 2
     alert: str = ""

@@ -29,6 +29,7 @@ def describe_catalog(catalog: Catalog, detail: int = 1) -> Card:
         wording.clean(catalog.root),
         body=(tables,) if rows else (),
         folds=tuple(folds),
+        about=("common.catalog",),
     )
 
 
@@ -45,7 +46,12 @@ def describe_samples(samples: Samples, detail: int = 1) -> Card:
     """The tables that ship with the package, each with its story."""
     rows = [(cells.code(one.name), cells.text(one.format), cells.text(one.story)) for one in samples]
     listed = cells.grid(("name", "format", "story"), rows, how="iterate over it", noun="sample")
-    return Card("samples", "small tables that engines wrote; ll.sample(name) opens a copy", body=(listed,))
+    return Card(
+        "samples",
+        "small tables that engines wrote; ll.sample(name) opens a copy",
+        body=(listed,),
+        about=("common.catalog",),
+    )
 
 
 @describe.register

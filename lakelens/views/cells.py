@@ -143,7 +143,9 @@ def bars(changes: Sequence[tuple[int, int]]) -> list[Cell]:
 
 
 def shares(parts: Sequence[int | None], wholes: Sequence[int | None]) -> list[Cell]:
-    """A bar for each part of its whole; none where either is unknown."""
+    """A bar for each part of its whole; none where either is unknown, nor where there is nothing to compare with."""
+    if len(parts) < 2:
+        return [Cell("") for _ in parts]
     return [
         Cell("", bar=Bar(0, _scale(min(part, whole), whole), is_share=True)) if part and whole else Cell("")
         for part, whole in zip(parts, wholes, strict=True)

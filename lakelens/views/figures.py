@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lakelens.errors import LakeError
 from lakelens.model.snapshot import Snapshot
@@ -46,6 +46,27 @@ def read_figures(snapshot: Snapshot) -> Figures:
         position_deletes=_parse(summary, "total-position-deletes"),
         equality_deletes=_parse(summary, "total-equality-deletes"),
     )
+
+
+def read_changes(snapshot: Snapshot) -> Figures:
+    """The figures of a snapshot, with the files that it changed as its delta list counts them where it does not itself.
+
+    That list is read; the manifests themselves stay unread.
+    """
+    figures = read_figures(snapshot)
+    if figures.added_files is not None or figures.removed_files is not None:
+        return figures
+    added = removed = 0
+    try:
+        deltas = [one for one in snapshot.manifest_lists if one.role == "delta"]
+        for manifest in (manifest for one in deltas for manifest in one.manifests):
+            if manifest.added_files_count is None or manifest.deleted_files_count is None:
+                return figures
+            added += manifest.added_files_count
+            removed += manifest.deleted_files_count
+    except LakeError:
+        return figures
+    return replace(figures, added_files=added, removed_files=removed) if deltas else figures
 
 
 def count_by_lists(snapshot: Snapshot) -> int | None:

@@ -29,26 +29,28 @@ if TYPE_CHECKING:
 _HARD_STOP = 262_144
 _TABLE_CARD = 15_360
 _MOST_ROWS = 200  # of a list at the highest detail, if the view has room for them
+_FEWEST_ROWS = 10  # before whole folds are left out
 _LEFT_OUT = (Note("left out: this view has reached its size; use .to_pandas(), .show(2) or .to_html()"),)
 
 
 def render_card(thing: object, detail: int = 1) -> str:
     """An object as an HTML card with its style.
 
-    Never longer than `display.max_bytes`, nor a table's default card than 15 KiB: the longest folds are emptied until it
-    fits, and say so.
+    Never longer than `display.max_bytes`, nor a table's default card than 15 KiB: lists are cut, then the longest folds are
+    emptied until it fits, and say so.
     """
     is_table_card = isinstance(thing, Table) and detail <= 1
     most = min(display.max_bytes, _TABLE_CARD) if is_table_card else display.max_bytes
     try:
         if isinstance(thing, Explanation):
             return render_bytes(thing, detail, display.max_bytes)
-        if detail >= 3:
-            with display.using(max_rows=max(display.max_rows, _MOST_ROWS)):
+        for rows in (*((_MOST_ROWS,) if detail >= 3 else ()), display.max_rows):
+            with display.using(max_rows=max(display.max_rows, rows)):
                 markup = draw(present(thing, detail), detail)
             if len(markup.encode()) <= most:
                 return markup
-        return _fit(present(thing, detail), detail, most)
+        with display.using(max_rows=min(display.max_rows, _FEWEST_ROWS)):
+            return _fit(present(thing, detail), detail, most)
     except Exception as error:
         if display.strict_views:
             raise

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
+from lakelens.errors import LakeError
 from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
+from lakelens.options import display
 from lakelens.views import cells, wording
-from lakelens.views.card import Body, Card, Fact, Fold, Grid
-from lakelens.views.file_cards import describe_file, grid_bounds, word_bounds
+from lakelens.views.card import Body, Card, Cell, Fact, Fold, Grid
+from lakelens.views.file_cards import describe_file
+from lakelens.views.meanings import tell_about
 from lakelens.views.present import describe, one
+
+_ROLES = {
+    "all": "every manifest of the snapshot",
+    "base": "everything before the commit",
+    "delta": "what the commit changed",
+    "changelog": "the commit's changelog",
+}
 
 
 def grid_manifests(manifests: Sequence[Manifest], how: str = "") -> Grid:
@@ -24,10 +35,12 @@ def grid_manifests(manifests: Sequence[Manifest], how: str = "") -> Grid:
             cells.text(_word_summary(m.partition_summary), "mute"),
             cells.size(m.size_bytes),
         )
-        for m in manifests
+        for m in islice(manifests, display.max_rows)
     ]
     names = ("manifest", "content!", "added#", "existing#", "deleted#", "partitions", "bytes#")
-    return cells.prune(cells.grid(names, rows, how=how, noun="manifest"))
+    about = ("common.manifest_list",)
+    total = len(manifests)
+    return cells.prune(cells.grid(names, rows, how=how, noun="manifest", total=total, about=about))
 
 
 def _word_summary(summary: Sequence[FieldSummary]) -> str | None:
@@ -42,38 +55,49 @@ def _word_summary(summary: Sequence[FieldSummary]) -> str | None:
 @describe.register
 def describe_list(found: ManifestList, detail: int = 1) -> Card:
     """Which manifests make up a snapshot."""
-    facts = (
-        Fact("role", cells.text(found.role), _ROLES.get(found.role, "")),
-        Fact("bytes", cells.size(found.size_bytes), "as recorded"),
-    )
+    size = cells.size(found.size_bytes) if found.size_bytes is not None else Cell("not recorded", "mute")
+    facts = (Fact("role", cells.text(found.role), _ROLES.get(found.role, "")), Fact("bytes", size))
     title = wording.name(found.path) or "inline in the metadata document"
-    manifests = Fold(
+    folds = [_fold_listed(found)]
+    if found.path is not None:
+        folds.append(_fold_header(found))
+    about = tell_about(found, "manifest_list")
+    place = wording.clean(found.path or "")
+    return Card("Manifest list", title, place, facts=facts, folds=tuple(folds), about=about)
+
+
+def _fold_listed(found: ManifestList) -> Fold:
+    """The manifests; an empty list says so, a damaged one says so where they would stand."""
+    try:
+        manifests = found.manifests
+    except LakeError:
+        return Fold(
+            "Manifests", "it cannot be read", lambda: one(grid_manifests(found.manifests)), opened=True
+        )
+    if not manifests:
+        told = "none: nothing was there before" if found.role == "base" else "none: the list is empty"
+        return Fold("Manifests", told)
+    return Fold(
         "Manifests",
-        "what it names, in order",
-        lambda: one(grid_manifests(found.manifests, how=".manifests")),
+        f"{wording.plural(len(manifests), 'manifest')}, in order",
+        lambda: one(grid_manifests(manifests, how=".manifests")),
         opened=True,
     )
-    folds = (manifests, *(_fold_header(found) if found.path is not None else ()))
-    return Card("Manifest list", title, wording.clean(found.path or ""), facts=facts, folds=folds)
 
 
-_ROLES = {
-    "all": "every manifest of the snapshot",
-    "base": "everything before the commit",
-    "delta": "what the commit changed",
-    "changelog": "the commit's changelog",
-}
+def _fold_header(found: Manifest | ManifestList) -> Fold:
+    about = tell_about(found, "manifest_header" if isinstance(found, Manifest) else "manifest_list")
+    return Fold(
+        "Header", "the container's own schema and key/values", lambda: _list_header(found.header, about)
+    )
 
 
-def _fold_header(found: Manifest | ManifestList) -> tuple[Fold, ...]:
-    return (Fold("Header", "the container's own schema and key/values", lambda: _list_header(found.header)),)
-
-
-def _list_header(header: Mapping[str, Any]) -> list[Body]:
+def _list_header(header: Mapping[str, Any], about: tuple[str, ...]) -> list[Body]:
     items = [(name, cells.value(held)) for name, held in header.items() if name not in ("schema", "metadata")]
-    bodies: list[Body] = [cells.pairs(items)]
-    if header.get("metadata"):
-        bodies.append(cells.mapping(header["metadata"], how=".header['metadata']"))
+    bodies: list[Body] = [cells.pairs(items, about)]
+    metadata = header.get("metadata")
+    if metadata:
+        bodies += cells.fields(dict(metadata), about, how=".header['metadata']", skip=("avro.schema",))
     if header.get("schema"):
         bodies.append(cells.document(header["schema"], most=4_000, how=".header['schema']"))
     return bodies
@@ -88,24 +112,22 @@ def describe_manifest(manifest: Manifest, detail: int = 1) -> Card:
         if amount is not None:
             facts.append(Fact(label, cells.number(amount), "files"))
     facts.append(Fact("bytes", cells.size(manifest.size_bytes), "as recorded"))
-    entries = Fold(
-        "Entries", _word_entries(manifest), lambda: one(grid_entries(manifest.entries)), opened=True
-    )
-    folds = [entries]
+    make = lambda: one(grid_entries(manifest.entries))  # noqa: E731 - reads the manifest when it is opened
+    folds = [Fold("Entries", _word_entries(manifest), make, opened=True)]
     if manifest.partition_summary:
         answer = _word_summary(manifest.partition_summary) or ""
         folds.append(Fold("Partitions", answer, lambda: one(_grid_summary(manifest.partition_summary))))
-    folds.append(
-        Fold("Line", "as the manifest list stores it", lambda: one(cells.mapping(manifest.raw, how=".raw")))
-    )
-    folds += _fold_header(manifest)
-    noun = "Manifest"
+    listed = tell_about(manifest, "manifest_list")
+    line = lambda: cells.fields(manifest.raw, listed, how=".raw")  # noqa: E731
+    folds.append(Fold("Line", f"{wording.plural(len(manifest.raw), 'field')} of the manifest list", line))
+    folds.append(_fold_header(manifest))
     return Card(
-        noun,
+        "Manifest",
         wording.name(manifest.path),
         wording.clean(manifest.path),
         facts=tuple(facts),
         folds=tuple(folds),
+        about=tell_about(manifest, "manifest"),
     )
 
 
@@ -129,7 +151,8 @@ def _grid_summary(summary: Sequence[FieldSummary]) -> Grid:
         )
         for s in summary
     ]
-    return cells.prune(cells.grid(("field", "lower", "upper", "has null", "has NaN"), rows, noun="field"))
+    names = ("field", "lower", "upper", "has null", "has NaN")
+    return cells.prune(cells.grid(names, rows, noun="field"))
 
 
 def grid_entries(entries: Sequence[Entry], how: str = ".entries") -> Grid:
@@ -147,12 +170,13 @@ def grid_entries(entries: Sequence[Entry], how: str = ".entries") -> Grid:
             cells.code(entry.snapshot_id),
             cells.optional(entry.sequence_number),
         )
-        for entry in entries
+        for entry in islice(entries, display.max_rows)
     ]
     names = (
         "status!", "file", "content!", "partition", "bucket#", "level#", "rows#", "bytes#", "snapshot", "sequence#",
     )  # fmt: skip
-    return cells.prune(cells.grid(names, rows, how=how, noun=("entry", "entries")))
+    total = len(entries)
+    return cells.prune(cells.grid(names, rows, how=how, noun=("entry", "entries"), total=total))
 
 
 @describe.register
@@ -167,11 +191,16 @@ def describe_entry(entry: Entry, detail: int = 1) -> Card:
             if entry.sequence_number is not None
             else ()
         ),
-        *(fact for fact in card.facts if fact.label in ("rows", "bytes", "partition")),
+        *(fact for fact in card.facts if fact.label in ("rows", "bytes", "partition", "bucket")),
     )
-    record = Fold("Entry", "as the manifest stores it", lambda: one(cells.document(entry.raw)))
-    kept = tuple(fold for fold in card.folds if fold.label != "Record")
-    return Card("Entry", wording.name(entry.file.path), card.place, facts=facts, folds=(*kept, record))
-
-
-__all__ = ["grid_bounds", "grid_entries", "grid_manifests", "word_bounds"]
+    about = tell_about(entry.file, "entry", "data_file")
+    raw = {key: held for key, held in entry.raw.items() if not isinstance(held, Mapping)}
+    stored = Fold("Entry", "as the manifest stores it", lambda: cells.fields(raw, about, how=".raw"))
+    return Card(
+        "Entry",
+        wording.name(entry.file.path),
+        card.place,
+        facts=facts,
+        folds=(*card.folds, stored),
+        about=about,
+    )

@@ -15,8 +15,14 @@ from lakelens.views.meanings import add_meanings
 @singledispatch
 def describe(thing: Any, detail: int = 1) -> Card:
     """The card of an object that has no card of its own: its public fields, one a line."""
+    from lakelens.views.stats_cards import describe_stats, is_stats
+
+    if is_stats(thing):
+        return describe_stats(thing)
     shown = [(name, cells.value(held)) for name, held in list_fields(thing)]
-    fold = Fold("Fields", wording.plural(len(shown), "field"), lambda: [cells.pairs(shown)], opened=True)
+    fold = Fold(
+        "Fields", wording.plural(len(shown), "field"), lambda: [cells.pairs(shown, is_open=True)], opened=True
+    )
     return Card(type(thing).__name__, wording.clean(repr(thing)), folds=(fold,) if shown else ())
 
 
@@ -51,10 +57,19 @@ def one(body: Body) -> Sequence[Body]:
 def _load_cards() -> None:
     # each registers its cards with `describe` when it is imported
     from lakelens.views import (  # noqa: F401
+        bounds_cards,
         catalog_cards,
-        change_cards,
+        diff_cards,
+        evidence_cards,
         file_cards,
+        fileset_cards,
+        finding_cards,
         footer_cards,
+        index_cards,
+        manifest_cards,
+        ref_cards,
+        schema_cards,
         snapshot_cards,
         table_cards,
+        tree_cards,
     )

@@ -4,42 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from lakelens.errors import LakeError
 from lakelens.model.schema import Schema
 from lakelens.model.table import Table
 from lakelens.views import cells, wording
-from lakelens.views.card import Grid
+from lakelens.views.card import Cell, Grid
 
 # more schemas than this are not read only to tell a card's history
 _MOST_SCHEMAS = 50
+# id, name, type, what happened
+Dropped = tuple[int, str, str, str]
 
 
-def grid_fields(schema: Schema) -> Grid:
-    """The columns of one schema, nested ones by their full names."""
-    return _make_grid(schema, {}, {}, (), "schema.fields")
+def grid_schema(schema: Schema) -> Grid:
+    """The columns of one schema with their history up to it; those that were dropped before come last, muted."""
+    history, dropped = tell_history(schema, _list_versions(schema))
+    return _make_grid(schema, {}, history, dropped, "schema.fields")
 
 
 def grid_columns(table: Table) -> Grid:
     """The columns of a table with what partitioning makes of them and their history; dropped ones come last, muted."""
     schema = table.schema
-    known = table.schemas if (schema.id or 0) < _MOST_SCHEMAS else (schema,)
-    history, dropped = tell_history(schema, known)
-    return _make_grid(schema, _tell_partitioning(table), history, dropped, "table.schema")
+    history, dropped = tell_history(schema, _list_versions(schema))
+    return _make_grid(schema, _tell_partitioning(table), history, dropped, "table.schema.fields")
+
+
+def word_evolution(schema: Schema) -> str:
+    """What happened to the columns, in a line; empty when nothing did."""
+    history, dropped = tell_history(schema, _list_versions(schema))
+    names = {field.id: name for name, field in schema.walk()}
+    words = [f"{wording.clean(names[key], 40)} {told}" for key, told in history.items() if key in names]
+    words += [f"{wording.clean(name, 40)} {told}" for _, name, _, told in dropped]
+    more = f"; {wording.count(len(words) - 3)} more" if len(words) > 3 else ""
+    return "; ".join(words[:3]) + more
+
+
+def _list_versions(schema: Schema) -> Sequence[Schema]:
+    """The schemas up to this one; this one alone where there are too many to read, or they cannot be read."""
+    number = schema.id
+    if number is None or number >= _MOST_SCHEMAS:
+        return (schema,)
+    try:
+        return [one for one in schema.versions if one.id is not None and one.id <= number] or (schema,)
+    except LakeError:
+        return (schema,)
 
 
 def _make_grid(
     schema: Schema,
     uses: Mapping[str, str],
     history: Mapping[int, str],
-    dropped: Sequence[tuple[int, str, str, str]],
+    dropped: Sequence[Dropped],
     how: str,
 ) -> Grid:
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for name, field in schema.walk():
         roles = [
             *(["key"] if name in schema.identifier_names else []),
             *([] if field.nullable else ["required"]),
             *([uses[name]] if name in uses else []),
         ]
+        default = field.write_default if field.write_default is not None else field.initial_default
         rows.append(
             (
                 cells.code(field.id),
@@ -47,14 +72,15 @@ def _make_grid(
                 cells.code(field.type),
                 cells.text(", ".join(roles)),
                 cells.text(history.get(field.id, ""), "mute"),
+                cells.value(default),
                 cells.text(field.doc or ""),
             )
         )
     for number, name, kind, words in dropped:
-        told = (cells.text(text, "mute") for text in (number, name, kind, "", words, ""))
-        rows.append(tuple(told))  # type: ignore[arg-type]
-    names = ("id#", "column", "type", "role!", "history", "comment")
-    return cells.prune(cells.grid(names, rows, how=how, noun="column"))
+        told = (number, name, kind, "", words, "", "")
+        rows.append(tuple(cells.text(text, "mute") for text in told))
+    names = ("id#", "column", "type", "role", "history", "default", "comment")
+    return cells.prune(cells.grid(names, rows, how=how, noun="column", about=("common.schema",)))
 
 
 def _tell_partitioning(table: Table) -> dict[str, str]:
@@ -66,9 +92,7 @@ def _tell_partitioning(table: Table) -> dict[str, str]:
     return {name: ", ".join(words) for name, words in uses.items()}
 
 
-def tell_history(
-    today: Schema, schemas: Sequence[Schema]
-) -> tuple[dict[int, str], list[tuple[int, str, str, str]]]:
+def tell_history(today: Schema, schemas: Sequence[Schema]) -> tuple[dict[int, str], list[Dropped]]:
     """What happened to each column by field id, and the columns dropped since (id, name, type, words)."""
     ordered = sorted((s for s in schemas if s.id is not None), key=lambda s: s.id or 0)
     words: dict[int, list[str]] = {}

@@ -91,15 +91,15 @@ def test_card_says_the_figures() -> None:
     told = str(FakeTable(count_words()))
     assert "rows: 1,564,185" in told
     assert "committed, UTC: 2026-11-21 11:51:26  (3 snapshots since 2026-11-21 11:49:26)" in told
-    assert "1 error, 1 warning, 1 note" in told
+    assert "Findings: 1 ERROR, 1 WARNING: 1 note; word" in told
 
 
 def test_budget_of_a_table_card() -> None:
     big = FakeTable(count_words(), columns=1_000, snapshots=10_000)
     markup = big._repr_html_()
     assert len(markup.encode()) <= 15_360
-    assert "… 982 more columns" in markup
-    assert "… 9,995 older" in markup
+    assert "… 992 more columns: <code>table.schema.fields</code>" in markup
+    assert "… 9,995 older: <code>table.snapshots</code>" in markup
 
 
 def test_long_names_empty_the_longest_folds_of_a_table_card() -> None:

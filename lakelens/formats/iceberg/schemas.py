@@ -7,6 +7,7 @@ and `partition-spec` stand in where the lists are missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from lakelens.codecs.iceberg_type import IcebergField, IcebergType, parse_struct
@@ -19,6 +20,7 @@ from lakelens.formats.iceberg.wire import (
     WireSortOrder,
     WireSpec,
 )
+from lakelens.model.explainable import Source
 from lakelens.model.schema import (
     DataType,
     Field,
@@ -97,6 +99,8 @@ class SchemaBook:
                 continue
             self.structs[number] = struct
             self.schemas[number] = describe_schema(defaults.decode(struct, place), number, raw)
+        others = Source(lambda schema, book: book.schemas.values(), self)
+        self.schemas = {number: replace(schema, _others=others) for number, schema in self.schemas.items()}
         if self.current_id not in self.schemas:
             self.current_id = max(self.schemas)
 

@@ -1,0 +1,260 @@
+"""The card of a diff: what happened in one sentence, then files, partitions, columns, manifests and the document's keys."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from lakelens.model.datafile import DataFile
+from lakelens.model.diff import Diff, JsonChange, PartitionChange
+from lakelens.model.fileset import FileSet
+from lakelens.model.manifest import Manifest
+from lakelens.views import cells, wording
+from lakelens.views.card import Bar, Body, Card, Cell, Fold, Grid, Note
+from lakelens.views.fileset_cards import grid_files, word_contents
+from lakelens.views.meanings import tell_about
+from lakelens.views.present import describe, one
+from lakelens.views.raised import Raised, find_raised
+
+_STATES = {"ADDED": "add", "REMOVED": "del", "RAISED": "", "KEPT": ""}
+
+
+@describe.register
+def describe_diff(diff: Diff, detail: int = 1) -> Card:
+    """What changed: files, rows and bytes; then partitions, columns, manifests, the document's places."""
+    raised = find_raised(diff)
+    folds = [_fold_partitions(diff, raised)]
+    if diff.schema:
+        folds.append(_fold_schema(diff))
+    if diff.manifests.new or diff.manifests.dropped or diff.manifests.kept:
+        folds.append(_fold_manifests(diff))
+    if diff.metadata:
+        answer = f"{wording.plural(len(diff.metadata), 'place')} of the document differ"
+        folds.append(Fold("Document", answer, lambda: one(grid_json(diff.metadata, how="diff.metadata"))))
+    if raised.files:
+        folds.append(_fold_raised(raised))
+    for label, files, how in (
+        ("Files added", diff.added, "diff.added.to_pandas()"),
+        ("Files removed", diff.removed, "diff.removed.to_pandas()"),
+    ):
+        left = [f for f in files if f.path not in raised.paths]
+        if left:
+            grid = grid_files(left, how=how)
+            answer = word_contents(files) if len(left) == len(files) else wording.plural(len(left), "file")
+            folds.append(Fold(label, answer, lambda grid=grid: one(grid)))  # type: ignore[misc]
+    body = (Note(f"{word_counts(diff)}."), grid_totals(diff))
+    about = tell_about(diff.after, "diff", "snapshot")
+    return Card("Diff", _word_range(diff), body=body, folds=tuple(folds), about=about)
+
+
+def _word_range(diff: Diff) -> str:
+    before = "from nothing" if diff.before is None else f"from {_word_id(diff.before.id)}"
+    return f"{before} to {_word_id(diff.after.id)}{_word_time(diff)}"
+
+
+def _word_id(number: int | None) -> str:
+    return "a listing" if number is None else f"snapshot {number}"
+
+
+def _word_time(diff: Diff) -> str:
+    """How long after the other the second was committed."""
+    if diff.before is None or diff.before.committed_at is None or diff.after.committed_at is None:
+        return ""
+    seconds = (diff.after.committed_at - diff.before.committed_at).total_seconds()
+    for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if abs(seconds) >= 2 * length:
+            return f", {seconds / length:,.3g} {unit} later"
+    return f", {seconds:.3g} s later" if seconds >= 0 else ""
+
+
+def word_counts(diff: Diff) -> str:
+    """Files added, removed, raised and kept, and what became of the rows."""
+    raised = find_raised(diff)
+    added, removed = len(diff.added) - len(raised.files), len(diff.removed) - len(raised.files)
+    words = [f"{wording.plural(added, 'file')} added", f"{wording.count(removed)} removed"]
+    if raised.files:
+        told = f"{wording.plural(len(raised.files), 'file')} {raised.words}"
+        words = [told, *words] if added or removed else [f"{told}, none rewritten"]
+    rows = diff.added.record_count - diff.removed.record_count
+    kept = f"{wording.count(len(diff.kept))} kept"
+    return f"{', '.join([*words, kept])}; {_word_rows(rows)}{_word_marked(diff)}"
+
+
+def _word_rows(rows: int) -> str:
+    if not rows:
+        return "as many rows"
+    return f"{wording.plural(abs(rows), 'row')} {'more' if rows > 0 else 'less'}"
+
+
+def _word_marked(diff: Diff) -> str:
+    """Rows that delete files and vectors mark by their position."""
+    marked = _count_marked(diff.added) - _count_marked(diff.removed)
+    if not marked:
+        return ""
+    return f", {wording.plural(abs(marked), 'row')} {'more' if marked > 0 else 'less'} marked deleted"
+
+
+def _count_marked(files: FileSet) -> int:
+    return sum(f.record_count or 0 for f in files if f.content in ("position_deletes", "deletion_vector"))
+
+
+def grid_totals(diff: Diff) -> Grid:
+    """Files, rows and bytes by what happened to them and by content, with a bar for the bytes."""
+    raised = find_raised(diff)
+    sets: list[tuple[str, Iterable[DataFile]]] = [
+        ("ADDED", (f for f in diff.added if f.path not in raised.paths)),
+        ("REMOVED", (f for f in diff.removed if f.path not in raised.paths)),
+        ("RAISED", (f for f in raised.files)),
+        ("KEPT", diff.kept),
+    ]
+    sums = [(state, content, *sum_) for state, files in sets for content, sum_ in _add_up(files).items()]
+    longest = max((size for *_, size in sums), default=0) or 1
+    rows, last = [], ""
+    for state, content, number, amount, size in sums:
+        rows.append(
+            (
+                Cell(state if state != last else ""),
+                cells.text(content.replace("_", " ")),
+                *_word_change(state, number, amount, size),
+                Cell("", bar=_draw(state, round(40 * size / longest) or (1 if size else 0))),
+            )
+        )
+        last = state
+    names = ("!", "content!", "files#", "rows#", "bytes#", "")
+    return cells.grid(names, rows, about=("common.diff",))
+
+
+def _add_up(files: Iterable[DataFile]) -> dict[str, tuple[int, int, int]]:
+    counts: dict[str, tuple[int, int, int]] = {}
+    for f in files:
+        number, amount, size = counts.get(f.content, (0, 0, 0))
+        more = getattr(f, "content_size_in_bytes", None) or f.size_bytes or 0
+        counts[f.content] = (number + 1, amount + (f.record_count or 0), size + more)
+    return counts
+
+
+def _word_change(state: str, number: int, amount: int, size: int) -> tuple[Cell, Cell, Cell]:
+    if _STATES[state] == "add":
+        return cells.added(number), cells.added(amount), cells.added_size(size)
+    if _STATES[state] == "del":
+        return cells.removed(number), cells.removed(amount), cells.removed_size(size)
+    return cells.number(number), cells.number(amount), cells.size(size)
+
+
+def _draw(state: str, length: int) -> Bar:
+    if _STATES[state] == "del":
+        return Bar(length, 0)
+    return Bar(0, length, is_kept=_STATES[state] != "add")
+
+
+def _fold_partitions(diff: Diff, raised: Raised) -> Fold:
+    changes = [left for change in diff.by_partition if (left := raised.leave_out(change)) is not None]
+    if len(changes) == 1 and not changes[0].partition:
+        return Fold("Partitions", "the table is not partitioned")
+    if not changes:
+        return Fold("Partitions", "no file of any was added or removed")
+    answer = f"{wording.plural(len(changes), 'partition')} changed"
+    return Fold("Partitions", answer, lambda: one(_grid_partitions(changes)), opened=True)
+
+
+def _grid_partitions(changes: Sequence[PartitionChange]) -> Grid:
+    rows = [
+        (
+            cells.code(c.partition),
+            cells.removed(c.removed_files),
+            cells.added(c.added_files),
+            cells.removed(c.removed_rows),
+            bar,
+            cells.added(c.added_rows),
+            cells.changed_size(c.added_bytes - c.removed_bytes),
+        )
+        for c, bar in zip(changes, cells.bars([(c.removed_rows, c.added_rows) for c in changes]), strict=True)
+    ]
+    names = ("partition", "files −#", "files +#", "rows −#", "", "rows +", "bytes ±#")
+    return cells.grid(names, rows, how="diff.by_partition", noun="partition")
+
+
+def _fold_raised(raised: Raised) -> Fold:
+    rows = [
+        (
+            cells.code(wording.name(f.path)),
+            cells.code(f.partition or None),
+            cells.optional(f.bucket),
+            cells.optional(raised.levels[f.path]),
+            cells.optional(f.level),
+            cells.number(f.record_count),
+            cells.size(f.size_bytes),
+        )
+        for f in raised.files
+    ]
+    names = ("file", "partition", "bucket#", "level before#", "level after#", "rows#", "bytes#")
+    grid = cells.prune(cells.grid(names, rows, how="diff.added.to_pandas()", noun="file"))
+    return Fold("Files raised", f"{wording.plural(len(rows), 'file')} {raised.words}", lambda: one(grid))
+
+
+def _fold_schema(diff: Diff) -> Fold:
+    rows = [
+        (
+            cells.state(c.kind.upper()),
+            cells.code(c.name),
+            cells.code(c.field_id),
+            cells.code(c.before),
+            cells.code(c.after),
+        )
+        for c in diff.schema
+    ]
+    grid = cells.grid(("!", "column", "id#", "before", "after"), rows, how="diff.schema", noun="column")
+    answer = ", ".join(f"{wording.clean(c.name, 40)} {c.kind}" for c in diff.schema[:4])
+    more = f", {len(diff.schema) - 4:,} more" if len(diff.schema) > 4 else ""
+    return Fold("Schema", answer + more, lambda: one(grid))
+
+
+def _fold_manifests(diff: Diff) -> Fold:
+    changes = diff.manifests
+    answer = (
+        f"{wording.count(len(changes.kept))} kept, {wording.count(len(changes.new))} new, "
+        f"{wording.count(len(changes.dropped))} dropped"
+    )
+
+    def make() -> tuple[Body, ...]:
+        rewrites = changes.rewrites if changes.dropped and changes.new else {}
+        states = (("NEW", changes.new), ("DROPPED", changes.dropped), ("KEPT", changes.kept))
+        rows = [_row_manifest(s, m, rewrites.get(m.path, ())) for s, manifests in states for m in manifests]
+        names = ("!", "manifest", "content!", "added#", "existing#", "deleted#", "bytes#", "note")
+        return (cells.prune(cells.grid(names, rows, how="diff.manifests", noun="manifest")),)
+
+    return Fold("Manifests", answer, make)
+
+
+def _row_manifest(state: str, manifest: Manifest, taken: Sequence[str]) -> tuple[Cell, ...]:
+    sources = ", ".join(wording.name(path) for path in taken[:3])
+    more = f" and {len(taken) - 3} more" if len(taken) > 3 else ""
+    return (
+        cells.state(state),
+        cells.code(wording.name(manifest.path)),
+        cells.text(manifest.content),
+        cells.number(manifest.added_files_count),
+        cells.number(manifest.existing_files_count),
+        cells.number(manifest.deleted_files_count),
+        cells.size(manifest.size_bytes),
+        cells.text(f"REWRITES {sources}{more}" if taken else None, "mute"),
+    )
+
+
+def grid_json(changes: Sequence[JsonChange], how: str = "") -> Grid:
+    """Places of a JSON document that differ, with the old and the new value."""
+    rows = [
+        (
+            cells.code(c.path),
+            cells.ABSENT if c.kind == "added" else cells.json_value(c.before),
+            cells.ABSENT if c.kind == "removed" else cells.json_value(c.after),
+        )
+        for c in changes
+    ]
+    return cells.grid(("path", "before", "after"), rows, how=how, noun="place")
+
+
+def count_contents(files: Iterable[Any]) -> Counter[str]:
+    """How many files of which content."""
+    return Counter(f.content for f in files)

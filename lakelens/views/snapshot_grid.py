@@ -1,0 +1,97 @@
+"""Snapshots as a grid: what each changed, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from lakelens.model.snapshot import Snapshot
+from lakelens.options import display
+from lakelens.views import cells, wording
+from lakelens.views.card import Cell, Grid
+from lakelens.views.figures import Figures, read_changes
+
+# label, figure, how to word it
+_CHANGES: tuple[tuple[str, Callable[[Figures], int | None], Callable[[int], Cell]], ...] = (
+    ("files −#", lambda f: f.removed_files, cells.removed),
+    ("files +#", lambda f: f.added_files, cells.added),
+    ("rows −#", lambda f: f.removed_rows, cells.removed),
+    ("rows +#", lambda f: f.added_rows, cells.added),
+    ("rows ±#", lambda f: f.net_rows, cells.changed),
+    ("bytes −#", lambda f: f.removed_bytes, cells.removed_size),
+    ("bytes +#", lambda f: f.added_bytes, cells.added_size),
+    ("rows then#", lambda f: f.rows, cells.number),
+)
+
+
+def grid_snapshots(
+    snapshots: Sequence[Snapshot], most: int | None = None, how: str = "table.snapshots"
+) -> Grid:
+    """The newest snapshots first; a column that no snapshot records is left out, a figure that one leaves out is 0."""
+    shown = list(reversed(snapshots[-most:] if most else snapshots))[: most or None]
+    grid = _grid(shown[: display.max_rows], how)
+    left = len(snapshots) - len(grid.rows)
+    return replace(grid, more=f"… {wording.count(left)} older" if left else "", how=how if left else "")
+
+
+def _grid(shown: Sequence[Snapshot], how: str) -> Grid:
+    figures = [read_changes(snapshot) for snapshot in shown]
+    columns = [change for change in _CHANGES if any(change[1](f) is not None for f in figures)]
+    exact = _share_seconds(shown)
+    rows = [
+        (
+            cells.code(snapshot.id),
+            cells.text(snapshot.operation),
+            cells.moment(snapshot.committed_at, exact=exact),
+            *(word(find(found) or 0) for _, find, word in columns),
+            cells.text(", ".join(snapshot.refs), "mute"),
+        )
+        for snapshot, found in zip(shown, figures, strict=True)
+    ]
+    names = ["snapshot", "operation!", "committed, UTC!", *(label for label, _, _ in columns), "refs"]
+    if "rows −#" in names and "rows +#" in names:
+        place = names.index("rows +#")
+        names.insert(place, "")
+        drawn = cells.bars([(f.removed_rows or 0, f.added_rows or 0) for f in figures])
+        rows = [(*row[:place], bar, *row[place:]) for row, bar in zip(rows, drawn, strict=True)]
+    return cells.prune(cells.grid(names, rows, how=how, noun="snapshot"))
+
+
+def _share_seconds(snapshots: Sequence[Snapshot]) -> bool:
+    """Whether two of them were committed within one second, so that seconds alone do not tell them apart."""
+    seconds = [s.committed_at.replace(microsecond=0) for s in snapshots if s.committed_at is not None]
+    return len(set(seconds)) < len(seconds)
+
+
+def word_snapshots(snapshots: Sequence[Snapshot], most: int = 5) -> str:
+    """The newest operations in a line, the newest first; the same ones in a row are counted."""
+    runs: list[list[str | int]] = []
+    for snapshot in reversed(snapshots[-most:]):
+        word = wording.clean(snapshot.operation or "not recorded", 40)
+        if runs and runs[-1][0] == word:
+            runs[-1][1] = int(runs[-1][1]) + 1
+        else:
+            runs.append([word, 1])
+    told = ", ".join(str(word) if times == 1 else f"{times} {word}" for word, times in runs)
+    if len(snapshots) <= most:
+        return f"{wording.plural(len(snapshots), 'snapshot')}: {told}"
+    return f"last {most} of {wording.plural(len(snapshots), 'snapshot')}: {told}"
+
+
+def word_changes(snapshot: Snapshot) -> str:
+    """What a commit changed, as it records it, in a line."""
+    figures = read_changes(snapshot)
+    words = []
+    for noun, gone, came in (
+        ("files", figures.removed_files, figures.added_files),
+        ("rows", figures.removed_rows, figures.added_rows),
+    ):
+        signed = [wording.change(amount) for amount in (-(gone or 0), came or 0) if amount]
+        if signed:
+            words.append(f"{noun} {' '.join(signed)}")
+    if figures.net_rows:
+        words.append(f"rows {wording.change(figures.net_rows)}")
+    if figures.added_bytes or figures.removed_bytes:
+        net = (figures.added_bytes or 0) - (figures.removed_bytes or 0)
+        words.append(f"bytes {'+' if net > 0 else ''}{wording.size(net)}")
+    return ", ".join(words) or "no file, as far as the snapshot records it"
