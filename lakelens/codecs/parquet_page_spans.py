@@ -38,10 +38,11 @@ class Chunk:
 
 
 def explain_pages(data: Octets, start: int, end: int, chunk: Chunk, number: int = 0) -> Iterator[Span]:
-    """The pages that fill `data[start:end]`. Only their headers are read. Raises `Corrupt`."""
-    at, first, shape = start, number, shape_page_header(chunk.leaf)
+    """The pages that fill `data[start:end]`, data pages numbered from `number`. Only headers are read. Raises `Corrupt`."""
+    at, count, shape = start, 0, shape_page_header(chunk.leaf)
     while at < end:
-        if number - first == GROUP:
+        count += 1
+        if count > GROUP:
             rest = partial(explain_pages, data, at, end, chunk, number)
             yield Span(at, end, "further pages", children=rest)
             return
@@ -55,8 +56,9 @@ def explain_pages(data: Octets, start: int, end: int, chunk: Chunk, number: int 
                 seen=page.end - page.body,
             )
         label = _LABELS.get(page.type, "page")
-        yield Span(at, page.end, f"{label} {number}", header.value, page.note, page.explain)
-        at, number = page.end, number + 1
+        label += f" {number}" if page.is_data else ""
+        yield Span(at, page.end, label, header.value, page.note, page.explain)
+        at, number = page.end, number + page.is_data
 
 
 def explain_leading_struct(data: Octets, start: int, end: int, shape: Struct, label: str) -> Span:
@@ -85,6 +87,10 @@ class _Page:
         key = {"DATA_PAGE_V2": "data_page_header_v2", "DICTIONARY_PAGE": "dictionary_page_header"}
         told = facts.get(key.get(self.type, "data_page_header"))
         self.more = told if isinstance(told, dict) else {}
+
+    @property
+    def is_data(self) -> bool:
+        return self.type in ("DATA_PAGE", "DATA_PAGE_V2")
 
     @property
     def note(self) -> str:

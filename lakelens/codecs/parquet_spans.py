@@ -200,9 +200,11 @@ class _File:
         fitting: list[_Part] = []
         wrong = None
         for part in parts:
-            if not at <= part.start <= part.end <= stop:
+            if part.start == part.end:
+                continue  # a row group without rows has no pages
+            if not at <= part.start < part.end <= stop:
                 wrong = wrong or part
-            elif part.start < part.end:
+            else:
                 fitting.append(part)
                 at = part.end
         for (kind, group), run in groupby(fitting, key=attrgetter("kind", "group")):
@@ -212,9 +214,8 @@ class _File:
             note = self.note_group(group) if kind == "pages" else f"{len(run_parts)}"
             yield Span(run_parts[0].start, run_parts[-1].end, label, None, note, explain)
         if wrong is not None:
-            message = (
-                f"the {wrong.kind} of column {wrong.column} in row group {wrong.group} lies where it cannot"
-            )
+            where = f"column {wrong.column} in row group {wrong.group}"
+            message = f"the footer puts the {wrong.kind} of {where} where it cannot be"
             seen = f"bytes {wrong.start} to {wrong.end}"
             yield tell_damage(stop, stop, Corrupt(message, offset=stop, seen=seen))
 
@@ -241,10 +242,9 @@ class _File:
                 at = self.start + offset
                 yield _Part(at, at + length, kind, g, c, column)
 
-        begin, dictionary = facts.get(9), facts.get(11)
-        if type(dictionary) is int and dictionary and type(begin) is int:
-            begin = min(begin, dictionary)
-        yield from part("pages", begin, facts.get(7))
+        # writers put 0 where there is no dictionary page, or no data page behind one
+        offsets = [offset for offset in (facts.get(9), facts.get(11)) if type(offset) is int and offset]
+        yield from part("pages", min(offsets, default=None), facts.get(7))
         yield from part("offset index", column.get(4), column.get(5))
         yield from part("column index", column.get(6), column.get(7))
         bloom = facts.get(14)
