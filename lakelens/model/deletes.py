@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
+from lakelens.model.explainable import Explainable
 
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
 
     from lakelens.model.datafile import DataFile, IndexFile
+    from lakelens.model.explanation import Explanation
 
 DeleteKind = Literal["position_deletes", "equality_deletes", "deletion_vector"]
 Rows = Sequence[tuple[Any, ...]]
 
 
-class DeleteMatch(Displayable):
+class DeleteMatch(Explainable, Displayable):
     """One delete file or deletion vector that reaches a data file: `file`, `kind`, the `rule` in words, the rows.
 
     `data_file` is the data file as the metadata names it. `cardinality` is how many rows are deleted as recorded (None
@@ -77,6 +79,14 @@ class DeleteMatch(Displayable):
         Raises `LakeError` when the delete file cannot be read.
         """
         return () if self._load_values is None else self._load_values()
+
+    def bytes_view(self) -> Explanation:
+        """The bytes of what deletes, each with its name: the vector in its file, or the delete file. Raises `Missing`."""
+        from lakelens.model.datafile import IndexFile
+
+        if isinstance(self.file, IndexFile) and self.kind == "deletion_vector":
+            return self.file.vector_view(self.data_file)
+        return self.file.bytes_view()
 
     def __repr__(self) -> str:
         name = self.file.path.rsplit("/", 1)[-1]

@@ -88,7 +88,8 @@ def is_same(seen: Any, expected: Any) -> bool:
         mine = seen.to_dict() if hasattr(seen, "to_dict") else dict(seen)
         return mine.keys() == expected.keys() and all(is_same(mine[key], expected[key]) for key in expected)
     if isinstance(expected, list):
-        return list(seen) == expected
+        held = list(seen)
+        return len(held) == len(expected) and all(map(is_same, held, expected))
     return bool(seen == expected or repr(seen) == repr(expected))
 
 
@@ -302,6 +303,50 @@ def test_vectors_are_found_by_the_name_of_their_data_file() -> None:
     hashed = open_lake("spark/paimon/pk-dynamic-bucket").current.index_files[0]
     with pytest.raises(LakeError, match="no deletion vector"):
         hashed.vector_view("other")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "spark/paimon/append-deletion-vectors",
+        "spark/paimon/pk-deletion-vectors",
+        "paimon-java/2.0.0-pk-deletion-vectors-bitmap64",
+        "spark/iceberg/v3-merge-on-read",
+    ],
+)
+def test_the_vector_that_reaches_a_file_is_shown(case: str) -> None:
+    matches = [match for file in open_lake(case).files for match in getattr(file, "deletes", ())]
+    assert matches
+    for match in matches:
+        explanation = match.bytes_view()
+        assert explanation.what == "Deletion vector"
+        assert list(explanation.value) == list(match.positions)
+        assert explanation.start == match.offset
+        assert_stored(explanation)
+
+
+FOOTERS = (
+    ("spark/paimon/types-parquet", lambda data: len(data) - 8 - int.from_bytes(data[-8:-4], "little"), -8),
+    ("spark/paimon/types-avro", lambda data: 4, None),
+    (
+        "spark/iceberg/v3-merge-on-read",
+        lambda data: len(data) - 16 - int.from_bytes(data[-12:-8], "little"),
+        0,
+    ),
+)
+
+
+@pytest.mark.parametrize(("case", "find_start", "end"), FOOTERS, ids=[case for case, _, _ in FOOTERS])
+def test_a_footer_is_shown_in_its_file(
+    case: str, find_start: Callable[[bytes], int], end: int | None
+) -> None:
+    footer = list(open_lake(case).files)[-1].footer
+    explanation = footer.bytes_view()
+    data = Path(footer.path).read_bytes()
+    assert explanation.start == find_start(data)
+    if end is not None:
+        assert explanation.end == len(data) + end
+    assert footer.facts.format in explanation.what.lower()
 
 
 def test_octets_of_a_stored_file_are_its_bytes() -> None:
