@@ -131,9 +131,9 @@ def explain_slot(frame: Frame, slot: Slot, place: Place | None, room: Place | No
         note, leaves = _note_null(frame, slot, room), _split_null(frame, slot, room)
         return Span(slot.start, end, slot.label, None, note, leaves, role="null", number=slot.number)
     if slot.type is None:
-        raw = Span(slot.start, end, "value", frame.window.take(slot.start, end), number=slot.number)
+        raw = frame.window.take(slot.start, end)
         note = f"{slot.width} bytes; their type is not known"
-        return Span(slot.start, end, slot.label, None, note, (raw,), number=slot.number)
+        return Span(slot.start, end, slot.label, raw, note, number=slot.number)
     try:
         _check_place(frame, slot, place)
         value = _decode(frame, slot, place)

@@ -409,14 +409,18 @@ def _name_member(window: Window, names: _Names, found: _Container, i: int) -> st
 def _explain_numbers(
     window: Window, label: str, start: int, size: int, count: int, note: Callable[[int, int], str]
 ) -> Iterator[Span]:
-    """A line for each unsigned number of a list; `note(number, offset)` says what it means, or raises `Corrupt`."""
+    """A line for each unsigned number of a list; `note(number, offset)` says what it means, or raises `Corrupt`.
+
+    The last offset of a list belongs to none of its members: it is where the last one ends.
+    """
+    members = count - 1 if label == "offset" else count
 
     def make(low: int, high: int) -> Iterator[Span]:
         for i in range(low, high):
             at = start + i * size
             number = int.from_bytes(window.take(at, at + size), "little")
             try:
-                yield Span(at, at + size, label, number, note(number, at), number=i)
+                yield Span(at, at + size, label, number, note(number, at), number=i if i < members else None)
             except Corrupt as error:
                 yield tell_damage(at, at + size, error)
 
