@@ -19,7 +19,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.iceberg.columns import DELETE_FILE_PATH
-from lakelens.formats.iceberg.equality import describe_keys
+from lakelens.formats.iceberg.equality import KeyColumn, describe_keys
 from lakelens.model.deletes import DeleteMatch
 
 if TYPE_CHECKING:
@@ -32,22 +32,28 @@ class DeleteIndex:
 
     def __init__(self, files: Iterable[IcebergDataFile], reader: DeleteReader) -> None:
         self.reader = reader
-        self.targeted: dict[str, list[IcebergDataFile]] = {}
+        self.targeted: dict[str, BySequence] = {}
         self.positions: dict[Hashable, BySequence] = {}
         self.equality: dict[Hashable, BySequence] = {}
         self.everywhere = BySequence()
+        self.has_vectors = False
+        self._keys: dict[tuple[int, ...], tuple[KeyColumn, ...]] = {}
         for file in files:
             if file.content != "data":
                 self._add(file)
 
+    def __bool__(self) -> bool:
+        return bool(self.targeted or self.positions or self.equality or self.everywhere)
+
     def _add(self, file: IcebergDataFile) -> None:
+        self.has_vectors |= file.content == "deletion_vector"
         if file.content == "equality_deletes":
             if reaches_everywhere(file):
                 self.everywhere.add(file)
             else:
                 self.equality.setdefault(partition_key(file), BySequence()).add(file)
         elif file.referenced_data_path is not None:
-            self.targeted.setdefault(file.referenced_data_path, []).append(file)
+            self.targeted.setdefault(file.referenced_data_path, BySequence()).add(file)
         elif file.content == "position_deletes":
             self.positions.setdefault(partition_key(file), BySequence()).add(file)
 
@@ -60,34 +66,41 @@ class DeleteIndex:
     def find(self, data: IcebergDataFile) -> list[IcebergDataFile]:
         """The delete files and vectors that reach a data file."""
         born = data.sequence_number or 0
-        targeted = sorted(
-            (
-                file
-                for file in (self.targeted.get(data.path, ()) if self.targeted else ())
-                if born <= (file.sequence_number or 0) and partition_key(file) == partition_key(data)
-            ),
-            key=lambda file: file.sequence_number or 0,
-        )
-        found = [file for file in targeted if file.content == "deletion_vector"]
+        found = self.find_vectors(data)
         if not found:
-            found = targeted
-            if self.positions:
-                group = self.positions.get(partition_key(data))
-                found += (
-                    [file for file in group.since(born) if may_name(file, data.file_path)] if group else ()
-                )
+            found = [file for file in self._find_targeted(data) if file.content == "position_deletes"]
+            group = self.positions.get(partition_key(data)) if self.positions else None
+            if group is not None:
+                found += [file for file in group.since(born) if may_name(file, data.file_path)]
         found += self.everywhere.after(born)
-        if self.equality:
-            group = self.equality.get(partition_key(data))
-            found += group.after(born) if group else ()
+        group = self.equality.get(partition_key(data)) if self.equality else None
+        if group is not None:
+            found += group.after(born)
         return found
+
+    def find_vectors(self, data: IcebergDataFile) -> list[IcebergDataFile]:
+        """The deletion vectors of a data file: one at most, where the writer keeps the rules."""
+        return [file for file in self._find_targeted(data) if file.content == "deletion_vector"]
+
+    def _find_targeted(self, data: IcebergDataFile) -> Sequence[IcebergDataFile]:
+        """The vectors and position deletes that are for this one file, in the order of their sequence numbers."""
+        group = self.targeted.get(data.path) if self.targeted else None
+        if group is None:
+            return ()
+        key = partition_key(data)
+        return [file for file in group.since(data.sequence_number or 0) if partition_key(file) == key]
+
+    def _describe_keys(self, ids: tuple[int, ...]) -> tuple[KeyColumn, ...]:
+        if ids not in self._keys:
+            self._keys[ids] = describe_keys(self.reader.context, ids)
+        return self._keys[ids]
 
     def _make(self, file: IcebergDataFile, data: IcebergDataFile) -> DeleteMatch:
         born, deleted = data.sequence_number or 0, file.sequence_number or 0
         reader = self.reader
         if file.content == "equality_deletes":
             where = "every partition" if reaches_everywhere(file) else "its partition"
-            keys = describe_keys(reader.context, file.equality_ids or ())
+            keys = self._describe_keys(tuple(file.equality_ids or ()))
             return DeleteMatch(
                 file,
                 f"equality delete for {where}: data sequence {born} < delete sequence {deleted}",
@@ -131,8 +144,8 @@ class BySequence:
         self._files: list[IcebergDataFile] = []
         self._numbers: list[int] | None = None
 
-    def __iter__(self) -> Any:
-        return iter(self._files)
+    def __len__(self) -> int:
+        return len(self._files)
 
     def add(self, file: IcebergDataFile) -> None:
         """Take in one more file."""

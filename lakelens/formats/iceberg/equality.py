@@ -7,7 +7,7 @@ column that the data file does not have is its partition value, its default or n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
+    from pyroaring import BitMap64
 
     from lakelens.formats.iceberg.datafile import IcebergDataFile
 
 _UNITS = {"timestamp": "us", "timestamptz": "us", "timestamp_ns": "ns", "timestamptz_ns": "ns"}
 _MOST_ROWS = 1 << 27
+_KEPT_BYTES = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +55,10 @@ class KeySet:
     [0, 2]
     """
 
-    def __init__(self, arrays: Sequence[pa.Array]) -> None:
+    def __init__(self, arrays: Sequence[pa.Array | pa.ChunkedArray]) -> None:
         import numpy as np
-        import pyarrow.compute as pc
 
-        self.sets = [pc.unique(array) for array in arrays]
+        self.sets = [_list_distinct(array) for array in arrays]
         self._pairs: list[NDArray[np.int64]] = []
         codes = self._encode(arrays[0], 0)
         for index in range(1, len(arrays)):
@@ -80,15 +81,38 @@ class KeySet:
             codes = np.where(known[places] == pairs, places, -1)
         return np.nonzero(codes >= 0)[0]
 
-    def _encode(self, array: pa.Array, index: int) -> NDArray[np.int64]:
+    def _encode(self, array: pa.Array | pa.ChunkedArray, index: int) -> NDArray[np.int64]:
         """Which of the column's distinct values each value is; -1 for none of them."""
         import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        if isinstance(array, pa.ChunkedArray):
+            parts = [self._encode(chunk, index) for chunk in array.chunks]
+            return np.concatenate(parts) if parts else np.empty(0, np.int64)
+        if pa.types.is_dictionary(
+            array.type
+        ):  # each distinct value is looked up once, however often it is there
+            values = pa.concat_arrays([array.dictionary, pa.nulls(1, array.dictionary.type)])
+            places = pc.fill_null(array.indices.cast(pa.int64()), len(values) - 1)
+            looked_up: NDArray[np.int64] = self._encode(values, index)[places.to_numpy(zero_copy_only=False)]
+            return looked_up
         found = pc.fill_null(pc.index_in(array, value_set=self.sets[index]), pa.scalar(-1, pa.int32()))
         codes: NDArray[np.int64] = found.to_numpy(zero_copy_only=False).astype(np.int64)
         return codes
+
+
+def _list_distinct(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The distinct values of a column, null among them where it is there."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+    parts = [
+        chunk.dictionary.take(pc.unique(chunk.indices)) if pa.types.is_dictionary(chunk.type) else chunk
+        for chunk in chunks
+    ]
+    return pc.unique(pa.chunked_array(parts))
 
 
 def read_keys(
@@ -115,8 +139,10 @@ def read_keys(
             raise Unsupported(f"more than {_MOST_ROWS} equality deletes in one file", path=path)
         for part, array, column in zip(parts, arrays, columns, strict=True):
             part.append(make_comparable(array, column, path))
-    empty = [make_comparable(pa.nulls(0), column, path) for column in columns]
-    return [pa.chunked_array(part or [nothing]) for part, nothing in zip(parts, empty, strict=True)]
+    return [
+        pa.chunked_array(part or [make_comparable(pa.nulls(0), column, path)])
+        for part, column in zip(parts, columns, strict=True)
+    ]
 
 
 def word_keys(columns: Sequence[KeyColumn], arrays: Sequence[pa.ChunkedArray]) -> tuple[tuple[Any, ...], ...]:
@@ -128,40 +154,64 @@ def word_keys(columns: Sequence[KeyColumn], arrays: Sequence[pa.ChunkedArray]) -
     return tuple(zip(*lists, strict=True))
 
 
-def find_rows(
-    context: TableContext,
-    data: IcebergDataFile,
-    columns: Sequence[KeyColumn],
-    keys: KeySet,
-    path: str,
-    kind: str,
-) -> NDArray[np.int64]:
-    """The positions of the rows of a data file that equal one of the keys. Raises `LakeError`."""
-    import numpy as np
-    import pyarrow as pa
+class DataKeys:
+    """What a data file holds in some columns, in comparable form; a small one is read once. Raises `LakeError`."""
 
-    stored = StoredColumns(context, path, kind)
-    places = [stored.find(column.id) for column in columns]
-    constants = [
-        None if place is not None else make_constant(context, data, column, path)
-        for place, column in zip(places, columns, strict=True)
-    ]
-    read = [place for place in places if place is not None]
-    if not read:  # the same for every row
-        found = keys.find([array for array in constants if array is not None])
-        return np.arange(data.record_count or 0) if len(found) else np.empty(0, np.int64)
-    hits, start = [], 0
-    for batch in stored.batches(read):
-        arrays, given, size = [], iter(batch), len(batch[0])
-        for column, constant in zip(columns, constants, strict=True):
-            arrays.append(
-                make_comparable(next(given), column, path)
+    def __init__(
+        self, context: TableContext, data: IcebergDataFile, columns: Sequence[KeyColumn], path: str, kind: str
+    ) -> None:
+        self._columns = columns
+        self._path = path
+        self._record_count = data.record_count or 0
+        self._stored = StoredColumns(context, path, kind)
+        self._places = [self._stored.find(column.id) for column in columns]
+        self._constants = [
+            None if place is not None else make_constant(context, data, column, path)
+            for place, column in zip(self._places, columns, strict=True)
+        ]
+        self._kept: list[list[pa.Array]] | None = None
+
+    def find(self, keys: KeySet) -> BitMap64:
+        """The positions of the rows that equal one of the keys."""
+        import numpy as np
+        from pyroaring import BitMap64
+
+        hits, start = BitMap64(), 0
+        if all(place is None for place in self._places):  # the same for every row
+            if len(keys.find([array for array in self._constants if array is not None])):
+                hits.add_range(0, self._record_count)
+            return hits
+        for arrays in self._batches():
+            hits.update((keys.find(arrays) + start).astype(np.uint64))
+            start += len(arrays[0])
+        return hits
+
+    def _batches(self) -> Iterator[list[pa.Array]]:
+        if self._kept is not None:
+            yield from self._kept
+            return
+        kept: list[list[pa.Array]] = []
+        size = 0
+        for arrays in self._read():
+            size += sum(array.nbytes for array in arrays)
+            if size <= _KEPT_BYTES:
+                kept.append(arrays)
+            yield arrays
+        self._kept = kept if size <= _KEPT_BYTES else None
+
+    def _read(self) -> Iterator[list[pa.Array]]:
+        import numpy as np
+        import pyarrow as pa
+
+        read = [place for place in self._places if place is not None]
+        for batch in self._stored.batches(read):
+            given, nowhere = iter(batch), pa.array(np.zeros(len(batch[0]), np.int64))
+            yield [
+                make_comparable(next(given), column, self._path)
                 if constant is None
-                else constant.take(pa.array(np.zeros(size, np.int64)))
-            )
-        hits.append(keys.find(arrays) + start)
-        start += size
-    return np.concatenate(hits) if hits else np.empty(0, np.int64)
+                else constant.take(nowhere)
+                for column, constant in zip(self._columns, self._constants, strict=True)
+            ]
 
 
 def make_constant(context: TableContext, data: IcebergDataFile, column: KeyColumn, path: str) -> pa.Array:
@@ -171,8 +221,10 @@ def make_constant(context: TableContext, data: IcebergDataFile, column: KeyColum
     from lakelens.formats.iceberg.schemas import describe_type
     from lakelens.model.arrow import arrow_type
 
-    value = _find_partition_value(context, data, column.id)
-    if value is None:
+    name = _find_identity(context, data, column.id)
+    if name is not None:
+        value = data.partition[name]
+    else:
         fields = {field.id: field for _, field in context.schemas.current.walk()}
         value = fields[column.id].initial_default if column.id in fields else None
     if value is None:
@@ -184,12 +236,13 @@ def make_constant(context: TableContext, data: IcebergDataFile, column: KeyColum
     return make_comparable(array, column, path)
 
 
-def _find_partition_value(context: TableContext, data: IcebergDataFile, column_id: int) -> Any:
+def _find_identity(context: TableContext, data: IcebergDataFile, column_id: int) -> str | None:
+    """The name of the partition value that is a column's own value."""
     spec = context.specs.specs.get(data.spec_id) if data.spec_id is not None else None
     columns = context.specs.columns(data.spec_id) or []
     for field, column in zip(spec.fields if spec is not None else (), columns, strict=False):
-        if field.source_id == column_id and field.transform == "identity":
-            return data.partition.get(column.shown)
+        if field.source_id == column_id and field.transform == "identity" and column.shown in data.partition:
+            return column.shown
     return None
 
 
@@ -210,7 +263,7 @@ def make_comparable(array: pa.Array, column: KeyColumn, path: str) -> pa.Array:
         raise Unsupported(f"{column.name} of type {column.type} is not compared", path=path)
     try:
         if pa.types.is_dictionary(array.type):
-            return convert(array.dictionary).take(array.indices)
+            return pa.DictionaryArray.from_arrays(array.indices, convert(array.dictionary))
         return convert(array)
     except (pa.ArrowException, ValueError, OverflowError) as error:
         raise Corrupt(

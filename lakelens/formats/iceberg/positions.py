@@ -16,7 +16,7 @@ from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.iceberg.columns import DELETE_FILE_PATH, DELETE_POS
 from lakelens.formats.iceberg.contents import find_content
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.equality import KeyColumn, KeySet, find_rows, read_keys, word_keys
+from lakelens.formats.iceberg.equality import DataKeys, KeyColumn, KeySet, read_keys, word_keys
 from lakelens.formats.iceberg.stored_columns import StoredColumns
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 1 << 28
 _KEPT_ROWS = 1 << 24  # how many deletes of decoded files are kept for the next data file
+_DATA = 1 << 22  # what an open data file counts for: a few of them are kept
 
 
 class DeleteReader:
@@ -94,9 +95,15 @@ class DeleteReader:
         from pyroaring import FrozenBitMap64
 
         keys: KeySet = self._keep(("keys", delete.file_path), lambda: self._decode_keys(delete, columns))
+        ids = tuple(column.id for column in columns)
+        rows: DataKeys = self._keep(
+            ("rows", data.file_path, ids), lambda: (_DATA, self._open_data(data, columns))
+        )
+        return FrozenBitMap64(rows.find(keys))
+
+    def _open_data(self, data: IcebergDataFile, columns: tuple[KeyColumn, ...]) -> DataKeys:
         path, kind = find_content(self.context, data)
-        rows = find_rows(self.context, data, columns, keys, path, kind)
-        return FrozenBitMap64(rows.astype("uint64"))
+        return DataKeys(self.context, data, columns, path, kind)
 
     def _decode_keys(self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...]) -> tuple[int, KeySet]:
         path, kind = find_content(self.context, delete)

@@ -7,7 +7,7 @@ from being read becomes a finding, and what was read before it is kept.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,8 @@ from lakelens.model.snapshot import Snapshot
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.deletes import DeleteIndex
     from lakelens.formats.iceberg.table import IcebergTable
+    from lakelens.model.datafile import DataFile
+    from lakelens.model.deletes import DanglingDelete, DeleteMatch
     from lakelens.model.diff import Diff
     from lakelens.model.explanation import Explanation
 
@@ -132,7 +134,51 @@ class IcebergSnapshot(Snapshot):
         """The delete files and vectors by what they may reach."""
         from lakelens.formats.iceberg.deletes import DeleteIndex
 
-        return DeleteIndex(self.files, self._context.delete_reader)  # type: ignore[arg-type]
+        files: Any = self.files
+        return DeleteIndex(files, self._context.delete_reader)
+
+    @property
+    def deletion_vectors(self) -> Mapping[str, DeleteMatch]:
+        """The deletion vectors, by the data file that each reaches, as the manifest names it."""
+        return {
+            match.data_file: match
+            for file in self.files
+            if self.delete_index.has_vectors
+            for match in file.deletes
+            if match.kind == "deletion_vector"
+        }
+
+    @cached_property
+    def dangling_deletes(self) -> tuple[DanglingDelete, ...]:
+        """Delete files and vectors that reach no live data file, or name files that are not live, with the reason.
+
+        Reads the manifests, and those position delete files whose data files the metadata does not name.
+        """
+        from lakelens.formats.iceberg.dangling import find_dangling
+
+        files: Any = self.files
+        return tuple(find_dangling(self.delete_index, files, read=True)) if self.delete_index else ()
+
+    def _note_dangling(self, files: list[IcebergDataFile]) -> None:
+        """Keep deletes that reach nothing as a finding, as far as the metadata tells; no delete file is read."""
+        from lakelens.formats.iceberg.dangling import find_dangling
+        from lakelens.formats.iceberg.deletes import DeleteIndex
+
+        index = DeleteIndex(files, self._context.delete_reader)
+        found = list(find_dangling(index, files, read=False)) if index else []
+        if found:
+            rows = sum(dangling.record_count or 0 for dangling in found)
+            files_word = "1 delete file" if len(found) == 1 else f"{len(found):,} delete files"
+            rows_word = "1 delete" if rows == 1 else f"{rows:,} deletes"
+            message = (
+                f"{files_word} ({rows_word}) {'reaches' if len(found) == 1 else 'reach'} no live data file"
+            )
+            self._context.findings.add(
+                "warning", "dangling-deletes", self.path or self._context.document.path, message, (self.id,)
+            )
+
+    def _note_unread(self, error: LakeError, file: DataFile) -> None:
+        self._context.findings.add_error(error, file.path, (self.id,))
 
     @cached_property
     def index_files(self) -> tuple[IndexFile, ...]:
@@ -180,13 +226,13 @@ class IcebergSnapshot(Snapshot):
             if entry.is_live
         ]
         self._check_totals(found)
+        if not self._is_damaged():
+            self._note_dangling(found)
         return found
 
     def _check_totals(self, files: list[IcebergDataFile]) -> None:
         """Compare with what the summary records, where everything could be read."""
-        if any(manifest.walk()[1] for manifest in self.manifests) or any(
-            listed.walk()[1] for listed in self.manifest_lists
-        ):
+        if self._is_damaged():
             return
         data = [file for file in files if file.content == "data"]
         counted = {
@@ -205,6 +251,11 @@ class IcebergSnapshot(Snapshot):
                     f"snapshot {self.id} records {key} {recorded}, its manifests add up to {seen}",
                     (self.id,),
                 )
+
+    def _is_damaged(self) -> bool:
+        """Whether some of the manifests could not be read, so that nothing is known of what is missing."""
+        manifests = any(manifest.walk()[1] for manifest in self.manifests)
+        return manifests or any(listed.walk()[1] for listed in self.manifest_lists)
 
     def _note_repeats(self, manifests: list[IcebergManifest]) -> None:
         for manifest, times in Counter(manifests).items():
