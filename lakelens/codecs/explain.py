@@ -46,7 +46,7 @@ KINDS = tuple(_EXPLAINERS)
 # what Paimon's index files begin or end with
 _FILE_INDEX = bytes.fromhex("00054e4ed01a35ae")
 _VECTORS = (bytes.fromhex("5e43f2d0"), bytes.fromhex("d1d33964"))
-_B_TREE = b"ITBP"
+_GLOBAL_INDEXES = (b"ITBP", b"BGIX")
 
 
 def explain(data: Octets, kind: str, start: int = 0, end: int | None = None, /, **context: Any) -> Span:
@@ -86,12 +86,12 @@ def choose_kind(data: Octets, name: str = "") -> str:
 
 
 def _choose_index(head: bytes, tail: bytes) -> str | None:
-    """Paimon's index files that say what they are: a file index, a deletion-vector index, a global B-tree index."""
+    """Paimon's index files that say what they are: a file index, a deletion-vector index, a global index."""
     if head.startswith(_FILE_INDEX):
         return "file_index"
     if head[:1] == b"\x01" and head[5:9] in _VECTORS:
         return "paimon_dv_index"
-    return "global_index" if tail.endswith(_B_TREE) else None
+    return "global_index" if tail.endswith(_GLOBAL_INDEXES) else None
 
 
 def _is_json_lines(data: Octets) -> bool:

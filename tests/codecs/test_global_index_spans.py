@@ -1,4 +1,4 @@
-"""Paimon's global B-tree index files with names: files written from their layout, an engine's file, and damage."""
+"""Paimon's global index files with names: files written from their layout, the engine's own, and damage."""
 
 from __future__ import annotations
 
@@ -62,6 +62,29 @@ def index(
     return data + close(root) + footer + b"ITBP"
 
 
+def bitmap_index(keys: dict[bytes, list[int]], nulls: list[int], per_block: int = 2) -> bytes:
+    """A global bitmap index file whose dictionary blocks hold `per_block` keys."""
+    data, found = b"", []
+    items = sorted(keys.items())
+    for i in range(0, len(items), per_block):
+        entries = b""
+        for key, rows in items[i : i + per_block]:
+            bitmap = bytes(pyroaring.BitMap64(rows).serialize())
+            entries += varint(len(key)) + key + varint(len(data)) + varint(len(bitmap))
+            data += bitmap
+        content = varint(len(items[i : i + per_block])) + entries
+        found.append((items[i][0], len(data), len(content)))
+        data += close(content)
+    footer = b""
+    for rows in (nulls, sorted(set().union(*keys.values()))):
+        bitmap = bytes(pyroaring.BitMap64(rows).serialize())
+        footer += struct.pack(">qi", len(data), len(bitmap))
+        data += bitmap
+    root = varint(len(found)) + b"".join(varint(len(k)) + k + varint(o) + varint(n) for k, o, n in found)
+    footer += struct.pack(">qiii", len(data), len(root), len(keys), 1)
+    return data + close(root) + footer + b"BGIX"
+
+
 def told(span: Span) -> dict[Any, list[int]]:
     """The row ids of each key, from the leaves of the data blocks."""
     return {
@@ -103,6 +126,51 @@ def test_the_files_of_the_engine(version: str) -> None:
     assert_survives(explain_global_index, data, flips=8 * len(data))
 
 
+@settings(max_examples=60)
+@given(trees, st.lists(st.integers(0, 2**40), max_size=5), st.integers(1, 4), st.integers(0, 5))
+def test_bitmap_indexes_survive(
+    keys: dict[bytes, list[int]], nulls: list[int], per_block: int, before: int
+) -> None:
+    data = bitmap_index(keys, nulls, per_block)
+    span = explain_global_index(b"x" * before + data, before)
+    span.check()
+    assert_tiles(span, before, before + len(data))
+    assert not [leaf for leaf in span.leaves() if leaf.role]
+    parts = [(node.label, node) for node in span.children]
+    assert [set(node.value) for label, node in parts if label == "bitmap"] == [
+        set(keys[key]) for key in sorted(keys)
+    ]
+    assert [set(node.value) for label, node in parts if label == "null rows"] == [set(nulls)]
+    entries = [
+        entry.value
+        for label, node in parts
+        if label == "dictionary block"
+        for entry in node.walk()
+        if entry.label == "entry"
+    ]
+    assert entries == sorted(keys)
+
+
+def test_the_bitmap_index_of_the_engine() -> None:
+    folder = LAKES / "paimon-java" / "2.0.0-pk-bitmap-index" / "table" / "index"
+    (data,) = (data for path in folder.iterdir() if (data := path.read_bytes()).endswith(b"BGIX"))
+    assert choose_kind(data) == "global_index"
+    span = explain_bytes(data, "global_index", type="STRING")
+    assert [node.value for node in span.walk() if node.label == "entry"] == ["uno", "uno"]
+    assert not [leaf for leaf in span.leaves() if leaf.role]
+    assert_survives(explain_global_index, data, flips=8 * len(data))
+
+
+def test_a_block_that_is_named_again_and_again_is_listed_once() -> None:
+    block_ = close(varint(1) + b"\x01k\x00\x00")
+    root = varint(3) + (b"\x01k" + varint(0) + varint(len(block_) - 5)) * 3
+    footer = struct.pack(">qiqi", 0, 0, 0, 0) + struct.pack(">qiii", len(block_), len(root), 1, 1)
+    span = explain_global_index(block_ + close(root) + footer + b"BGIX")
+    errors = [leaf.error.message for leaf in span.leaves() if leaf.error is not None]
+    assert any("follow each other" in message for message in errors)
+    assert [child.label for child in span.children].count("dictionary block") == 1
+
+
 def test_keys_of_known_types() -> None:
     for kind, layout, values in (
         ("INT", "<i", [-1, 70000]),
@@ -140,6 +208,7 @@ def test_damage_names_the_byte() -> None:
     error = find_error(span)
     assert isinstance(error, Corrupt) and "CRC" in error.message
     assert len(told(span)) == 3
+    assert_survives(explain_global_index, bitmap_index({b"a": [1], b"b": [2], b"c": [3]}, [9]), flips=600)
     sample = index({b"a": [1, 300], b"bb": [2], b"c": [3]}, [9, 10])
     assert_survives(explain_global_index, sample, flips=8 * len(sample))
 
@@ -149,8 +218,8 @@ def test_damage_names_the_byte() -> None:
 def test_any_bytes(head: bytes, footer: bytes, near: bool) -> None:
     if near:
         footer = struct.pack("<qiqqiqii", 0, 0, 0, 0, max(0, len(head) - 5), 0, 0, 1)
-    data = head + footer + b"ITBP"
-    span = explain_global_index(data)
-    assert_tiles(span, 0, len(data))
-    error = find_error(span)
-    assert error is None or not isinstance(error, Corrupt) or error.offset is not None
+    for data in (head + footer + b"ITBP", head + footer + b"BGIX"):
+        span = explain_global_index(data)
+        assert_tiles(span, 0, len(data))
+        error = find_error(span)
+        assert error is None or not isinstance(error, Corrupt) or error.offset is not None
