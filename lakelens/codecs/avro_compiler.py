@@ -96,7 +96,7 @@ class _Compiler:
         if isinstance(kind, str) and isinstance(schema.get("logicalType"), str):
             made = make_scalar(kind, _word(kind, schema))
             if made is not None:
-                return made
+                return _tell_logical(made, schema)
         return self.compile(kind, f"{place}.type", space, depth + 1)
 
     def fail(self, message: str, place: str, seen: Any, expected: str | None = None) -> Corrupt:
@@ -156,7 +156,7 @@ class _Compiler:
         made = ItemsType(_word(schema["type"], schema), is_map)
         made.items = self.compile(schema[key], f"{place}.{key}", space, depth + 1)
         self.items.append((place, made))
-        return made
+        return _tell_logical(made, schema)
 
     def compile_leaf(self, schema: dict[str, Any], place: str, space: str) -> AvroType:
         made: AvroType
@@ -173,7 +173,7 @@ class _Compiler:
                 raise self.fail("bad size of an Avro fixed", f"{place}.size", size, "0 or more")
             made = FixedType(_word(f"fixed[{size}]", schema), size)
         self.declare(schema, made, place, space)
-        return made
+        return _tell_logical(made, schema)
 
 
 def make_scalar(kind: str, words: str) -> AvroType | None:
@@ -206,6 +206,13 @@ class _Measure:
             empty = sum(part[1] for part in parts) if parts else int(kind.size == 0)
             found = self.known[id(kind)] = (types, empty)
         return found
+
+
+def _tell_logical(made: AvroType, schema: dict[str, Any]) -> AvroType:
+    logical, scale = schema.get("logicalType"), schema.get("scale")
+    made.logical = logical if isinstance(logical, str) else ""
+    made.scale = scale if isinstance(scale, int) else 0
+    return made
 
 
 def _word(kind: str, schema: dict[str, Any]) -> str:

@@ -20,17 +20,15 @@ from typing import Any, NamedTuple
 from lakelens.codecs.avro_compiler import compile_schema
 from lakelens.codecs.avro_types import (
     AvroType,
-    EnumType,
     FixedType,
     ItemsType,
     NullType,
-    NumberType,
-    PlainType,
     RecordType,
     SizedType,
     UnionType,
     read_long,
 )
+from lakelens.codecs.avro_words import join_notes, word_key, word_leaf, word_value, word_varint
 from lakelens.codecs.span import Late, Octets, Span
 from lakelens.codecs.span_reader import flaw
 from lakelens.errors import Corrupt, LakeError
@@ -128,7 +126,7 @@ class RecordSpans:
         if isinstance(kind, UnionType):
             index, start = kind.choose(self._data, at, end)
             branch = kind.branches[index]
-            note = f"varint, zigzag: {branch.words}"
+            note = join_notes(word_varint(at, start), branch.words)
             yield Span(at, start, "union branch", index, note, number=place.number)
             place = place.deeper(kind.descend(at, place.level))
             kind, at = branch, start
@@ -152,7 +150,7 @@ class RecordSpans:
             if isinstance(kind, UnionType):
                 index, stop = kind.choose(data, at, end)
                 if isinstance(kind.branches[index], NullType):
-                    words = _join(f"union branch {index}: null", note)
+                    words = join_notes(f"union branch {index}: null", note)
                     return Span(at, stop, label, None, words, role="null", number=place.number), True
             elif not isinstance(kind, RecordType | ItemsType | SizedType):
                 return self._explain_leaf(kind, at, end, label, place, note), True
@@ -161,7 +159,8 @@ class RecordSpans:
         stop, whole = self._skip(kind, at, end, place)
         value = Late(lambda: kind.decode(data, at, stop, place.level)[0])
         parts = partial(self._parts, kind, at, stop, place)
-        return Span(at, stop, label, value, _join(kind.words, note), parts, number=place.number), whole
+        words = join_notes(word_value(kind, data, at, stop), note)
+        return Span(at, stop, label, value, words, parts, number=place.number), whole
 
     def _skip(self, kind: AvroType, at: int, end: int, place: _Place) -> tuple[int, bool]:
         """Where a value ends, and whether it is whole; one that is not reaches up to `end`."""
@@ -204,7 +203,7 @@ class RecordSpans:
         self, kind: ItemsType, at: int, start: int, end: int, count: int, size: int, place: _Place
     ) -> Span:
         """The size that a negative count announces; readers use it to skip the items, so it must be right."""
-        note = f"{_word_varint(at, start)}: bytes"
+        note = word_varint(at, start)
         span = Span(at, start, "size of the items", size, note, number=place.number)
         stop = start
         try:
@@ -222,7 +221,8 @@ class RecordSpans:
         self, kind: ItemsType, at: int, end: int, place: _Place, index: int
     ) -> tuple[Span, bool]:
         if not kind.is_map:
-            return self._explain(kind.items, at, end, f"[{index}]", place.inside(index))
+            note = word_key(kind, self._data, at, end)
+            return self._explain(kind.items, at, end, f"[{index}]", place.inside(index), note)
         key: Any = f"[{index}]"
         stop, whole = end, False
         try:
@@ -238,14 +238,14 @@ class RecordSpans:
     def _explain_entry(self, kind: ItemsType, at: int, end: int, place: _Place) -> Iterator[Span]:
         size, start = read_long(self._data, at, end, "size")
         key, middle = kind.key.decode(self._data, at, end)
-        yield Span(at, start, "key size", size, f"{_word_varint(at, start)}: bytes", number=place.number)
+        yield Span(at, start, "key size", size, word_varint(at, start), number=place.number)
         if start < middle:
             yield Span(start, middle, "key", key, "UTF-8", number=place.number)
         yield from self._parts(kind.items, middle, end, place.inside(str(key)))
 
     def _explain_sized(self, kind: SizedType, at: int, end: int, place: _Place) -> Iterator[Span]:
         size, start = read_long(self._data, at, end, "size")
-        yield Span(at, start, "size", size, f"{_word_varint(at, start)}: bytes", number=place.number)
+        yield Span(at, start, "size", size, word_varint(at, start), number=place.number)
         stop = kind.skip(self._data, at, end)
         if kind.is_text:
             if start < stop:
@@ -274,8 +274,10 @@ class RecordSpans:
         if isinstance(kind, FixedType):
             inner = self._explain_inside(at, stop, place)
             if inner is not None:
-                return Span(at, stop, label, value, _join(kind.words, note), (inner,), number=place.number)
-        words = _join(_word_leaf(kind, self._data, at, stop, value), note)
+                return Span(
+                    at, stop, label, value, join_notes(kind.words, note), (inner,), number=place.number
+                )
+        words = join_notes(word_leaf(kind, self._data, at, stop, value), note)
         return Span(at, stop, label, value, words, number=place.number)
 
     def _explain_inside(self, start: int, stop: int, place: _Place) -> Span | None:
@@ -299,34 +301,7 @@ class RecordSpans:
 
 
 def _explain_count(at: int, stop: int, count: int, sized: bool, place: _Place) -> Span:
-    note = f"{_word_varint(at, stop)}: {_plural(count, 'item')}"
+    note = word_varint(at, stop)
     if not sized:
         return Span(at, stop, "count", count, note, number=place.number)
     return Span(at, stop, "count", -count, f"{note}; negative: their size follows", number=place.number)
-
-
-def _word_leaf(kind: AvroType, data: Octets, at: int, stop: int, value: Any) -> str:
-    """How a leaf is encoded."""
-    size = _plural(stop - at, "byte")
-    if isinstance(kind, NumberType):
-        beyond = "" if -(2 ** (kind.bits - 1)) <= value < 2 ** (kind.bits - 1) else "more than 32 bits"
-        return _join(f"{kind.words}, varint, zigzag: {size}", beyond)
-    if isinstance(kind, EnumType):
-        return f"{kind.words}, varint, zigzag: symbol {read_long(data, at, stop)[0]}"
-    if isinstance(kind, PlainType):
-        if stop - at == 1:
-            return _join(f"{kind.words}: {size}", "" if data[at] < 2 else "neither 0 nor 1")
-        return f"{kind.words}, little-endian: {size}"
-    return f"{kind.words}: {size}" if stop > at else f"{kind.words}: takes no byte"
-
-
-def _word_varint(at: int, stop: int) -> str:
-    return "varint, zigzag" if stop - at == 1 else f"varint, zigzag, {stop - at} bytes"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def _join(words: str, more: str) -> str:
-    return f"{words}; {more}" if words and more else words or more

@@ -28,6 +28,7 @@ from lakelens.codecs.avro_record_spans import (
     explain_avro_record,
 )
 from lakelens.codecs.avro_types import AvroType, UnionType, decode_text, read_long
+from lakelens.codecs.avro_words import count_nouns, word_varint
 from lakelens.codecs.span import Late, Octets, Span
 from lakelens.codecs.span_reader import flaw
 from lakelens.errors import Corrupt, LakeError, Unsupported
@@ -111,7 +112,7 @@ class _AvroFile:
             yield Span(at, self.end, "header", None, "a map of string to bytes", self.explain_header)
             return
         entries = dict(header.entries)
-        note = f"a map of string to bytes: {len(entries)} keys"
+        note = f"a map of string to bytes: {count_nouns(len(entries), 'key')}"
         yield Span(at, header.end, "header", entries, note, self.explain_header)
         at = header.end
         self.check_sync_room(at)
@@ -124,7 +125,7 @@ class _AvroFile:
             stop = self.end if block is None else block.end
             records = Late(partial(self.decode_block, block, header)) if block is not None else None
             parts = partial(self.explain_block, at, header, first)
-            note = "" if block is None else f"{block.count:,} records, {header.codec}"
+            note = "" if block is None else f"{count_nouns(block.count, 'record')}, {header.codec}"
             yield Span(at, stop, f"block {number}", records, note, parts)
             first, number, at = first + (block.count if block else 0), number + 1, stop
 
@@ -166,11 +167,11 @@ class _AvroFile:
             if count == 0:
                 yield Span(at, stop, "end of the map", 0, "count 0: no more keys"), None, b""
                 return
-            yield Span(at, stop, "count", count, f"varint, zigzag: {abs(count):,} keys"), None, b""
+            yield Span(at, stop, "count", count, word_varint(at, stop)), None, b""
             if count < 0:
                 at = stop
                 size, stop = read_long(self.data, at, self.end, "size of the keys")
-                yield Span(at, stop, "size of the keys", size, "varint, zigzag: bytes"), None, b""
+                yield Span(at, stop, "size of the keys", size, word_varint(at, stop)), None, b""
             if abs(count) > self.end - stop:
                 raise Corrupt("Avro header cut short", offset=at, seen=f"{abs(count)} keys")
             at = stop
@@ -201,10 +202,10 @@ class _AvroFile:
         content = bytes(self.data[start : start + size])
         try:
             value: str | bytes = content.decode()
-            note = f"UTF-8, {size:,} bytes"
+            note = f"UTF-8: {count_nouns(size, 'byte')}"
         except UnicodeDecodeError:
-            value, note = content, f"{size:,} bytes"
-        head = Span(at, start, size_label, size, "varint, zigzag: bytes")
+            value, note = content, count_nouns(size, "byte")
+        head = Span(at, start, size_label, size, word_varint(at, start))
         return head, Span(start, start + size, label, value, note), start + size
 
     def try_block(self, at: int) -> AvroBlock | None:
@@ -229,9 +230,9 @@ class _AvroFile:
     def explain_block(self, at: int, header: _Header, first: int) -> Iterator[Span]:
         """Count, size, records and sync marker. Raises `Corrupt` where the frame is damaged."""
         count, middle = read_long(self.data, at, self.end, "count of records")
-        yield Span(at, middle, "count", count, "varint, zigzag: records")
+        yield Span(at, middle, "count", count, f"{word_varint(at, middle)}; records")
         size, start = read_long(self.data, middle, self.end, "size of the block")
-        yield Span(middle, start, "size", size, "varint, zigzag: bytes, as stored")
+        yield Span(middle, start, "size", size, f"{word_varint(middle, start)}; bytes as stored")
         block = self.read_block(at)
         stop = start + size
         yield self.explain_payload(block, header, first)
@@ -245,7 +246,7 @@ class _AvroFile:
 
     def explain_payload(self, block: AvroBlock, header: _Header, first: int) -> Span:
         """The records: in place, or as compressed bytes that can be unpacked."""
-        stop, size = block.start + block.size, f"{block.size:,} bytes"
+        stop, size = block.start + block.size, count_nouns(block.size, "byte")
         if header.kind is None:
             note = f"{size}, not explained: the schema cannot be read"
             return Span(block.start, stop, "records", None, note, role="unexplained", error=header.error)
@@ -258,7 +259,7 @@ class _AvroFile:
         if header.codec == "null":
             records = _Records(self.data, block.start, stop, header.kind, block.count, first, self.nested)
             return records.explain()
-        note = f"{block.count:,} records, {size} of {header.codec}"
+        note = f"{count_nouns(block.count, 'record')}, {size} of {header.codec}"
         unpack = partial(self.unpack, block, header, first)
         return Span(block.start, stop, "records", None, note, unpacked=unpack)
 
@@ -324,7 +325,7 @@ class _Records:
 
     def explain(self) -> Span:
         """One span over all, without a value of its own: the block has it."""
-        note = f"{self.count:,} records, {self.end - self.start:,} bytes, not compressed"
+        note = f"{count_nouns(self.count, 'record')}, {count_nouns(self.end - self.start, 'byte')}"
         return Span(self.start, self.end, "records", None, note, self.parts)
 
     def check_count(self, empty: int = MAX_EMPTY_RECORDS) -> None:
@@ -362,7 +363,7 @@ class _Records:
         self.check_count()
         at = self.start
         if self.kind.size == 0 and self.count:
-            note = f"{self.count:,} records that take no byte"
+            note = f"{count_nouns(self.count, 'record')} without a byte"
             yield Span(at, at, "records", Late(lambda: list(self.decode())), note)
             self.check_rest(at)
             return
@@ -382,7 +383,7 @@ class _Records:
         """One record."""
         data, kind, nested = self.data, self.kind, self.nested
         value = Late(lambda: kind.decode(data, at, stop)[0])
-        size = f"{stop - at:,} bytes" if stop - at != 1 else "1 byte"
+        size = count_nouns(stop - at, "byte")
         return Span(
             at,
             stop,

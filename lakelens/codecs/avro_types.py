@@ -43,14 +43,19 @@ def read_long(data: Octets, at: int, end: int, what: str = "number") -> tuple[in
 
 
 class AvroType:
-    """One type. `name` is the specification's word, `words` adds the logical type, `size` is set where it never varies."""
+    """One type. `name` is the specification's word, `words` adds the logical type, `size` is set where it never varies.
+
+    `logical` is the logical type, `scale` that of a decimal.
+    """
 
     name: ClassVar[str] = ""
-    __slots__ = ("size", "words")
+    __slots__ = ("logical", "scale", "size", "words")
 
     def __init__(self, words: str = "", size: int | None = None) -> None:
         self.words = words or self.name
         self.size = size
+        self.logical = ""
+        self.scale = 0
 
     def parts(self) -> tuple[AvroType, ...]:
         """The types inside."""

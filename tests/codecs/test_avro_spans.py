@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from lakelens.codecs.avro import decode_records
 from lakelens.codecs.avro_container import SYNC_SIZE, encode_header, encode_long
+from lakelens.codecs.avro_schema import strip_logical_types
 from lakelens.codecs.avro_spans import explain_avro, explain_avro_record
 from lakelens.codecs.span import Span
 from lakelens.errors import Corrupt, LakeError, Unsupported
@@ -298,6 +299,54 @@ def test_tells_array_and_map_blocks_with_their_sizes() -> None:
     assert damaged.value == span.value
     with pytest.raises(Corrupt, match=r"wrong size of items \(at byte 1; expected 3; seen 4 bytes\)"):
         damaged.check()
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "note"),
+    [
+        ({"type": "int", "logicalType": "date"}, encode_long(19723), "2024-01-01"),
+        (
+            {"type": "long", "logicalType": "timestamp-millis"},
+            encode_long(1001),
+            "1970-01-01 00:00:01.001000",
+        ),
+        (
+            {"type": "long", "logicalType": "local-timestamp-micros"},
+            encode_long(1),
+            "1970-01-01 00:00:00.000001",
+        ),
+        ({"type": "long", "logicalType": "timestamp-nanos"}, encode_long(1), "1970-01-01 00:00:00.000000001"),
+        ({"type": "int", "logicalType": "time-millis"}, encode_long(1001), "00:00:01.001000"),
+        ({"type": "long", "logicalType": "time-micros"}, encode_long(-1), "zigzag: 1 byte; -1 microseconds"),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, b"\x04\xcf\xc7", "-123.45"),
+        (
+            {"type": "fixed", "name": "u", "size": 16, "logicalType": "uuid"},
+            bytes(15) + b"\x01",
+            "00000000-0000-0000-0000-000000000001",
+        ),
+        (
+            {"type": "long", "logicalType": "timestamp-millis"},
+            encode_long(2**63 - 1),
+            "long (timestamp-millis)",
+        ),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 10**9}, b"\x02\x01", "bytes"),
+        ("boolean", b"\x02", "neither 0 nor 1"),
+        ("int", encode_long(2**40), "more than 32 bits"),
+    ],
+)
+def test_notes_say_what_logical_types_mean(kind: Any, data: bytes, note: str) -> None:
+    schema = {"type": "record", "name": "r", "fields": [field("a", kind), field("b", ["null", "int"])]}
+    span = explain_avro_record(data + b"\x00", schema=schema)
+    span.check()
+    assert note in span.children[0].note
+    bare = {
+        "type": "record",
+        "name": "r",
+        "fields": [field("a", strip_logical_types(kind)), field("b", "int")],
+    }
+    assert (
+        span.value["a"] == explain_avro_record(data + b"\x00", schema=bare).value["a"]
+    )  # the note alone tells
 
 
 def test_explains_types_that_contain_themselves_to_a_bounded_depth() -> None:

@@ -129,6 +129,8 @@ class _Hook:
 
     def _explain_partition(self, name: str) -> Explainer:
         columns = self._find_spec(self._spec_id)
+        if columns is None and self._spec_id is None and self._context is not None:
+            columns = self._context.specs.unified  # no header tells the spec: fields of all of them, by name
         if columns is None:
             return _leave(f"partition spec {self._spec_id} is not known here")
         number = self._names.partition_ids.get(name)
