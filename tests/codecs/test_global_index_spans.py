@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from functools import partial
 from typing import Any
 
 import pyroaring
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.explain import choose_kind
+from lakelens.codecs.explain import choose_kind, explain
 from lakelens.codecs.global_index_spans import explain_global_index
 from lakelens.codecs.span import Span
 from lakelens.errors import Corrupt, Unsupported
@@ -223,3 +224,32 @@ def test_any_bytes(head: bytes, footer: bytes, near: bool) -> None:
         assert_tiles(span, 0, len(data))
         error = find_error(span)
         assert error is None or not isinstance(error, Corrupt) or error.offset is not None
+
+
+INDEX_META = struct.pack("<i3si3s?BB", 3, b"one", 3, b"two", False, 1, 0)
+NULL_META = struct.pack("<ii?BB", 0, 0, True, 1, 3)
+NAME = "data-ü.parquet".encode()
+SOURCE_META = struct.pack(">iiiH", 1, 4, 1, len(NAME)) + NAME + struct.pack(">q", 3)
+
+
+def test_what_the_manifest_says_of_an_index() -> None:
+    meta = explain_bytes(INDEX_META, "index_meta", type="STRING")
+    assert [leaf.value for leaf in meta.leaves()] == [3, "one", 3, "two", False, 1, 0]
+    assert [leaf.value for leaf in explain_bytes(INDEX_META[:-2], "index_meta").leaves()] == [
+        3,
+        b"one",
+        3,
+        b"two",
+        False,
+    ]
+    assert [leaf.label for leaf in explain_bytes(NULL_META, "index_meta").leaves()] == [
+        *("first key length", "last key length", "has nulls", "version", "null key flags"),
+    ]
+    source = explain_bytes(SOURCE_META, "source_meta")
+    assert [leaf.value for leaf in source.leaves()] == [1, 4, 1, len(NAME), "data-ü.parquet", 3]
+    for kind, data in (("index_meta", INDEX_META), ("index_meta", NULL_META), ("source_meta", SOURCE_META)):
+        assert_survives(partial(explain_as, kind), data, flips=8 * len(data))
+
+
+def explain_as(kind: str, data: bytes) -> Span:
+    return explain(data, kind)

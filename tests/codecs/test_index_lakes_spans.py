@@ -97,6 +97,12 @@ def test_global_indexes_of_paimon() -> None:
             assert sorted(start + row for row in rows) == list(range(start, end + 1))
             assert len(rows) == file.row_count
             kinds.add(span.label)
+            for key in ("index_meta", "source_meta"):
+                if (meta := file.global_index.get(key)) is not None:
+                    told = explain(meta, key)
+                    told.check()
+                    assert_tiles(told, 0, len(meta))
+                    assert not [leaf for leaf in told.leaves() if leaf.role]
     assert kinds == {"B-tree index", "bitmap index"}
 
 
