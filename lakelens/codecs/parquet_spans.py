@@ -12,7 +12,6 @@ file.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import IO, Any, cast
 
+from lakelens.codecs.octets_file import OctetsFile
 from lakelens.codecs.parquet import ENCRYPTED_MAGIC, MAGIC, MIN_SIZE, ParquetFooter, decode_footer
 from lakelens.codecs.parquet_names import (
     BLOOM_FILTER,
@@ -39,7 +39,7 @@ from lakelens.codecs.thrift_spans import explain_struct
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
 #: Larger footers are not explained field by field.
-MAX_FOOTER = 1 << 26
+MAX_FOOTER = 1 << 25
 _SIGNATURE = 28  # nonce and tag of a footer that is signed
 _RUN_LABELS = {
     "pages": "row group {}",
@@ -121,7 +121,7 @@ class _File:
         return self.decode()
 
     def decode(self) -> ParquetFooter:
-        view = cast(IO[bytes], _View(self.data, self.start, self.end))
+        view = cast(IO[bytes], OctetsFile(self.data, self.start, self.end))
         return rebase(lambda: decode_footer(view), self.start)
 
     @cached_property
@@ -343,20 +343,3 @@ class _File:
                 yield Span(header.end, part.end, "bits", None, f"{size // 32} blocks of 256 bits")
 
         return Span(part.start, part.end, label, None, "header and bits", explain, number=part.column)
-
-
-class _View(io.RawIOBase):
-    """A part of some bytes as a file, which is read no further than asked."""
-
-    def __init__(self, data: Octets, start: int, end: int) -> None:
-        self.octets, self.first, self.size, self.at = data, start, end - start, 0
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self.at = max(0, offset + (self.size if whence == 2 else self.at if whence == 1 else 0))
-        return self.at
-
-    def read(self, size: int = -1) -> bytes:
-        stop = self.size if size < 0 else min(self.at + size, self.size)
-        read = bytes(self.octets[self.first + self.at : self.first + max(stop, self.at)])
-        self.at += len(read)
-        return read
