@@ -29,7 +29,7 @@ from lakelens.codecs.binary_slot_spans import (
 )
 from lakelens.codecs.binary_window import Window
 from lakelens.codecs.span import Late, Span
-from lakelens.codecs.span_reader import group_items
+from lakelens.codecs.span_reader import group_items, make_line
 from lakelens.errors import LakeError
 
 # explains the content of a nested item: the frame its slot lies in, the slot, where the item lies
@@ -144,7 +144,7 @@ def explain_slots(slots: Slots, layout: Layout, start: int, end: int) -> Iterato
     yield from group_items(slots.count, lambda i: start + i * width, "slots", make)
     stop = start + slots.count * width
     if stop < end:
-        yield _explain_padding(slots.frame.window, stop, end)
+        yield make_line(_explain_padding(slots.frame.window, stop, end))
 
 
 def explain_variable_part(slots: Slots, layout: Layout, nest: ContentExplainer) -> Iterator[Span]:
@@ -175,7 +175,7 @@ def _explain_item(frame: Frame, slot: Slot, place: Place, end: int, nest: Conten
     if slot.is_null:
         is_zero = not any(frame.window.take(place.start, end))
         note = "room kept for the null, " + ("all zero" if is_zero else "not zero")
-        yield Span(place.start, end, slot.label, None, note, role="null", number=slot.number)
+        yield make_line(Span(place.start, end, slot.label, None, note, role="null", number=slot.number))
         return
     assert slot.type is not None
     stop = place.start + place.length
@@ -209,4 +209,4 @@ def _explain_padding(window: Window, start: int, end: int) -> Span:
 
 def _explain_unowned(start: int, end: int) -> Span:
     note = "no slot refers to these bytes"
-    return Span(start, end, "unexplained", None, note, role="unexplained")
+    return make_line(Span(start, end, "unexplained", None, note, role="unexplained"))

@@ -37,6 +37,7 @@ from lakelens.codecs.binary_slot_spans import (
 from lakelens.codecs.binary_window import Window, rebase
 from lakelens.codecs.paimon_type import PaimonField, PaimonType, TypeLike, parse_type
 from lakelens.codecs.span import Late, Octets, Span
+from lakelens.codecs.span_reader import make_line
 from lakelens.errors import Corrupt
 
 KIND_NAMES = ("INSERT", "UPDATE_BEFORE", "UPDATE_AFTER", "DELETE")
@@ -157,7 +158,7 @@ def _explain_serialized(
         moved = rebase(error, start)
         leaf = Span(start, start + 4, "arity", None, moved.reason, role="damage", error=moved)
         schema = _Schema(arity)
-    yield Span(start, start + 4, "Arity", None, "4 bytes before the row", (leaf,))
+    yield Span(start, start + 4, "Arity", None, "4 bytes before the row", (make_line(leaf),))
     if arity < 0:
         raise Corrupt("negative arity", offset=start, expected="0 or more", seen=arity)
     yield from _explain_row_parts(window, schema, start + 4, end, 0, is_nested=False)
@@ -185,7 +186,7 @@ def _explain_row_parts(
     if start < end and schema.types is None:
         note = "which slots refer to it is not known without types"
         leaf = Span(start, end, "unexplained", None, note, role="unexplained")
-        yield Span(start, end, "Variable part", None, count_bytes(end - start), (leaf,))
+        yield Span(start, end, "Variable part", None, count_bytes(end - start), (make_line(leaf),))
     elif start < end:
         variable = partial(explain_variable_part, slots, layout, explain_nested)
         yield Span(start, end, "Variable part", None, count_bytes(end - start), variable)
@@ -316,7 +317,8 @@ def _explain_array_header(
     window: Window, base: int, end: int, count: int, *, has_nulls: bool
 ) -> Iterator[Span]:
     note = f"int32, little-endian: {_count(count, 'element')}"
-    yield Span(base, base + 4, "count", None, note)
+    leaf = Span(base, base + 4, "count", None, note)
+    yield leaf if base + 4 < end else make_line(leaf)
     if has_nulls:
         yield from explain_null_bits(window, base + 4, end, count)
 
@@ -326,8 +328,8 @@ def _explain_map(window: Window, type_: PaimonType, base: int, end: int, depth: 
     assert key is not None and value is not None
     size = window.read_count(base, end, "length of the map's keys")
     note = f"int32, little-endian: {count_bytes(size)} of keys"
-    leaf = Span(base, base + 4, "key array length", size, note)
-    yield Span(base, base + 4, "Key length", None, "4 bytes before the keys", (leaf,))
+    leaf = Span(base, base + 4, "key array length", None, note)
+    yield Span(base, base + 4, "Key length", None, "4 bytes before the keys", (make_line(leaf),))
     middle = base + 4 + size
     if middle > end:
         expected = f"at most {end - base - 4} bytes"

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from lakelens.codecs.binary_window import Window
 from lakelens.codecs.paimon_type import PaimonType, make_nullable
 from lakelens.codecs.span import Late, Span
+from lakelens.codecs.span_reader import make_line
 from lakelens.errors import Corrupt, LakeError
 
 #: Bytes of a value that lies in its slot; what is not here takes 8.
@@ -145,8 +146,9 @@ def explain_slot(frame: Frame, slot: Slot, place: Place | None, room: Place | No
 
 
 def _tell_damage(slot: Slot, start: int, end: int, error: LakeError) -> Span:
-    note = error.reason
-    return Span(start, end, slot.label, None, note, role="damage", error=error, number=slot.number)
+    note, number = error.reason, slot.number
+    leaf = Span(start, end, slot.label, None, note, role="damage", error=error, number=number)
+    return make_line(leaf)
 
 
 def _check_place(frame: Frame, slot: Slot, place: Place | None) -> None:
@@ -283,31 +285,34 @@ def word_number(number: int) -> str:
 
 
 def explain_content(frame: Frame, slot: Slot, place: Place) -> Span:
-    """The leaf over the content of a far item: text, bytes, a decimal's digits, a timestamp's milliseconds."""
+    """The leaf over the content of a far item: text, bytes, a decimal's digits, a timestamp's milliseconds.
+
+    It has no value: that of the field is told once, by its slot, which has the same number.
+    """
     window, base, _, end, depth = frame
     type_ = slot.type
     assert type_ is not None
     start, stop = place.start, place.start + place.length
     try:
-        value = window.decode_slot(type_, slot.start, base, end, depth)
+        window.decode_slot(type_, slot.start, base, end, depth)
     except LakeError as error:
         if isinstance(error, Corrupt) and _lies_in(place, error.offset):
             return _tell_damage(slot, start, stop, error)
-        value = None  # the slot itself is damaged, and says so
+        # else the slot itself is damaged, and says so
     if is_long_timestamp(type_):
         millis = int.from_bytes(window.take(start, stop), "little", signed=True)
-        return Span(start, stop, "milliseconds", millis, note_content(type_, millis), number=slot.number)
-    return Span(start, stop, "value", value, note_content(type_, value), number=slot.number)
+        return Span(start, stop, "milliseconds", None, note_content(type_, millis), number=slot.number)
+    return Span(start, stop, "value", None, note_content(type_), number=slot.number)
 
 
-def note_content(type_: PaimonType, value: Any) -> str:
+def note_content(type_: PaimonType, millis: int = 0) -> str:
     """How the content of a far item is encoded.
 
     >>> note_content(PaimonType("TIMESTAMP", precision=6), 1_700_000_000_123)
     'ms since 1970: 1,700,000,000,123'
     """
     if is_long_timestamp(type_):
-        return f"ms since 1970: {word_number(value)}"
+        return f"ms since 1970: {word_number(millis)}"
     if type_.name == "DECIMAL":
         return "unscaled, big-endian"
     if type_.name in TEXTS:

@@ -154,6 +154,18 @@ def collect(items: Iterable[_Item]) -> tuple[list[_Item], Corrupt | None]:
     return held, None
 
 
+def make_line(leaf: Span) -> Span:
+    """A line of a view around one leaf, so that a structure of that leaf alone is still shown under its own title.
+
+    >>> line = make_line(Span(0, 4, "arity", None, "int32"))
+    >>> line.note, line.is_leaf, line.children[0].note
+    ('int32', False, 'int32')
+    """
+    return Span(
+        leaf.start, leaf.end, leaf.label, leaf.value, leaf.note, (leaf,), role=leaf.role, number=leaf.number
+    )
+
+
 def group_items(
     count: int, place: Callable[[int], int], label: str, make: Callable[[int, int], Iterable[Span]]
 ) -> Iterator[Span]:

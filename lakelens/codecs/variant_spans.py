@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from lakelens.codecs.binary_window import Window, rebase
 from lakelens.codecs.span import Late, Octets, Span, tell_damage
-from lakelens.codecs.span_reader import group_items
+from lakelens.codecs.span_reader import group_items, make_line
 from lakelens.codecs.variant import MAX_DEPTH, Variant
 from lakelens.errors import Corrupt, LakeError
 
@@ -116,8 +116,8 @@ def _explain_halves(window: Window) -> Iterator[Span]:
     start, end = window.start, window.end
     middle = _find_metadata(window)
     size = middle - start - 4
-    length = Span(start, start + 4, "value length", size, f"int32, little-endian: {size:,} bytes")
-    yield Span(start, start + 4, "Length", None, "4 bytes before the value", (length,))
+    length = Span(start, start + 4, "value length", None, f"int32, little-endian: {size:,} bytes")
+    yield Span(start, start + 4, "Length", None, "4 bytes before the value", (make_line(length),))
     yield explain_variant_value(window.data, start + 4, middle, metadata=window.take(middle, end))
     yield explain_variant_metadata(window.data, middle, end)
 

@@ -9,7 +9,7 @@ from itertools import islice
 from uuid import UUID
 
 from lakelens.codecs.span import Octets, Span
-from lakelens.display import Displayable
+from lakelens.display import Interactive
 from lakelens.errors import LakeError
 
 # a field has few parts: a length and a text, a value and its padding
@@ -17,7 +17,7 @@ _MOST_PARTS = 8
 _SCALARS = (bool, int, float, str, bytes, Decimal, date, time, timedelta, UUID)
 
 
-class Explanation(Span, Displayable):
+class Explanation(Span, Interactive):
     """A `Span` that holds its bytes, so that it can be shown as an annotated hex dump.
 
     `data` are the bytes that positions count in; `path` is the file they came from and `base` where `data[0]` lies in it
@@ -120,6 +120,8 @@ def is_field(span: Span) -> bool:
         return False
     if len(parts) == 1 or find_main(parts) is not None:
         return True
+    if span.number is not None and all(part.number == span.number for part in parts):
+        return True  # length and offset of a nested value, which lies elsewhere
     try:
         value = span.value
     except LakeError:

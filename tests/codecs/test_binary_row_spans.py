@@ -60,12 +60,11 @@ def good_rows(max_size: int = 6) -> st.SearchStrategy[tuple[list[PaimonType], li
     return rows(max_size=max_size).map(lambda row: (row[0], [settle_variants(value) for value in row[1]]))
 
 
-def list_lines(span: Span, depth: int = 0) -> Iterator[tuple[int, Span]]:
-    """Sections and lines: everything whose bytes are not parts of one value."""
-    for child in span.children:
-        yield depth, child
-        if child.number is None:
-            yield from list_lines(child, depth + 1)
+def list_lines(span: Span) -> Iterator[tuple[int, Span]]:
+    """The sections of a row, and the lines in each."""
+    for section in span.children:
+        yield 0, section
+        yield from ((1, line) for line in section.children)
 
 
 # -- the picture
@@ -164,7 +163,10 @@ def test_leaves_of_the_picture_tell_value_unused_bytes_and_tag() -> None:
         ("padding", "padding", None, "00" * 6),
         ("padding", "padding", None, "00" * 5),
     ]
-    assert root.find(4 + 160).value == "2026-01-01" and root.find(4 + 192).value == 1_700_000_000_123
+    assert [(root.find(4 + at).label, root.find(4 + at).number) for at in (160, 192)] == [
+        ("value", 0),
+        ("milliseconds", 16),
+    ]
     assert [root.find(4 + at).role for at in (144, 148, 200)] == ["null"] * 3
     assert [line.value for line in root.children[2].children] == [value for *_, value in PICTURE_FIELDS]
 
@@ -259,7 +261,8 @@ def test_array_map_and_row_on_their_own() -> None:
         ("[1]", "STRING: null"),
         ("[2]", "STRING: 13 bytes at +32"),
     ]
-    assert root.origin == 2 and root.find(2 + 32).value == "a longer text"
+    assert root.origin == 2 and root.find(2 + 32).number == 2
+    assert root.children[1].children[2].value == "a longer text"
     assert_tiles(root, 2, len(array) - 2)
     keys, values = encode_array(parse_type("INT"), [1, 2]), encode_array(parse_type("DATE"), [None, None])
     mapped = struct.pack("<i", len(keys)) + keys + values
@@ -425,7 +428,7 @@ def test_text_that_is_not_utf8_is_damage_where_it_lies() -> None:
     root = explain_binary_row(data, fields=[("a", "STRING")])
     slot, item = root.children[2].children[0], root.children[3].children[0]
     assert slot.value is None and slot.note == "STRING: 9 bytes at +16" and slot.role == ""
-    assert item.role == "damage" and item.error.offset == 4 + 16 + 5
+    assert item.role == "damage" and item.children[0].error.offset == 4 + 16 + 5
     inline = explain_binary_row(
         bytes.fromhex("00000001 0000000000000000 ff00000000000081"), fields=[("a", "STRING")]
     )
