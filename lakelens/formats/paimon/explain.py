@@ -6,6 +6,7 @@
                     _FILE._VALUE_STATS                               rows of _VALUE_STATS_COLS, _WRITE_COLS or all columns
                     _FILE._EMBEDDED_FILE_INDEX                       a file index
     index manifest  _PARTITION                                       row of the partition columns
+                    _GLOBAL_INDEX._INDEX_META, _SOURCE_META          first and last key; data files of the index
 
 See "Manifest" and "Index manifest" of the Paimon table specification. The rows of no fields that stand for missing keys and
 statistics are told as such.
@@ -25,6 +26,9 @@ from lakelens.formats.paimon.schema import PaimonSchema, require_schema
 if TYPE_CHECKING:
     from lakelens.codecs.avro_record_spans import Explainer, Nested, Path
     from lakelens.formats.paimon.context import TableContext
+
+#: The kinds of global indexes whose files hold sorted keys.
+SORTED_INDEXES = frozenset({"btree", "bitmap"})
 
 _NO_FIELDS = bytes(4)  # the arity of a row without fields
 
@@ -58,8 +62,10 @@ class _Hook:
                 return _make_row(choose_stats_columns(record["_FILE"], self._find_schema(record)))
             case ("_FILE", "_EMBEDDED_FILE_INDEX"):
                 return self._make_file_index(record)
-            case ("_GLOBAL_INDEX", "_INDEX_META" | "_SOURCE_META"):
-                return _explain_index_meta
+            case ("_GLOBAL_INDEX", "_INDEX_META"):
+                return self._make_index_meta(record)
+            case ("_GLOBAL_INDEX", "_SOURCE_META"):
+                return lambda data, start, end: explain(data, "source_meta", start, end)
         return None
 
     def _find_schema(self, record: Mapping[str, Any]) -> PaimonSchema:
@@ -71,6 +77,14 @@ class _Hook:
         schema = self._context.schemas.find(record["_FILE"].get("_SCHEMA_ID") or 0)
         types = {} if schema is None else {column.name: column.type for column in schema.columns}
         return lambda data, start, end: explain(data, "file_index", start, end, types=types)
+
+    def _make_index_meta(self, record: Mapping[str, Any]) -> Explainer:
+        """The keys of a sorted index, of the type of its column; other kinds describe themselves in their own way."""
+        if record.get("_INDEX_TYPE") not in SORTED_INDEXES:
+            return _explain_index_meta
+        column = self._context.schema.find_column(record["_GLOBAL_INDEX"].get("_INDEX_FIELD_ID", -1))
+        type_ = None if column is None else column.type
+        return lambda data, start, end: explain(data, "index_meta", start, end, type=type_)
 
 
 def choose_stats_columns(file: Mapping[str, Any], schema: PaimonSchema) -> list[PaimonField]:

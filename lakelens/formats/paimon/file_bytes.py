@@ -67,8 +67,11 @@ def _list_types(file: PaimonDataFile) -> dict[str, PaimonType]:
 
 def explain_index_file(file: PaimonIndexFile, context: TableContext) -> Explanation:
     """The stored index file; of deletion vectors each with the data file it is for."""
-    kind = _INDEX_KINDS.get(file.index_type, "")
+    kind = "global_index" if file.global_index is not None else _INDEX_KINDS.get(file.index_type, "")
     more: dict[str, Any] = {"ranges": file.ranges} if file.index_type == "DELETION_VECTORS" else {}
+    if file.global_index is not None:
+        column = context.schema.find_column(file.global_index.get("index_field_id", -1))
+        more = {"type": None if column is None else column.type}
     words = Words(f"Index file {file.index_type}", place=name_file(file.path), details=describe_index(file))
     return explain_file(context.store, file.path, kind, words, **more)
 
