@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any
 
 from lakelens.codecs.avro_schema import MAX_DEPTH, MAX_TYPES
@@ -26,6 +27,7 @@ from lakelens.codecs.avro_types import (
 )
 from lakelens.errors import Corrupt, Unsupported
 
+_MAX_CACHED = 1 << 20  # bytes of a schema
 MAX_EMPTY_TYPES = 1000  # null fields and the like of one value: they cost memory and no byte
 
 
@@ -35,6 +37,10 @@ def compile_text(text: bytes) -> AvroType:
     >>> compile_text(b'["null", "long"]').words
     'union of null, long'
     """
+    return _compile_cached(text) if len(text) <= _MAX_CACHED else _compile_text(text)
+
+
+def _compile_text(text: bytes) -> AvroType:
     try:
         schema = json.loads(text)
     except RecursionError:
@@ -42,6 +48,10 @@ def compile_text(text: bytes) -> AvroType:
     except ValueError as error:
         raise Corrupt("Avro schema is not JSON", json_path="avro.schema", expected=error) from None
     return compile_schema(schema)
+
+
+# an explanation is walked more than once, and the manifests of a table share a schema
+_compile_cached = lru_cache(maxsize=32)(_compile_text)
 
 
 def compile_schema(schema: Any) -> AvroType:
