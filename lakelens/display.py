@@ -5,7 +5,7 @@ Domain classes know nothing else of display; the views are loaded when something
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os
@@ -85,3 +85,15 @@ class PlottableTable:
         from lakelens.views.plots import plot_growth
 
         return plot_growth(self, figsize)
+
+
+class Interactive(Displayable):
+    """Gives an object a widget as well: the same picture, to look around in."""
+
+    __slots__ = ()
+
+    def widget(self) -> Any:
+        """This object as a widget for a notebook; needs anywidget (`pip install 'lakelens[notebook]'`)."""
+        from lakelens.widgets import make_widget
+
+        return make_widget(self)

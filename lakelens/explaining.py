@@ -12,9 +12,9 @@ from lakelens.codecs.explain import KINDS, choose_kind, explain
 from lakelens.errors import LakeError
 from lakelens.model.explanation import Explanation
 
-# kinds of files that say more when the table is known that they belong to: which columns the rows in a manifest have,
-# what a file without any magic is
-_TOLD_BY_TABLE = ("avro", "puffin", "unknown")
+# kinds of files that say no more when the table is known that they belong to; for others the table knows which columns the
+# rows in a manifest have, which data file a deletion vector is of, what a file without any magic is
+_SELF_TOLD = ("crc", "gzip", "json", "json_lines", "orc", "parquet", "text")
 # kinds of pieces that only a schema gives a meaning
 _NEED_CONTEXT = ("avro_record", "binary_array", "binary_map", "iceberg_value")
 _MOST_PARENTS = 8
@@ -71,7 +71,7 @@ def explain_file(
     words = Words(place=posixpath.basename(path))
     if kind is not None:
         return make_explanation(data, explain(data, kind), words, path=path, base=0, noun=kind)
-    if choose_kind(data, posixpath.basename(path)) in _TOLD_BY_TABLE:
+    if choose_kind(data, posixpath.basename(path)) not in _SELF_TOLD:
         for thing in _find_in_table(store, path):
             try:
                 found: Explanation = thing.bytes_view()

@@ -55,6 +55,8 @@ class Line:
     aside: str = ""
     value: str = ""
     role: LineRole = ""
+    code: str = ""
+    group: str = ""
     span: Span | None = dataclasses.field(default=None, repr=False, compare=False)
 
     @property
@@ -120,7 +122,17 @@ class Frame:
             skipped = f"… {wording.plural(left, 'more byte')}"
             lines = [
                 *head,
-                Line(head[-1].end, tail.start, meaning=skipped, role="more"),
+                replace(
+                    tail,
+                    start=head[-1].end,
+                    end=tail.start,
+                    at="",
+                    pieces=(),
+                    meaning=skipped,
+                    aside="",
+                    role="more",
+                    number=None,
+                ),
                 tail,
             ]
         lines[0] = self._begin(span, parts, lines[0])
@@ -128,13 +140,13 @@ class Frame:
 
     def absorb(self, line: Line, span: Span) -> Line | None:
         """The line with a separator behind its bytes (a comma, a bracket), None where it does not belong there."""
-        is_separator = span.is_leaf and not span.is_packed and not span.note and 0 < len(span) <= 2
-        if not is_separator or span.value is not None or span.role or span.number is not None:
+        octets = bytes(self.data[span.start : span.end]) if 0 < len(span) <= 2 and span.is_leaf else b""
+        if not octets or span.label != octets.decode("latin-1"):
             return None
         room = self.width - line.lead - (line.end - line.start)
         if line.role not in ("", "null") or line.end != span.start or room < len(span):
             return None
-        piece = Piece(bytes(self.data[span.start : span.end]), True, tell_part(span), span)
+        piece = Piece(octets, True, tell_part(span), span)
         return replace(line, end=span.end, pieces=(*line.pieces, piece))
 
     def _is_plain(self, span: Span) -> bool:
@@ -150,6 +162,11 @@ class Frame:
         if not self.staggers or self.origin is None or position < self.origin:
             return 0
         return (position - self.origin) % self.width
+
+    def _tell_group(self, span: Span) -> str:
+        if self.origin is None or span.number is None:
+            return ""
+        return f"{self.code} {self.origin} {span.number} {wording.clean(span.label, 80)}"
 
     def _write_row(self, span: Span, parts: list[Span], row: int, lead: int) -> Line:
         start = max(span.start, span.start - lead + row * self.width)
@@ -183,6 +200,8 @@ class Frame:
             meaning,
             _tell_padding(held, start, end) if len(parts) > 1 else "",
             role="mute" if span.role in _MUTED else "",
+            code=self.code,
+            group=self._tell_group(span),
             span=span,
         )
 

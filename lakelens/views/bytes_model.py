@@ -14,6 +14,7 @@ Nothing is asked of a tree beyond the rows that are shown, plus one child to kno
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,7 @@ _MOST_UNPACKED = 1 << 20  # compressed bytes that a view decompresses unasked
 _MOST_UNPACKINGS = 8
 _DEEPEST = 24
 _WORD = 8
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class More:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A structure that can be folded; `answer` says what is in it. Without parts it only stands for itself.
+    """A structure that can be folded; `answer` says what is in it. Without parts, `call` is what shows them.
 
     `source` is the structure and how its lines lie: for a view that can ask for its parts.
     """
@@ -67,6 +69,7 @@ class Fold:
     place: str
     parts: tuple[Part, ...] = ()
     opened: bool = False
+    call: str = ""
     source: tuple[Span, Frame] | None = field(default=None, repr=False, compare=False)
 
 
@@ -99,9 +102,15 @@ class _Node:
     place: str = ""
 
 
-def present_bytes(explanation: Explanation, detail: int = 1, scale: float = 1.0) -> BytesView:
-    """The view-model of an explanation; `scale` makes it smaller, for a view that must fit a size."""
+def present_bytes(
+    explanation: Explanation, detail: int = 1, scale: float = 1.0, *, hidden: int | None = None
+) -> BytesView:
+    """The view-model of an explanation; `scale` makes it smaller, for a view that must fit a size.
+
+    `hidden` are the rows behind folds, where the view can ask for them later.
+    """
     open_rows, hidden_rows = (max(4, int(rows * scale)) for rows in ROWS[max(0, min(3, detail))])
+    hidden_rows = hidden_rows if hidden is None else hidden
     origin = explanation.origin
     frame = Frame(
         explanation.data,
@@ -259,6 +268,7 @@ class _Builder:
         """Lines become groups; structures are shown in the open while there are rows left, else folded."""
         parts: list[Part] = []
         structures = sum(node.lines is None for node in nodes)
+        closed: set[str] = set()
         for node in nodes:
             if node.lines is not None:
                 if parts and isinstance(parts[-1], Group) and parts[-1].title == "":
@@ -266,20 +276,28 @@ class _Builder:
                 else:
                     parts.append(Group("", tuple(node.lines)))
                 continue
-            made, used = self._place_structure(node, extra, structures, depth)
+            kind = _DIGITS.sub("", node.span.label)
+            made, used = self._place_structure(node, extra, structures, depth, kind not in closed)
+            if not used:
+                closed.add(kind)
             parts += made
             extra -= used
             structures -= 1
         return parts
 
     def _place_structure(
-        self, node: _Node, extra: int, structures: int, depth: int
+        self, node: _Node, extra: int, structures: int, depth: int, may_open: bool
     ) -> tuple[list[Part], int]:
+        """A structure in the open or folded, and how many rows that takes.
+
+        One that does not fit is opened in part only when those before it of its kind were (`may_open`): of many blocks alike
+        the last would else be open alone.
+        """
         share = extra // structures
         rows = count_rows(node.span, node.frame, extra)
         fits = rows <= extra and (rows <= max(24, share) or self.all_open)
         is_flat = all(is_field(child) for child in islice(node.span.iter_children(), 3))
-        if depth < _DEEPEST and (fits or share >= 12 or (is_flat and share >= 4)):
+        if depth < _DEEPEST and (fits or (may_open and share >= (4 if is_flat else 12))):
             parts = self.build(node.span, node.frame, max(rows, share) if fits else share, depth + 1)
             used = count_shown(parts)
             if is_flat and all(isinstance(part, Group | More) for part in parts):
@@ -391,10 +409,8 @@ def _fold(node: _Node, parts: list[Part], *, opened: bool) -> Fold:
     label, answer = wording.clean(_label(node.span), 80), tell_structure(node.span)
     if any(line.role == "damage" for line in list_lines(parts)):
         answer = f"ERROR inside: {answer}"
-    source = (node.span, node.frame)
-    if not parts:
-        return Fold(label, answer, f"{node.frame.code}.at({node.span.start})", source=source)
-    return Fold(label, answer, node.place, tuple(parts), opened, source)
+    call = "" if parts else f"{node.frame.code}.at({node.span.start})"
+    return Fold(label, answer, node.place, tuple(parts), opened, call, (node.span, node.frame))
 
 
 def _tell_place(span: Span, frame: Frame) -> str:

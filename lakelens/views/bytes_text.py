@@ -58,7 +58,7 @@ class _Table:
                     yield f"{indent}{part.title}"
                 yield from (self._align(_list_cells(line)) for line in part.lines)
             elif isinstance(part, Fold):
-                yield f"{indent}{'▾' if part.opened else '▸'} {part.label}: {part.answer} ({part.place})"
+                yield f"{indent}{'▾' if part.opened else '▸'} {part.label}: {part.answer} ({part.call or part.place})"
                 if part.opened:
                     yield from self.write(part.parts, f"{indent}  ")
             else:

@@ -1,0 +1,23 @@
+"""Widgets: views that can be asked on. Each is asked for (`.widget()`); the static picture stays the default display.
+
+They need `anywidget` (`pip install lakelens[notebook]`), which is loaded when the first widget is made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lakelens.errors import Unsupported
+
+
+def make_widget(thing: Any) -> Any:
+    """The widget of an object. Raises `Unsupported` where anywidget is not installed."""
+    try:
+        import anywidget  # noqa: F401
+    except ImportError as error:
+        raise Unsupported(
+            "widgets need anywidget, which is not installed", hint="pip install 'lakelens[notebook]'"
+        ) from error
+    from lakelens.widgets.bytes import BytesWidget
+
+    return BytesWidget(thing)

@@ -1,0 +1,168 @@
+"""The widget of an explanation in a real browser, with Python behind it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lakelens.codecs.span import Span
+from lakelens.model.explanation import Explanation
+from tests.browser.looks import find_faults, find_overflow
+from tests.views.test_bytes import make_endless, make_row
+from tests.views.test_hostile import HOSTILE
+from tests.widgets.host import host_widget
+from tests.widgets.test_bytes import make_blocks
+
+
+def list_marked(page: Any, name: str) -> list[str]:
+    """The text of what carries a class."""
+    found: list[str] = page.locator(f"#widget .{name}").all_inner_texts()
+    return found
+
+
+def test_a_field_shows_its_bytes_and_bytes_their_field(page: Any) -> None:
+    errors = host_widget(page, make_row().widget())
+    slot = page.locator("tr", has_text="STRING: 10 bytes")
+    slot.locator("td").nth(5).hover()
+    marked = list_marked(page, "ll-same")
+    assert len(marked) == 3, "the slot, and both lines of the variable part"
+    assert "68 65 6c 6c 6f 77 6f 72" in marked[1]
+    page.locator("tr", has_text="bytes 8 to 9").locator("[data-p]").first.hover()
+    assert list_marked(page, "ll-same") == marked
+    assert list_marked(page, "ll-on") == ["68 65 6c 6c 6f 77 6f 72", "6c 64"]
+    assert page.locator(".ll-q").inner_text() == "name · text: UTF-8 · bytes 28 to 37, 10 bytes"
+    assert errors == []
+
+
+def test_a_click_selects_a_field_or_a_leaf(page: Any) -> None:
+    widget = make_row().widget()
+    host_widget(page, widget)
+    page.locator("tr", has_text="INT, 4 bytes").locator("td").nth(2).click()
+    assert widget.selected == {"start": 12, "end": 20, "label": "id", "code": ""}
+    assert list_marked(page, "ll-sel") == ["07 00 00 00", "00 00 00 00"]
+    assert page.locator("tr[aria-selected=true]").count() == 1
+    page.locator("tr", has_text="INT, 4 bytes").locator("[data-p]").nth(1).click()
+    assert widget.span is not None
+    assert (widget.span.start, widget.span.end, widget.span.label) == (16, 20, "unused")
+    assert list_marked(page, "ll-sel") == ["00 00 00 00"]
+
+
+def test_what_python_selects_is_shown(page: Any) -> None:
+    widget = make_row().widget()
+    host_widget(page, widget)
+    widget.select(30)
+    page.evaluate("selected => host.model.set('selected', selected)", widget.selected)
+    assert list_marked(page, "ll-sel") == ["68 65 6c 6c 6f 77 6f 72", "6c 64"]
+    assert page.locator(".ll-q").inner_text() == "selected: text · bytes 28 to 37"
+    page.evaluate("host.model.set('selected', null)")
+    assert list_marked(page, "ll-sel") == []
+
+
+def test_folds_are_filled_by_python_when_they_open(page: Any) -> None:
+    errors = host_widget(page, make_blocks().widget())
+    rows = page.locator("#widget tbody tr:visible")
+    before = rows.count()
+    fold = page.locator("tr[aria-expanded=false]", has_text="block 7")
+    fold.click()
+    page.locator("tr[role=row]", has_text="field 700").wait_for()
+    opened = rows.count()
+    assert opened > before
+    fold = page.locator("tr[aria-expanded]", has_text="block 7")
+    fold.click()
+    assert rows.count() == before
+    fold.click()
+    assert rows.count() == opened, "asked once, kept"
+    assert errors == []
+
+
+def test_what_was_left_out_comes_in_its_place(page: Any) -> None:
+    host_widget(page, Explanation(bytes(100), make_endless(100)).widget())
+    page.locator("tr.ll-more").click()
+    page.locator("tr[role=row]", has_text="f99").wait_for()
+    fields = page.locator("#widget td:nth-child(3)").all_inner_texts()
+    assert fields == [f"f{n}" for n in range(100)]
+
+
+def test_one_tab_stop_arrows_enter_and_escape(page: Any) -> None:
+    widget = make_blocks().widget()
+    host_widget(page, widget)
+    focused = "document.activeElement.innerText"
+    page.locator("button", has_text="before").focus()
+    page.keyboard.press("Tab")
+    assert "block 0" in page.evaluate(focused)
+    page.keyboard.press("Tab")
+    assert page.evaluate(focused) == "after"
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ArrowDown")
+    assert "block 1" in page.evaluate(focused)
+    page.keyboard.press("End")
+    assert "block 29" in page.evaluate(focused)
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    page.locator("tr", has_text="field 0").first.wait_for()
+    assert page.locator("tr[aria-expanded=true]").count() >= 1
+    while "uint8" not in page.evaluate(focused):
+        before = page.evaluate(focused)
+        page.keyboard.press("ArrowRight")
+        if page.evaluate(focused) == before:
+            page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_function("host.state.selected !== null")
+    assert widget.selected is not None
+    assert widget.selected["label"].startswith("field")
+    page.keyboard.press("Escape")
+    assert widget.selected is None
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "false"
+
+
+def test_leaves_of_a_line_are_reached_by_keyboard(page: Any) -> None:
+    widget = make_row().widget()
+    host_widget(page, widget)
+    page.locator("button", has_text="before").focus()
+    page.keyboard.press("Tab")
+    while "INT, 4 bytes" not in page.evaluate("document.activeElement.innerText"):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert list_marked(page, "ll-on") == ["07 00 00 00"]
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert widget.selected is not None
+    assert widget.selected["label"] == "unused"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert list_marked(page, "ll-on") == []
+
+
+def test_listeners_end_with_the_view(page: Any) -> None:
+    host_widget(page, make_blocks().widget())
+    page.evaluate("window.row = document.querySelector('#widget tr[tabindex]')")
+    assert page.evaluate("Object.values(host.handlers).flat().length") == 2
+    page.evaluate("host.dispose()")
+    assert page.evaluate("Object.values(host.handlers).flat().length") == 0
+    assert page.locator("#widget > *").count() == 0
+    page.evaluate("row.click()")
+    assert page.evaluate("host.state.selected") is None
+
+
+def test_no_text_becomes_markup(page: Any) -> None:
+    leaves = [Span(n, n + 1, word, word, word, number=n) for n, word in enumerate(HOSTILE)]
+    inner = Span(0, len(HOSTILE), HOSTILE[1], None, HOSTILE[2], leaves)
+    root = Span(0, len(HOSTILE), HOSTILE[0], None, HOSTILE[1], (inner,))
+    explanation = Explanation(bytes(len(HOSTILE)), root, place=HOSTILE[0], details=HOSTILE[1])
+    errors = host_widget(page, explanation.widget())
+    page.locator("#widget tbody tr", has_text="&lt;b&gt;").last.hover()
+    for tag in ("script", "img", "svg"):
+        assert page.locator(f"#widget {tag}").count() == 0
+    assert errors == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_and_has_no_serious_fault(page: Any, scheme: str) -> None:
+    host_widget(page, make_row().widget(), scheme)
+    page.locator("tr", has_text="INT, 4 bytes").locator("td").nth(2).click()
+    assert find_overflow(page, "#widget") == []
+    assert find_faults(page, "#widget") == []
