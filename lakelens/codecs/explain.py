@@ -21,6 +21,7 @@ _EXPLAINERS: dict[str, tuple[str, str]] = {
     "binary_row": ("binary_row_spans", "explain_binary_row"),
     "binary_array": ("binary_row_spans", "explain_binary_array"),
     "binary_map": ("binary_row_spans", "explain_binary_map"),
+    "blob": ("blob_spans", "explain_blob"),
     "crc": ("crc_spans", "explain_crc"),
     "deletion_vector": ("deletion_vector_spans", "explain_deletion_vector"),
     "file_index": ("file_index_spans", "explain_file_index"),
@@ -84,6 +85,8 @@ def choose_kind(data: Octets, name: str = "") -> str:
         return kind
     if kind == "empty":
         return "text"
+    if kind == "unknown" and name.endswith(".blob"):
+        return "blob"
     return "parquet" if kind == "parquet-encrypted" else "unknown"
 
 
