@@ -10,6 +10,7 @@ from typing import Any
 from lakelens.options import display
 from lakelens.views import wording
 from lakelens.views.card import About, Bar, Block, Body, Cell, Column, Grid, Note, Pairs, Role
+from lakelens.views.glossary import find_meaning
 
 ABSENT = Cell("absent", "mute")
 
@@ -96,7 +97,8 @@ def moment(time: datetime | None, *, exact: bool = False) -> Cell:
     """A time in UTC, exact for those who hover."""
     if time is None:
         return ABSENT
-    return Cell(wording.moment(time, exact=exact), "", f"{wording.moment(time, exact=True)} UTC")
+    told, title = wording.moment(time, exact=exact), f"{wording.moment(time, exact=True)} UTC"
+    return Cell(told, "", "" if exact else title)
 
 
 def json_value(thing: object) -> Cell:
@@ -175,10 +177,14 @@ def pairs(items: Iterable[tuple[str, Cell]], about: About = (), *, is_open: bool
     return Pairs(tuple((wording.clean(name, 80), cell) for name, cell in items), about, is_open)
 
 
-def mapping(items: Mapping[str, Any], *, how: str) -> Grid:
-    """A map of a lake's own strings as a grid of key and value."""
-    rows = [(code(key), value(held)) for key, held in items.items()]
+def mapping(items: Mapping[str, Any], *, how: str, about: About = ()) -> Grid:
+    """A map of a lake's own strings as a grid of key and value; keys that the glossary knows have their meaning."""
+    rows = [(_key(str(key), about), value(held)) for key, held in items.items()]
     return grid(("key", "value"), rows, how=how, noun="key")
+
+
+def _key(name: str, about: About) -> Cell:
+    return replace(code(name), meaning=find_meaning(name, about) if about else "")
 
 
 def hint(text: str, typed: str) -> Note:

@@ -171,7 +171,7 @@ def _grid_partitions(changes: Sequence[PartitionChange]) -> Grid:
         )
         for c, bar in zip(changes, cells.bars([(c.removed_rows, c.added_rows) for c in changes]), strict=True)
     ]
-    names = ("partition", "files −#", "files +#", "rows −#", "", "rows +", "bytes ±#")
+    names = ("partition", "files −#", "files +#", "rows −#", "", "rows +!", "bytes ±#")
     return cells.grid(names, rows, how="diff.by_partition", noun="partition")
 
 

@@ -8,7 +8,7 @@ from lakelens.views.card import Body, Card, Cell, Fact, Fold
 from lakelens.views.meanings import tell_about
 from lakelens.views.present import describe, one
 
-_MOST = 5
+_MOST = 3
 
 
 def word_evidence(evidence: Evidence) -> str:
@@ -17,10 +17,14 @@ def word_evidence(evidence: Evidence) -> str:
     return "; ".join(wording.clean(reason, 300) for reason in told)
 
 
-def list_evidence(evidence: Evidence) -> list[Body]:
-    """The files that made it certain, and what else could have been opened."""
-    items: list[tuple[str, Cell]] = [("seen", cells.code(path)) for path in evidence.files[:_MOST]]
-    items += [("candidate", cells.code(path)) for path in evidence.candidates[:_MOST]]
+def list_evidence(evidence: Evidence, location: str) -> list[Body]:
+    """The files that made it certain, and what else could have been opened, by their places below the table."""
+
+    def shorten(path: str) -> Cell:
+        return cells.code(path.removeprefix(location.rstrip("/") + "/"))
+
+    items: list[tuple[str, Cell]] = [("seen", shorten(path)) for path in evidence.files[:_MOST]]
+    items += [("candidate", shorten(path)) for path in evidence.candidates[:_MOST]]
     items += [("beside it", cells.text(other)) for other in evidence.others]
     bodies: list[Body] = [cells.pairs(items)] if items else []
     more = len(evidence.candidates) - _MOST

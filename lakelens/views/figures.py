@@ -27,6 +27,13 @@ class Figures:
     position_deletes: int | None = None
     equality_deletes: int | None = None
 
+    @property
+    def net_bytes(self) -> int | None:
+        """Bytes that came less bytes that went."""
+        if self.added_bytes is None and self.removed_bytes is None:
+            return None
+        return (self.added_bytes or 0) - (self.removed_bytes or 0)
+
 
 def read_figures(snapshot: Snapshot) -> Figures:
     """The figures of a snapshot's own document: the summary keys of Iceberg, the counters of Paimon."""

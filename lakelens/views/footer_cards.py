@@ -73,7 +73,14 @@ def describe_footer(footer: Footer, detail: int = 1) -> Card:
         wording.clean(footer.path or ""),
         facts=tuple(facts),
         folds=tuple(_list_folds(footer)),
+        about=_tell_about(footer),
     )
+
+
+def _tell_about(footer: Footer) -> tuple[str, ...]:
+    kind = _get(footer, "format")
+    own = "iceberg.puffin" if kind == "puffin" else f"footer.{kind}"
+    return (own, "common.footer") if kind in _NOUNS else ("common.footer",)
 
 
 def _list_folds(footer: Footer) -> list[Fold]:
@@ -97,7 +104,7 @@ def _list_folds(footer: Footer) -> list[Fold]:
         if held:
             answer = ", ".join(wording.clean(key, 60) for key in islice(held, 4))
             answer += f", {wording.count(len(held) - 4)} more" if len(held) > 4 else ""
-            folds.append(Fold(label, answer, _map(held, f".{name}")))
+            folds.append(Fold(label, answer, _map(held, f".{name}", _tell_about(footer))))
     fields = _list_facts(footer)
     if fields:
         answer = wording.plural(len(fields), "other fact")
@@ -105,8 +112,8 @@ def _list_folds(footer: Footer) -> list[Fold]:
     return folds
 
 
-def _map(held: Mapping[str, Any], how: str) -> Any:
-    return lambda: one(cells.mapping(held, how=how))
+def _map(held: Mapping[str, Any], how: str, about: tuple[str, ...]) -> Any:
+    return lambda: one(cells.mapping(held, how=how, about=about))
 
 
 def _word_version(footer: Footer) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _HARD_STOP = 262_144
 _TABLE_CARD = 15_360
 _MOST_ROWS = 200  # of a list at the highest detail, if the view has room for them
-_FEWEST_ROWS = 10  # before whole folds are left out
+_FEWEST_ROWS = 7  # before whole folds are left out
 _LEFT_OUT = (Note("left out: this view has reached its size; use .to_pandas(), .show(2) or .to_html()"),)
 
 

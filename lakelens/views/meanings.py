@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from lakelens.views import wording
-from lakelens.views.card import About, Body, Card, Cell, Column, Fact, Fold, Grid, Pairs
+from lakelens.views.card import About, Body, Card, Cell, Column, Fold, Grid, Pairs
 from lakelens.views.glossary import find_meaning
 
 _FORMATS = ("iceberg", "paimon", "hive")
@@ -27,56 +27,62 @@ def tell_about(thing: Any, *sections: str) -> About:
 
 
 def add_meanings(card: Card, detail: int) -> Card:
-    """The card with a meaning at each of its labels and, where it is opened, with the list of them at its end."""
-    explained = _explain_card(card, card.about)
+    """The card with a meaning where a label is first met and, where it is opened, with the list of them at its end."""
+    explained = _Explainer().explain_card(card, card.about)
     if detail < 2:
         return explained
 
     def make() -> Sequence[Body]:
         known = dict(_list_meanings(explained))
-        items = tuple((name, Cell(meaning, "mute")) for name, meaning in known.items())
-        return (Pairs(items, is_open=True),)
+        return (Pairs(tuple((name, Cell(meaning, "mute")) for name, meaning in known.items()), is_open=True),)
 
     fold = Fold("Meanings", "what each name on this card stands for, in one sentence", make, level=3)
     return replace(explained, folds=(*explained.folds, fold))
 
 
-def _explain_card(card: Card, about: About) -> Card:
-    return replace(
-        card,
-        facts=tuple(_explain_fact(fact, about) for fact in card.facts),
-        body=tuple(_explain_body(body, about) for body in card.body),
-        folds=tuple(_explain_fold(fold, about) for fold in card.folds),
-    )
+class _Explainer:
+    """Looks up the labels of one card, from its top down: what was explained above is not explained again."""
 
+    def __init__(self) -> None:
+        self._met: set[tuple[str, str]] = set()
 
-def _explain_fact(fact: Fact, about: About) -> Fact:
-    return fact if fact.meaning else replace(fact, meaning=find_meaning(fact.label, about))
+    def explain_card(self, card: Card, about: About) -> Card:
+        return replace(
+            card,
+            facts=tuple(replace(fact, meaning=self._find(fact.label, about)) for fact in card.facts),
+            body=tuple(self._explain_body(body, about) for body in card.body),
+            folds=tuple(self._explain_fold(fold, about) for fold in card.folds),
+        )
 
+    def _explain_fold(self, fold: Fold, about: About) -> Fold:
+        # made once, although several look at it: markup, sizes, the list of meanings
+        return replace(
+            fold, make=cache(lambda: tuple(self._explain_body(body, about) for body in fold.make()))
+        )
 
-def _explain_fold(fold: Fold, about: About) -> Fold:
-    # made once, although the fold and the list of meanings both look at it
-    make = cache(lambda: tuple(_explain_body(body, about) for body in fold.make()))
-    return replace(fold, make=make)
+    def _explain_body(self, body: Body, about: About) -> Body:
+        if isinstance(body, Card):
+            return self.explain_card(body, (*body.about, *about))
+        if isinstance(body, Grid) and not body.is_open:
+            return replace(
+                body, columns=tuple(self._explain_column(c, (*body.about, *about)) for c in body.columns)
+            )
+        if isinstance(body, Pairs) and not body.is_open and not body.meanings:
+            found = ((name, self._find(name, (*body.about, *about))) for name, _ in body.items)
+            return replace(body, meanings={name: meaning for name, meaning in found if meaning})
+        return body
 
+    def _explain_column(self, column: Column, about: About) -> Column:
+        if column.title or not column.name:
+            return column
+        return replace(column, title=self._find(column.name, about))
 
-def _explain_body(body: Body, about: About) -> Body:
-    if isinstance(body, Card):
-        return _explain_card(body, (*body.about, *about))
-    if isinstance(body, Grid) and not body.is_open:
-        near = (*body.about, *about)
-        return replace(body, columns=tuple(_explain_column(column, near) for column in body.columns))
-    if isinstance(body, Pairs) and not body.is_open and not body.meanings:
-        near = (*body.about, *about)
-        found = ((name, find_meaning(name, near)) for name, _ in body.items)
-        return replace(body, meanings={name: meaning for name, meaning in found if meaning})
-    return body
-
-
-def _explain_column(column: Column, about: About) -> Column:
-    if column.title or not column.name:
-        return column
-    return replace(column, title=find_meaning(column.name, about))
+    def _find(self, name: str, about: About) -> str:
+        meaning = find_meaning(name, about)
+        if (name, meaning) in self._met:
+            return ""
+        self._met.add((name, meaning))
+        return meaning
 
 
 def _list_meanings(card: Card) -> Iterator[tuple[str, str]]:

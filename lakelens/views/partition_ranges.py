@@ -8,9 +8,10 @@ from typing import Any
 
 from lakelens.errors import LakeError
 from lakelens.model.manifest import FieldSummary, Manifest
+from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import Snapshot
 from lakelens.views import cells, wording
-from lakelens.views.card import Grid
+from lakelens.views.card import Cell, Grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +79,27 @@ def _word(one: Range) -> str:
     return f"{wording.value(one.lower)} to {wording.value(one.upper)}{null}"
 
 
-def grid_ranges(ranges: Sequence[Range]) -> Grid:
-    """The range of each partition field over the manifests, by the partitioning that they were written with."""
+def grid_specs(specs: Sequence[PartitionSpec], ranges: Sequence[Range]) -> Grid:
+    """Every partitioning field by field, with the range that the manifests cover."""
+    known = {(one.spec_id, one.name): one for one in ranges}
     rows = [
         (
-            cells.code(one.spec_id),
-            cells.code(one.name),
-            cells.value(one.lower),
-            cells.value(one.upper),
-            cells.text("yes" if one.has_null else "no", "" if one.has_null else "mute"),
-            cells.number(one.manifests),
+            cells.code(spec.id),
+            cells.code(field.name),
+            cells.code(field.transform),
+            cells.code(field.source_name),
+            cells.code(field.result_type),
+            *_word_range(known.get((spec.id, field.name))),
         )
-        for one in ranges
+        for spec in specs
+        for field in spec
     ]
-    names = ("spec#", "field", "lower", "upper", "has null", "manifests#")
-    about = ("common.table", "common.manifest")
-    return cells.prune(cells.grid(names, rows, noun="field", about=about))
+    names = ("spec#", "field", "transform", "column", "type", "lower", "upper", "has null!", "manifests#")
+    return cells.prune(cells.grid(names, rows, how="table.specs", noun="field", about=("common.ranges",)))
+
+
+def _word_range(one: Range | None) -> tuple[Cell, Cell, Cell, Cell]:
+    if one is None:
+        return cells.ABSENT, cells.ABSENT, cells.ABSENT, cells.ABSENT
+    has_null = cells.text("yes" if one.has_null else "")
+    return cells.value(one.lower), cells.value(one.upper), has_null, cells.number(one.manifests)

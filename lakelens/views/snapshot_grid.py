@@ -16,10 +16,9 @@ _CHANGES: tuple[tuple[str, Callable[[Figures], int | None], Callable[[int], Cell
     ("files −#", lambda f: f.removed_files, cells.removed),
     ("files +#", lambda f: f.added_files, cells.added),
     ("rows −#", lambda f: f.removed_rows, cells.removed),
-    ("rows +#", lambda f: f.added_rows, cells.added),
+    ("rows +!", lambda f: f.added_rows, cells.added),
     ("rows ±#", lambda f: f.net_rows, cells.changed),
-    ("bytes −#", lambda f: f.removed_bytes, cells.removed_size),
-    ("bytes +#", lambda f: f.added_bytes, cells.added_size),
+    ("bytes ±#", lambda f: f.net_bytes, cells.changed_size),
     ("rows then#", lambda f: f.rows, cells.number),
 )
 
@@ -49,12 +48,12 @@ def _grid(shown: Sequence[Snapshot], how: str) -> Grid:
         for snapshot, found in zip(shown, figures, strict=True)
     ]
     names = ["snapshot", "operation!", "committed, UTC!", *(label for label, _, _ in columns), "refs"]
-    if "rows −#" in names and "rows +#" in names:
-        place = names.index("rows +#")
+    if "rows −#" in names and "rows +!" in names:
+        place = names.index("rows +!")
         names.insert(place, "")
         drawn = cells.bars([(f.removed_rows or 0, f.added_rows or 0) for f in figures])
         rows = [(*row[:place], bar, *row[place:]) for row, bar in zip(rows, drawn, strict=True)]
-    return cells.prune(cells.grid(names, rows, how=how, noun="snapshot"))
+    return cells.prune(cells.grid(names, rows, how=how, noun="snapshot", about=("common.anywhere",)))
 
 
 def _share_seconds(snapshots: Sequence[Snapshot]) -> bool:

@@ -18,7 +18,7 @@ from lakelens.views.evidence_cards import (
 )
 from lakelens.views.finding_cards import fold_findings, word_alert
 from lakelens.views.meanings import tell_about
-from lakelens.views.partition_ranges import find_ranges, grid_ranges, word_ranges
+from lakelens.views.partition_ranges import find_ranges, grid_specs, word_ranges
 from lakelens.views.present import describe, one
 from lakelens.views.ref_cards import grid_refs, word_refs
 from lakelens.views.schema_cards import word_schema, word_spec
@@ -37,7 +37,7 @@ def describe_table(table: Table, detail: int = 1) -> Card:
         Fold(
             f"Why {table.format.title()}",
             word_evidence(table.evidence),
-            lambda: list_evidence(table.evidence),
+            lambda: list_evidence(table.evidence, table.location),
         ),
         _fold_schema(table),
         _fold_partitioning(table),
@@ -98,31 +98,10 @@ def _fold_partitioning(table: Table) -> Fold:
         answer += f": {wording.plural(number, 'directory', 'directories')}"
 
     def make() -> list[Body]:
-        bodies: list[Body] = [_grid_specs(table)]
-        if ranges is not None:
-            bodies.append(grid_ranges(ranges))
-        if len(table.partitioning):
-            bodies.append(cells.hint("files and rows of each", "table.files"))
-        return bodies
+        return [grid_specs(table.specs, ranges or []), cells.hint("files and rows of each", "table.files")]
 
-    has_specs = any(len(spec) for spec in table.specs)
-    return Fold("Partitioning", answer, make) if has_specs else Fold("Partitioning", answer)
-
-
-def _grid_specs(table: Table) -> Any:
-    rows = [
-        (
-            cells.code(spec.id),
-            cells.code(field.name),
-            cells.code(field.transform),
-            cells.code(field.source_name),
-            cells.code(field.result_type),
-        )
-        for spec in table.specs
-        for field in spec
-    ]
-    columns = ("spec#", "field", "transform", "column", "type")
-    return cells.prune(cells.grid(columns, rows, how="table.specs", noun="field"))
+    has_fields = any(len(spec) for spec in table.specs)
+    return Fold("Partitioning", answer, make) if has_fields else Fold("Partitioning", answer)
 
 
 def _list_history(table: Table) -> list[Fold]:

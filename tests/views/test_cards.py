@@ -98,7 +98,7 @@ def test_budget_of_a_table_card() -> None:
     big = FakeTable(count_words(), columns=1_000, snapshots=10_000)
     markup = big._repr_html_()
     assert len(markup.encode()) <= 15_360
-    assert "… 992 more columns: <code>table.schema.fields</code>" in markup
+    assert "… 995 more columns: <code>table.schema.fields</code>" in markup
     assert "… 9,995 older: <code>table.snapshots</code>" in markup
 
 
@@ -186,7 +186,7 @@ def test_bars_repeat_numbers_and_stay_out_of_text() -> None:
     assert markup.count('<i class="ll-r" style="width:18px"></i><i class="ll-a" style="width:40px"></i>') == 3
     lines = [line for line in render_text(table, 2).splitlines() if "\u22124" in line]
     assert len(lines) == 3
-    assert all("\u22124      +9" in line for line in lines)
+    assert all("\u22124  +9" in line for line in lines)
 
 
 def test_history_of_columns() -> None:
