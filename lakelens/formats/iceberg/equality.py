@@ -16,7 +16,7 @@ from lakelens.codecs.iceberg_type import IcebergType
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.partitions import convert_stored
-from lakelens.formats.iceberg.stored_columns import StoredColumns
+from lakelens.formats.iceberg.stored_columns import StoredColumns, view_numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,12 +94,10 @@ class KeySet:
             array.type
         ):  # each distinct value is looked up once, however often it is there
             values = pa.concat_arrays([array.dictionary, pa.nulls(1, array.dictionary.type)])
-            places = pc.fill_null(array.indices.cast(pa.int64()), len(values) - 1)
-            looked_up: NDArray[np.int64] = self._encode(values, index)[places.to_numpy(zero_copy_only=False)]
+            places = view_numbers(array.indices.cast(pa.int64()), len(values) - 1)
+            looked_up: NDArray[np.int64] = self._encode(values, index)[places]
             return looked_up
-        found = pc.fill_null(pc.index_in(array, value_set=self.sets[index]), pa.scalar(-1, pa.int32()))
-        codes: NDArray[np.int64] = found.to_numpy(zero_copy_only=False).astype(np.int64)
-        return codes
+        return view_numbers(pc.index_in(array, value_set=self.sets[index]).cast(pa.int64()), -1)
 
 
 def _list_distinct(array: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -304,15 +302,11 @@ def _to_moments(array: Any, unit: str) -> Any:
 
 def _to_bits(array: Any) -> Any:
     """Doubles as their bits, all NaNs as one."""
-    import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
     doubles = array.cast(pa.float64())
-    nulls = doubles.is_null().to_numpy(zero_copy_only=False)
-    numbers = pc.fill_null(doubles, 0.0).to_numpy(zero_copy_only=False).astype(np.float64)
-    numbers[np.isnan(numbers)] = np.nan
-    return pa.array(numbers.view(np.int64), pa.int64(), mask=nulls)
+    return pc.if_else(pc.is_nan(doubles), pa.scalar(float("nan")), doubles).view(pa.int64())
 
 
 def _to_value(item: Any, type_: IcebergType) -> Any:

@@ -17,7 +17,7 @@ from lakelens.formats.iceberg.columns import DELETE_FILE_PATH, DELETE_POS
 from lakelens.formats.iceberg.contents import find_content
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.equality import DataKeys, KeyColumn, KeySet, read_keys, word_keys
-from lakelens.formats.iceberg.stored_columns import StoredColumns
+from lakelens.formats.iceberg.stored_columns import StoredColumns, view_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -172,7 +172,7 @@ class _Grouping:
 
         codes, names = self._encode(paths)
         try:
-            numbers = positions.cast(pa.int64()).to_numpy(zero_copy_only=False)
+            numbers = view_numbers(positions.cast(pa.int64()))
         except (pa.ArrowException, ValueError) as error:
             raise Corrupt("positions that are no numbers", path=self.path, seen=positions.type) from error
         if positions.null_count or (len(numbers) and int(numbers.min()) < 0):
@@ -198,7 +198,6 @@ class _Grouping:
             self.by_path.setdefault(name, BitMap64()).update(stretch.astype(np.uint64))
 
     def _encode(self, paths: pa.Array) -> tuple[Any, list[str]]:
-        import numpy as np
         import pyarrow as pa
 
         try:
@@ -210,7 +209,7 @@ class _Grouping:
             raise Corrupt("paths that are no text", path=self.path, seen=error) from error
         if array.null_count or None in names:
             raise Corrupt("a position delete without a path", path=self.path)
-        return array.indices.to_numpy(zero_copy_only=False).astype(np.int64), names
+        return view_numbers(array.indices.cast(pa.int64())), names
 
 
 def _base(path: str) -> str:

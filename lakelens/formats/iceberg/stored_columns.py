@@ -19,7 +19,9 @@ from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.contents import open_file
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from lakelens.formats.iceberg.context import TableContext
 
@@ -97,6 +99,26 @@ class StoredColumns:
         file = open_file(self._store, self.path)
         schema = (parquet if self._kind == "parquet" else orc).read_schema(file, self.path)
         yield from _walk_arrow(schema, (), 0)
+
+
+def view_numbers(array: pa.Array, null: int = 0) -> NDArray[np.int64]:
+    """An Arrow array of int64 as numpy's, nulls as a number. Unlike `to_numpy` this does not make pyarrow import pandas.
+
+    >>> import pyarrow as pa
+    >>> view_numbers(pa.array([5, None, 7]).slice(1), -1).tolist()
+    [-1, 7]
+    """
+    import numpy as np
+
+    valid, data = array.buffers()
+    if not len(array) or data is None:
+        return np.full(len(array), null, np.int64)
+    end = array.offset + len(array)
+    numbers: NDArray[np.int64] = np.frombuffer(data, np.int64, end)[array.offset :]
+    if valid is None or not array.null_count:
+        return numbers
+    bits = np.unpackbits(np.frombuffer(valid, np.uint8), count=end, bitorder="little")[array.offset :]
+    return np.where(bits == 1, numbers, null)
 
 
 def _walk_arrow(fields: Iterable[pa.Field], prefix: tuple[str, ...], depth: int) -> Iterator[Any]:
