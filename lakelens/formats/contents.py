@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from lakelens.codecs.magic import sniff
 from lakelens.errors import Corrupt, Missing, Unsupported
-from lakelens.formats.bytes import explain_footer
 from lakelens.io.handle import StoreFile
 from lakelens.io.store import Store
 from lakelens.model.explainable import Source
@@ -38,7 +37,7 @@ def read_footer(store: Store, path: str, file_format: str) -> Footer:
     if kind not in FORMATS:
         hint = "preview() shows its first lines" if kind in ("text", "csv", "json") else None
         raise Unsupported(f"a {kind or 'nameless'} file has no footer", path=path, hint=hint)
-    return Footer(read_facts(store, path, kind), path, Source(explain_footer, store))
+    return Footer(read_facts(store, path, kind), path, Source("lakelens.formats.bytes.explain_footer", store))
 
 
 def read_rows(store: Store, path: str, file_format: str, n: int) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lakelens.errors import LakeError
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
 class Source:
     """What a plain object is given to find its bytes by: a function, and what it needs beside the object.
 
-    One serves all objects of a kind that one file holds. It belongs to an open table: a copy of an object shares it, a
-    pickle leaves it behind.
+    The function may be given by its dotted name: its module is then loaded when bytes are first asked for. One source
+    serves all objects of a kind that one file holds. It belongs to an open table: a copy of an object shares it, a pickle
+    leaves it behind.
 
     >>> import copy, pickle
     >>> source = Source(lambda thing, path: (thing, path), "m0.avro")
@@ -25,12 +27,16 @@ class Source:
 
     __slots__ = ("_explain", "_needs")
 
-    def __init__(self, explain: Callable[..., Any], *needs: Any) -> None:
+    def __init__(self, explain: Callable[..., Any] | str, *needs: Any) -> None:
         self._explain = explain
         self._needs = needs
 
     def __call__(self, *things: Any) -> Explanation:
-        explanation: Explanation = self._explain(*things, *self._needs)
+        explain = self._explain
+        if isinstance(explain, str):
+            module, _, name = explain.rpartition(".")
+            explain = getattr(import_module(module), name)
+        explanation: Explanation = explain(*things, *self._needs)
         return explanation
 
     def __copy__(self) -> Source:

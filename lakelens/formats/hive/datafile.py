@@ -8,19 +8,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.access import TableAccess
-from lakelens.formats.hive.bytes import explain_bounds, explain_data_file
 from lakelens.formats.hive.footers import FactsCache, FileFacts, read_facts, read_format
 from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
 from lakelens.model.datafile import DataFile
 from lakelens.model.explainable import Source
-from lakelens.model.explanation import Explanation
 from lakelens.model.footer import Footer
 from lakelens.model.schema import Field
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from lakelens.model.explanation import Explanation
 
 
 class HiveFile(DataFile):
@@ -114,11 +114,13 @@ class HiveFile(DataFile):
         facts = self.facts
         if facts is None:
             return Bounds({})
-        source = Source(explain_bounds, self.path)
+        source = Source("lakelens.formats.hive.bytes.explain_bounds", self.path)
         return self._access.attempt(lambda: collect_bounds(facts, self._names, source), self.path, Bounds({}))
 
     def bytes_view(self) -> Explanation:
         """The stored file. Raises `Missing` when it is gone."""
+        from lakelens.formats.hive.bytes import explain_data_file
+
         return explain_data_file(self, self._access.store)
 
     @property

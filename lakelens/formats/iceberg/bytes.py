@@ -21,6 +21,7 @@ from lakelens.formats.bytes import (
     tell_file_kind,
 )
 from lakelens.formats.iceberg.compression import decompress_document
+from lakelens.formats.iceberg.explain import nested_for_metadata
 from lakelens.formats.iceberg.locations import find_present
 from lakelens.formats.records import find_record
 from lakelens.formats.words import Words, count_bytes, join_words, name_file
@@ -175,10 +176,6 @@ def _explain_avro(context: TableContext, recorded: str, what: str, details: str)
 
 def _make_hook(data: Octets, context: TableContext) -> Nested:
     """What tells the Avro codec of bounds and of the types of their columns: by the file's own header, if it has one."""
-    from lakelens.formats.iceberg.explain import (
-        nested_for_metadata,  # it needs the specs, which need this module
-    )
-
     try:
         return nested_for_metadata(context, decode_header(data))  # type: ignore[arg-type]
     except LakeError:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats import contents
-from lakelens.formats.bytes import explain_footer
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.puffins import find_present, read_puffin_footer
 from lakelens.model.explainable import Source
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 def read_footer(context: TableContext, file: IcebergDataFile) -> Footer:
     """The facts that the file itself tells. Raises `LakeError`."""
     path, kind = find_content(context, file)
-    source = Source(explain_footer, context.access.store)
+    source = Source("lakelens.formats.bytes.explain_footer", context.access.store)
     if kind == "puffin":
         return Footer(read_puffin_footer(context, file.recorded_path), path, source)
     return Footer(contents.read_facts(context.access.store, path, kind), path, source)

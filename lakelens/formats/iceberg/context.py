@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
-from lakelens.formats.iceberg.bytes import explain_schema, explain_spec
 from lakelens.formats.iceberg.columns import ColumnIndex
 from lakelens.formats.iceberg.partitions import SpecBook
 from lakelens.formats.iceberg.schemas import SchemaBook, describe_specs
@@ -67,7 +66,7 @@ class TableContext:
     def schemas(self) -> SchemaBook:
         """Every schema."""
         book = SchemaBook(self.typed, self.document.path, self.report)
-        source = Source(explain_schema, self)
+        source = Source("lakelens.formats.iceberg.bytes.explain_schema", self)
         book.schemas = {number: replace(schema, _source=source) for number, schema in book.schemas.items()}
         return book
 
@@ -75,7 +74,7 @@ class TableContext:
     def specs(self) -> SpecBook:
         """Every partition spec."""
         structs = self.schemas.newest_first()
-        source = Source(explain_spec, self)
+        source = Source("lakelens.formats.iceberg.bytes.explain_spec", self)
         specs = describe_specs(self.typed, structs)
         return SpecBook({number: replace(spec, _source=source) for number, spec in specs.items()}, structs)
 

@@ -12,12 +12,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.iceberg.bounds import build_bounds
-from lakelens.formats.iceberg.bytes import explain_bounds, explain_data_file
 from lakelens.formats.iceberg.columns import DELETE_FILE_PATH
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.model.datafile import Content, DataFile
 from lakelens.model.explainable import Source
-from lakelens.model.explanation import Explanation
 from lakelens.model.footer import Footer
 from lakelens.model.stats import Bounds, Partition
 
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
 
     from lakelens.formats.iceberg.deletes import DeleteIndex
     from lakelens.model.deletes import DeleteMatch
+    from lakelens.model.explanation import Explanation
 
 _CONTENTS: dict[int, Content] = {0: "data", 1: "position_deletes", 2: "equality_deletes"}
 
@@ -193,11 +192,13 @@ class IcebergDataFile(DataFile):
         def report(error: Any) -> None:
             context.findings.add_error(error, self.path)
 
-        source = Source(explain_bounds, self, context)
+        source = Source("lakelens.formats.iceberg.bytes.explain_bounds", self, context)
         return build_bounds(self.raw, context.columns, context.properties, report, source)
 
     def bytes_view(self) -> Explanation:
         """The stored file; of a deletion vector its blob, at its place in the Puffin file. Raises `Missing`."""
+        from lakelens.formats.iceberg.bytes import explain_data_file
+
         return explain_data_file(self, self._context)
 
     @property

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.avro import AvroHeader, decode_header, iter_records
 from lakelens.codecs.avro_schema import find_record
 from lakelens.errors import Corrupt, LakeError, Unsupported
-from lakelens.formats.iceberg.bytes import explain_entry, explain_manifest, explain_manifest_list
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.datafile import IcebergDataFile
 from lakelens.formats.iceberg.header import (
@@ -29,8 +28,10 @@ from lakelens.formats.iceberg.records import (
 )
 from lakelens.io.store import find_info
 from lakelens.model.explainable import Source
-from lakelens.model.explanation import Explanation
 from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
+
+if TYPE_CHECKING:
+    from lakelens.model.explanation import Explanation
 
 STATUS = {0: "EXISTING", 1: "ADDED", 2: "DELETED"}
 _CONTENT = {0: "data", 1: "deletes"}
@@ -146,11 +147,13 @@ class IcebergManifest(Manifest):
 
     def bytes_view(self) -> Explanation:
         """The manifest file; bounds inside of its records are explained too. Raises `Missing`."""
+        from lakelens.formats.iceberg.bytes import explain_manifest
+
         return explain_manifest(self, self._context)
 
     @cached_property
     def _entry_source(self) -> Source:
-        return Source(explain_entry, self, self._context)
+        return Source("lakelens.formats.iceberg.bytes.explain_entry", self, self._context)
 
     @cached_property
     def _file(self) -> tuple[str, bytes, AvroHeader]:
@@ -287,6 +290,8 @@ class IcebergManifestList(ManifestList):
 
     def bytes_view(self) -> Explanation:
         """The file of the list; where the document names the manifests itself, that place of it. Raises `Missing`."""
+        from lakelens.formats.iceberg.bytes import explain_manifest_list
+
         return explain_manifest_list(self, self._context)
 
     def walk(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:

@@ -10,11 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.puffin import Blob, PuffinFooter, decode_footer, footer_size
 from lakelens.errors import LakeError, Missing
-from lakelens.formats.iceberg.bytes import (
-    explain_index_file,
-    explain_index_vector,
-    explain_statistics,
-)
 from lakelens.formats.iceberg.locations import find_present
 from lakelens.formats.iceberg.wire import WireStatistics
 from lakelens.model.datafile import IndexFile, StatisticsFile
@@ -131,7 +126,7 @@ def _describe_statistics(
         wire.file_size_in_bytes,
         columns,
         raw,
-        _source=Source(explain_statistics, context),
+        _source=Source("lakelens.formats.iceberg.bytes.explain_statistics", context),
     )
 
 
@@ -161,7 +156,7 @@ def _describe_statistics_index(
         len(wire.blob_metadata),
         blobs=LazyBlobs(context, wire.statistics_path),
         raw=raw,
-        _source=Source(explain_index_file, context),
+        _source=Source("lakelens.formats.iceberg.bytes.explain_index_file", context),
     )
 
 
@@ -185,8 +180,8 @@ def _describe_vectors(context: TableContext, recorded: str, files: Sequence[Iceb
         ranges=ranges,
         blobs=LazyBlobs(context, recorded),
         raw={"files": tuple(file.raw for file in files)},
-        _source=Source(explain_index_file, context),
-        _vectors=Source(explain_index_vector, context),
+        _source=Source("lakelens.formats.iceberg.bytes.explain_index_file", context),
+        _vectors=Source("lakelens.formats.iceberg.bytes.explain_index_vector", context),
     )
 
 

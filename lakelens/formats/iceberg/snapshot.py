@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.bytes import explain_snapshot
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifest import IcebergManifest, IcebergManifestList
@@ -196,6 +195,8 @@ class IcebergSnapshot(Snapshot):
 
     def bytes_view(self) -> Explanation:
         """The snapshot's object in the metadata document. Raises `Missing` when the document is gone."""
+        from lakelens.formats.iceberg.bytes import explain_snapshot
+
         return explain_snapshot(self, self._context)
 
     @property

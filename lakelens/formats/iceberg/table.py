@@ -13,12 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
-from lakelens.formats.iceberg.bytes import (
-    explain_log_entry,
-    explain_metadata,
-    explain_ref,
-    explain_sort_order,
-)
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.detect import Layout
 from lakelens.formats.iceberg.names import parse_snapshot_id
@@ -114,7 +108,7 @@ class IcebergTable(Table):
     def sort_orders(self) -> Sequence[SortOrder]:
         """Every sort order, by id; 0 is unsorted."""
         orders = describe_sort_orders(self._context.typed, self._context.schemas.newest_first())
-        source = Source(explain_sort_order, self._context)
+        source = Source("lakelens.formats.iceberg.bytes.explain_sort_order", self._context)
         return tuple(replace(orders[number], _source=source) for number in sorted(orders))
 
     @cached_property
@@ -123,7 +117,7 @@ class IcebergTable(Table):
         typed = self._context.typed
         raws = self.metadata.get("refs")
         raws = raws if isinstance(raws, dict) else {}
-        source = Source(explain_ref, self._context)
+        source = Source("lakelens.formats.iceberg.bytes.explain_ref", self._context)
         refs = [
             Ref(
                 name,
@@ -164,7 +158,7 @@ class IcebergTable(Table):
     def metadata_log(self) -> Sequence[MetadataLogEntry]:
         """Earlier metadata files, oldest first; not the one that was opened."""
         locate = self._context.access.locator.locate
-        source = Source(explain_log_entry, self._context)
+        source = Source("lakelens.formats.iceberg.bytes.explain_log_entry", self._context)
         return tuple(
             MetadataLogEntry(moment, locate(log.metadata_file), log.metadata_file, _source=source)
             for log in self._context.typed.metadata_log or []
@@ -197,6 +191,8 @@ class IcebergTable(Table):
 
     def bytes_view(self) -> Explanation:
         """The metadata document as stored; `unpack` what a compressed one holds. Raises `Missing` when it is gone."""
+        from lakelens.formats.iceberg.bytes import explain_metadata
+
         return explain_metadata(self._context)
 
     def list_files(self) -> Iterator[StoredFile]:

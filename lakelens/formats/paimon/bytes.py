@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from lakelens.codecs.explain import explain
 from lakelens.errors import LakeError
 from lakelens.formats.bytes import Part, explain_file, explain_parts, focus_on, make_explanation, read_octets
+from lakelens.formats.paimon.explain import nested_for_metadata
+from lakelens.formats.paimon.rows import VALUE_STATS, PaimonPartition, StoredRow
 from lakelens.formats.records import find_field, find_record, find_value
 from lakelens.formats.words import Words, count_bytes, join_words, name_file
 from lakelens.io.store import Store
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.datafile import PaimonDataFile
     from lakelens.formats.paimon.manifest import PaimonManifest, PaimonManifestList
     from lakelens.formats.paimon.partitions import Partitions
-    from lakelens.formats.paimon.rows import PaimonPartition, StoredRow
     from lakelens.formats.paimon.schema import PaimonSchema
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.stats import SimpleStats
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from lakelens.model.snapshot import Ref
     from lakelens.model.stats import ColumnBounds
 
-VALUE_STATS = "_FILE._VALUE_STATS"
-KEY_STATS = "_FILE._KEY_STATS"
 _STATS_FIELDS = ("_MIN_VALUES", "_MAX_VALUES")
 
 
@@ -103,10 +102,6 @@ def explain_index_manifest(path: str, context: TableContext) -> Explanation:
 
 
 def _explain_container(context: TableContext, path: str, words: Words) -> Explanation:
-    from lakelens.formats.paimon.explain import (
-        nested_for_metadata,
-    )  # it needs the schemas, which need this module
-
     return explain_file(context.store, path, "avro", words, nested=nested_for_metadata(context))
 
 

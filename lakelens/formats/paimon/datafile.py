@@ -14,17 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.paimon_type import PaimonField
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.bytes import (
-    KEY_STATS,
-    VALUE_STATS,
-    explain_bounds,
-    explain_file_row,
-    explain_stats,
-    refuse,
-)
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.layout import file_format
-from lakelens.formats.paimon.rows import StoredRow, decode_row
+from lakelens.formats.paimon.rows import KEY_STATS, VALUE_STATS, StoredRow, decode_row
 from lakelens.formats.paimon.schema import PaimonSchema, require_schema
 from lakelens.formats.paimon.stats import SimpleStats, decode_stats
 from lakelens.model.datafile import Content, DataFile, raise_error
@@ -43,7 +35,10 @@ if TYPE_CHECKING:
 SOURCES = {0: "APPEND", 1: "COMPACT"}
 _CUT = {"CHAR", "VARCHAR", "BINARY", "VARBINARY"}
 _EPOCH = datetime(1970, 1, 1)
-_NOT_WRITTEN = Source(refuse, "no bytes of this column are stored: it was added after the file was written")
+_NOT_WRITTEN = Source(
+    "lakelens.formats.paimon.bytes.refuse",
+    "no bytes of this column are stored: it was added after the file was written",
+)
 
 
 class PaimonDataFile(DataFile):
@@ -210,7 +205,8 @@ class PaimonDataFile(DataFile):
 
     def _decode_stats(self, label: str, columns: Sequence[PaimonField]) -> SimpleStats:
         raw = self.raw["_FILE"].get(label.removeprefix("_FILE."))
-        rows, source = Source(explain_file_row, self, self._context.store), Source(explain_stats, self, label)
+        rows = Source("lakelens.formats.paimon.bytes.explain_file_row", self, self._context.store)
+        source = Source("lakelens.formats.paimon.bytes.explain_stats", self, label)
         return decode_stats(raw, columns, self.manifest or "", label, rows, source)
 
     def _decode_key(self, name: str) -> StoredRow | None:
@@ -218,7 +214,7 @@ class PaimonDataFile(DataFile):
         columns = self.schema.key_columns if data and data[:4] != b"\x00\x00\x00\x00" else ()
         if not columns:
             return None
-        source = Source(explain_file_row, self, self._context.store)
+        source = Source("lakelens.formats.paimon.bytes.explain_file_row", self, self._context.store)
         return decode_row(data, columns, self.manifest or "", f"_FILE.{name}", source)
 
     def _word_key(self, name: str) -> dict[str, Any] | None:
@@ -254,7 +250,7 @@ class PaimonDataFile(DataFile):
         positions = {column.id: position for position, column in enumerate(stats.columns)}
         written = {column.id for column in self.schema.columns}
         promotions = self._context.promotions(self.schema)
-        source = Source(explain_bounds, self)
+        source = Source("lakelens.formats.paimon.bytes.explain_bounds", self)
         built: dict[str, ColumnBounds] = {}
         for column, field in zip(today.columns, today.fields, strict=True):
             if column.id in positions:

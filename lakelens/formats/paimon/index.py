@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Corrupt
 from lakelens.formats.paimon.containers import decode_container
-from lakelens.formats.paimon.file_bytes import explain_index_file, explain_vector
 from lakelens.formats.paimon.manifest import read_metadata
 from lakelens.model.datafile import IndexFile
 from lakelens.model.explainable import Source
@@ -70,8 +69,8 @@ def _make_file(
         raw=raw,
         manifest=manifest,
         global_index=_make_global(raw.get("_GLOBAL_INDEX")),
-        _source=Source(explain_index_file, context),
-        _vectors=Source(explain_vector, context),
+        _source=Source("lakelens.formats.paimon.file_bytes.explain_index_file", context),
+        _vectors=Source("lakelens.formats.paimon.file_bytes.explain_vector", context),
     )
 
 

@@ -14,13 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Corrupt, Missing
-from lakelens.formats.paimon.bytes import (
-    explain_entry,
-    explain_list_row,
-    explain_list_stats,
-    explain_manifest,
-    explain_manifest_list,
-)
 from lakelens.formats.paimon.containers import decode_container, decode_container_header
 from lakelens.formats.paimon.datafile import PaimonDataFile
 from lakelens.formats.paimon.stats import SimpleStats, decode_stats
@@ -68,8 +61,8 @@ class PaimonManifest(Manifest):
             self._context.schema.partition_columns,
             self.path,
             label,
-            Source(explain_list_row, self),
-            Source(explain_list_stats, self, label),
+            Source("lakelens.formats.paimon.bytes.explain_list_row", self),
+            Source("lakelens.formats.paimon.bytes.explain_list_stats", self, label),
         )
 
     @cached_property
@@ -101,11 +94,13 @@ class PaimonManifest(Manifest):
 
     def bytes_view(self) -> Explanation:
         """The manifest file; rows inside of Avro records are explained too. Raises `Missing`."""
+        from lakelens.formats.paimon.bytes import explain_manifest
+
         return explain_manifest(self, self._context)
 
     @cached_property
     def _entry_source(self) -> Source:
-        return Source(explain_entry, self, self._context)
+        return Source("lakelens.formats.paimon.bytes.explain_entry", self, self._context)
 
     def _make_entry(self, record: Mapping[str, Any], position: int) -> Entry:
         file = record.get("_FILE")
@@ -165,6 +160,8 @@ class PaimonManifestList(ManifestList):
 
     def bytes_view(self) -> Explanation:
         """The file of the list; rows inside of Avro records are explained too. Raises `Missing`."""
+        from lakelens.formats.paimon.bytes import explain_manifest_list
+
         return explain_manifest_list(self, self._context)
 
     def _make_manifest(self, record: Mapping[str, Any], content: Content, position: int) -> PaimonManifest:

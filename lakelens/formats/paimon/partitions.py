@@ -9,7 +9,6 @@ from typing import Any
 from lakelens.codecs.binary_row import decode_binary_row
 from lakelens.codecs.paimon_type import PaimonField
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.bytes import explain_partition
 from lakelens.formats.paimon.layout import DEFAULT_PARTITION, Layout, escape_path, join_partition
 from lakelens.formats.paimon.partitiontext import is_blank, word_value
 from lakelens.formats.paimon.rows import PaimonPartition
@@ -70,7 +69,7 @@ class Partitions:
         return found
 
     def _decode(self, data: bytes, path: str) -> Partition:
-        source = Source(explain_partition, path, self) if data else None
+        source = Source("lakelens.formats.paimon.bytes.explain_partition", path, self) if data else None
         if not self._columns and len(data) <= 12:
             return PaimonPartition({}, {}, data, (), source)
         try:

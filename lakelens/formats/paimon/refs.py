@@ -13,7 +13,6 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.bytes import explain_tag, refuse
 from lakelens.formats.paimon.layout import MAIN, Layout
 from lakelens.formats.paimon.pointer import find_latest
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
@@ -53,7 +52,7 @@ def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:
         created_at=parse_local_time(document.tag_create_time),
         path=snapshot.path,
         raw=snapshot.raw,
-        _source=Source(explain_tag, snapshot.context.store),
+        _source=Source("lakelens.formats.paimon.bytes.explain_tag", snapshot.context.store),
     )
 
 
@@ -82,7 +81,9 @@ def make_branch(table: PaimonTable, name: str) -> Ref:
             context.findings.add_error(error, layout.folder("snapshot"))
             latest = None
     hint = f"table.branch({name!r}).current.bytes_view() shows its latest snapshot"
-    source = Source(refuse, "a branch is a folder and has no bytes of its own", hint)
+    source = Source(
+        "lakelens.formats.paimon.bytes.refuse", "a branch is a folder and has no bytes of its own", hint
+    )
     return Ref(name, "branch", latest, path=layout.home if name != MAIN else layout.root, _source=source)
 
 

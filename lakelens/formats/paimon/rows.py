@@ -11,6 +11,10 @@ from lakelens.errors import LakeError
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.stats import Partition
 
+# the fields of a manifest entry that hold statistics
+VALUE_STATS = "_FILE._VALUE_STATS"
+KEY_STATS = "_FILE._KEY_STATS"
+
 
 class StoredRow(Explainable, BinaryRow):
     """A row as a `BinaryRow`, equal to one of the same values; `bytes_view()` shows its bytes.

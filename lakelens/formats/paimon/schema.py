@@ -10,7 +10,6 @@ from typing import Any
 
 from lakelens.codecs.paimon_type import PaimonField, PaimonType, parse_field
 from lakelens.errors import Corrupt, LakeError
-from lakelens.formats.paimon.bytes import explain_schema
 from lakelens.formats.paimon.layout import Layout, parse_numbered
 from lakelens.formats.paimon.types import describe_field
 from lakelens.formats.paimon.wire import SchemaDocument, parse_document, parse_json
@@ -187,7 +186,11 @@ class Schemas:
         for note in notes:
             self._findings.add("warning", "schema-document", path, note)
         others = Source(lambda schema, book: book.all(), self)
-        return replace(schema, _source=Source(explain_schema, self._store), _others=others)
+        return replace(
+            schema,
+            _source=Source("lakelens.formats.paimon.bytes.explain_schema", self._store),
+            _others=others,
+        )
 
     def _note_missing(self, number: int, path: str) -> None:
         message = f"schema {number} is referred to and not there: what was written with it stays undecoded"

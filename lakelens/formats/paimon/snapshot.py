@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.bytes import explain_snapshot, explain_statistics
 from lakelens.formats.paimon.datafile import PaimonDataFile
 from lakelens.formats.paimon.deletes import Matches, match_deletes
 from lakelens.formats.paimon.index import PaimonIndexFile, read_index_files
@@ -194,6 +193,8 @@ class PaimonSnapshot(Snapshot):
 
     def bytes_view(self) -> Explanation:
         """The snapshot's document. Raises `Missing` when it has expired since."""
+        from lakelens.formats.paimon.bytes import explain_snapshot
+
         return explain_snapshot(self)
 
     def _read_statistics(self, path: str, name: str) -> StatisticsFile:
@@ -208,7 +209,7 @@ class PaimonSnapshot(Snapshot):
 
     @property
     def _statistics_source(self) -> Source:
-        return Source(explain_statistics, self.context.store)
+        return Source("lakelens.formats.paimon.bytes.explain_statistics", self.context.store)
 
     def _merge(self) -> list[DataFile]:
         merged = merge_entries([*self._entries_of("base"), *self._entries_of("delta")])

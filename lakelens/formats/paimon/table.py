@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
-from lakelens.formats.paimon.bytes import explain_table
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.layout import MAIN, parse_numbered
 from lakelens.formats.paimon.pointer import SnapshotPointer, find_latest
@@ -198,6 +197,8 @@ class PaimonTable(Table):
 
     def bytes_view(self) -> Explanation:
         """The two documents that say what the table is now: the current snapshot's and today's schema's."""
+        from lakelens.formats.paimon.bytes import explain_table
+
         return explain_table(self)
 
     def list_files(self) -> Iterator[StoredFile]:
