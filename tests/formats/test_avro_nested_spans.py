@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from lakelens.codecs.avro import decode_header
+from lakelens.codecs.avro_container import decompress_block, encode_header, encode_long, iter_blocks
 from lakelens.codecs.binary_row import BinaryRow
 from lakelens.codecs.explain import explain
 from lakelens.codecs.file_index import decode_file_index
 from lakelens.codecs.span import Span
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.formats.iceberg.explain import nested_for_metadata as nest_iceberg
 from lakelens.formats.iceberg.manifest import IcebergManifest
 from lakelens.formats.iceberg.table import IcebergTable
@@ -21,15 +22,6 @@ from lakelens.formats.paimon.explain import nested_for_metadata as nest_paimon
 from lakelens.formats.paimon.manifest import PaimonManifest, PaimonManifestList
 from lakelens.formats.paimon.table import PaimonTable
 from tests.formats import iceberg_lakes, paimon_lakes
-
-SCHEMA = {
-    "schema-id": 0,
-    "type": "struct",
-    "fields": [
-        {"id": 1, "name": "a", "required": False, "type": "date"},
-        {"id": 2, "name": "b", "required": False, "type": "decimal(9, 2)"},
-    ],
-}
 
 
 @dataclass
@@ -249,3 +241,86 @@ def test_values_in_every_iceberg_manifest() -> None:
             raise AssertionError(f"{lake.name}: {error!r}") from error
     assert counts["summaries"] > 200, counts
     assert counts["bounds"] > 2000, counts
+
+
+def find_iceberg(name: str) -> tuple[IcebergTable, bytes]:
+    """A table and its newest manifest."""
+    table = next(lake for lake in iceberg_lakes.find_lakes() if lake.path.name == name).open()
+    manifest = iceberg_lakes.reachable_manifests(table)[-1]
+    return table, table._context.access.store.read(manifest.path)
+
+
+@pytest.mark.parametrize("name", ["v2-types", "v1-types", "v2-partition-identity", "v3-deletion-vectors"])
+def test_a_manifest_tells_its_bounds_without_its_table(name: str) -> None:
+    table, data = find_iceberg(name)
+    header = decode_header(data)
+    with_table = list(tell_records(data, nest_iceberg(table._context, header)))
+    alone = list(tell_records(data, nest_iceberg(None, header)))
+    unheaded = list(tell_records(data, nest_iceberg(table._context)))
+    assert with_table
+    for told, others in zip(with_table, zip(alone, unheaded, strict=True), strict=True):
+        for other in others:
+            assert {path: repr(span.value) for path, span in other.nested.items()} == {
+                path: repr(span.value) for path, span in told.nested.items()
+            }
+
+
+def test_values_of_unknown_types_stay_one_leaf_that_says_why() -> None:
+    table, data = find_iceberg("v2-types")
+    hook = nest_iceberg(table._context, decode_header(data))
+    file = {"lower_bounds": [{"key": 999, "value": b"a"}], "key_metadata": b"k"}
+    asked = {
+        ("data_file", "lower_bounds", 0, "value"): "column 999 is in no schema that is known here",
+        ("data_file", "key_metadata"): "key metadata, in the key provider's own layout",
+    }
+    for path, note in asked.items():
+        explainer = hook(path, {"data_file": file})
+        assert explainer is not None
+        span = explainer(b"a", 0, 1)
+        assert (span.note, span.is_leaf, span.error) == (note, True, None)
+    summaries = {"partition_spec_id": 77, "partitions": [{"lower_bound": b"a"}]}
+    explainer = hook(("partitions", 0, "lower_bound"), summaries)
+    assert explainer is not None
+    assert explainer(b"a", 0, 1).note == "partition spec 77 is not known here"
+    with pytest.raises(LakeError, match="without a column id"):
+        hook(("data_file", "lower_bounds", 0, "value"), {"data_file": {"lower_bounds": [{"key": None}]}})
+
+
+# ------------------------------------------------------------------ damage
+
+
+def make_plain(data: bytes) -> tuple[bytes, int]:
+    """The same file with codec null, and where its blocks start."""
+    header = decode_header(data)
+    plain = encode_header({**header.metadata, "avro.codec": b"null"}, header.sync_marker)
+    first = len(plain)
+    for block in iter_blocks(data, header):
+        content = decompress_block(data, block, header.codec)
+        plain += encode_long(block.count) + encode_long(len(content)) + content + header.sync_marker
+    return plain, first
+
+
+def check_damage(data: bytes, hook: Any) -> int:
+    """Flip bits all over the blocks: the tree tiles, and what is wrong is an error with a byte. Gives how many were."""
+    plain, first = make_plain(data)
+    refused = 0
+    for place in range(first * 8, len(plain) * 8, max(1, (len(plain) - first) * 8 // 150)):
+        flipped = bytearray(plain)
+        flipped[place // 8] ^= 1 << place % 8
+        position, error = 0, None
+        for leaf in explain(bytes(flipped), "avro", nested=hook).leaves():
+            assert leaf.start == position, (place, leaf)
+            position, error = leaf.end, error or leaf.error
+        assert position == len(plain)
+        assert error is None or (isinstance(error, Corrupt) and error.offset is not None), (place, error)
+        refused += error is not None
+    return refused
+
+
+def test_damage_inside_of_what_nests() -> None:
+    table, data = find_iceberg("v2-types")
+    assert check_damage(data, nest_iceberg(table._context, decode_header(data))) > 10
+    paimon = paimon_lakes.get_lake("pk-types").open()
+    assert paimon.current is not None
+    manifest = paimon.current.manifests[-1]
+    assert check_damage(paimon.context.store.read(manifest.path), nest_paimon(paimon.context)) > 10
