@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO ?= demo
 
-.PHONY: demo test lab check lint types rooms unit notebooks save-notebooks lock clean help
+.PHONY: demo test lab check lint types rooms unit notebooks save-notebooks pictures lock clean help
 
 help:
 	@echo "make demo   what an INSERT writes to a Hive, an Iceberg and a Paimon table, on local Spark"
@@ -58,6 +58,10 @@ notebooks: $(READY)
 save-notebooks: $(READY)
 	@echo "lakelens: running the notebooks and keeping their outputs"
 	@$(BIN)/python notebooks/execute.py
+
+pictures: $(READY)
+	@echo "lakelens: photographing the main cards in JupyterLab (needs Chromium)"
+	@$(BIN)/python -m tests.browser.pictures
 
 lock:
 	@$(BIN)/uv pip compile pyproject.toml --all-extras --group dev -c constraints.txt --universal --python-version 3.11 \

@@ -106,7 +106,7 @@ def check_markup(markup: str, *, page: bool = False) -> None:
             if name == "class":
                 assert all(re.fullmatch(r"ll-[a-z]+", word) for word in value.split()), value
             if name == "style":
-                assert re.fullmatch(r"width:[0-9]{1,2}px", value), value
+                assert re.fullmatch(r"width:[0-9]{1,2}px|overflow-x:auto", value), value
             if name == "href":
                 assert re.fullmatch(r"#[a-z0-9-]+", value), value
             if name == "title":

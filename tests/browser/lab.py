@@ -1,0 +1,128 @@
+"""A real JupyterLab on a directory of its own, driven in a real browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+_WAIT = 60_000  # milliseconds; a cold JupyterLab on two busy cores
+
+
+class Lab:
+    """A running JupyterLab server; `open` gives a page with a notebook in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / "notebooks"
+        self.root.mkdir(parents=True)
+        self.port = _find_port()
+        self.environment = {
+            **os.environ,
+            "JUPYTER_CONFIG_DIR": str(root / "config"),
+            "JUPYTER_DATA_DIR": str(root / "data"),
+            "JUPYTER_RUNTIME_DIR": str(root / "runtime"),
+            "IPYTHONDIR": str(root / "ipython"),
+        }
+        _keep_settings(root / "config" / "lab" / "user-settings")
+        self._log = (root / "lab.log").open("w")
+        options = {
+            "ServerApp.root_dir": str(self.root),
+            "ServerApp.port": str(self.port),
+            "ServerApp.port_retries": "0",
+            "ServerApp.open_browser": "False",
+            "ServerApp.allow_root": "True",
+            "IdentityProvider.token": "",
+            "ServerApp.password": "",
+            "LabApp.expose_app_in_browser": "True",
+        }
+        arguments = [f"--{name}={value}" for name, value in options.items()]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *arguments],
+            env=self.environment,
+            cwd=self.root,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+        self._wait(root / "lab.log")
+
+    def _wait(self, log: Path) -> None:
+        for _ in range(240):
+            if self._process.poll() is not None:
+                break
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api", timeout=5) as answer:
+                    json.load(answer)
+                return
+            except OSError:
+                time.sleep(0.5)
+        raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
+
+    def close(self) -> None:
+        """Stop the server and its kernels."""
+        self._process.terminate()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._log.close()
+
+    def write(self, name: str, cells: list[Any], *, trusted: bool = False) -> str:
+        """Keep a notebook with its outputs; only a trusted one may run what its outputs hold."""
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+        path = self.root / name
+        nbformat.write(notebook, path)
+        if trusted:
+            subprocess.run(
+                [sys.executable, "-m", "jupyter", "trust", str(path)],
+                env=self.environment,
+                check=True,
+                capture_output=True,
+            )
+        return name
+
+    def open(self, page: Any, name: str, theme: str = "light") -> Any:
+        """Show a notebook in a page, in a theme of JupyterLab's own; gives the notebook's panel."""
+        page.goto(f"http://127.0.0.1:{self.port}/lab/tree/{name}?reset", timeout=_WAIT)
+        panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+        panel.locator(".jp-Cell").first.wait_for(timeout=_WAIT)
+        page.evaluate(
+            "async theme => { const app = window.jupyterapp; await app.restored; app.shell.collapseLeft();"
+            " await app.commands.execute('apputils:change-theme', { theme }) }",
+            THEMES[theme],
+        )
+        flag = "true" if theme == "light" else "false"
+        page.locator(f"body[data-jp-theme-light={flag}]").wait_for(state="attached", timeout=_WAIT)
+        return panel
+
+    def run_all(self, page: Any) -> None:
+        """Run every cell; the promise of the command ends when the last one has ended."""
+        page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+
+
+def _keep_settings(folder: Path) -> None:
+    """No question about news, no side bar: what is tested is the notebook."""
+    settings = {
+        "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+        "notebook-extension/tracker": {"windowingMode": "none"},
+    }
+    for name, held in settings.items():
+        path = folder / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(held))
+
+
+def _find_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

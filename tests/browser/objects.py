@@ -1,0 +1,57 @@
+"""The objects whose cards are looked at in a browser, from the samples of all three formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import nbformat
+
+import lakelens as ll
+
+
+@cache
+def list_objects() -> dict[str, Any]:
+    """Name to object."""
+    return dict(_walk())
+
+
+def _walk() -> Iterator[tuple[str, Any]]:
+    for name in ("iceberg", "iceberg-evolution", "paimon", "paimon-branches", "hive"):
+        table = ll.sample(name)
+        yield name, table
+        yield f"{name} schema", table.schema
+        yield f"{name} files", table.files
+        yield f"{name} file", next(iter(table.files))
+        yield f"{name} tree", table.tree()
+        yield f"{name} findings", table.findings
+        if not len(table.snapshots):
+            continue
+        snapshot = table.current
+        assert snapshot is not None
+        yield f"{name} snapshots", table.snapshots
+        yield f"{name} snapshot", snapshot
+        yield f"{name} refs", table.refs
+        yield f"{name} diff", snapshot.changes
+        manifest_list = snapshot.manifest_lists[-1]
+        yield f"{name} manifest list", manifest_list
+        manifest = manifest_list.manifests[0]
+        yield f"{name} manifest", manifest
+        yield f"{name} entry", manifest.entries[0]
+        yield from ((f"{name} index", index) for index in snapshot.index_files[:1])
+
+
+def make_cells(objects: dict[str, Any]) -> list[Any]:
+    """A cell for each object, whose output is its card as a kernel would send it."""
+    return [
+        nbformat.v4.new_code_cell(
+            f"# {name}",
+            outputs=[
+                nbformat.v4.new_output(
+                    "display_data", {"text/html": thing._repr_html_(), "text/plain": repr(thing)}
+                )
+            ],
+        )
+        for name, thing in objects.items()
+    ]

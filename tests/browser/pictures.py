@@ -1,0 +1,68 @@
+"""`make pictures`: photographs of the six main cards in a real JupyterLab, light and dark, for the README.
+
+The tables are the samples that ship with the package, written by the engines themselves.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+import lakelens as ll
+from tests.browser.browsers import launch_browser
+from tests.browser.lab import THEMES, Lab
+
+FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
+# name of the picture: the lines of its cell; the last one is shown
+PICTURES = {
+    "table": 'table = ll.sample("iceberg-evolution")\ntable',
+    "snapshot": 'table = ll.sample("paimon")\ntable.current',
+    "manifest": 'table = ll.sample("iceberg")\ntable.current.manifests[0]',
+    "file": 'table = ll.sample("iceberg")\nnext(iter(table.files))',
+    "diff": 'table = ll.sample("paimon")\ntable.diff(1, 2)',
+    "bytes": (
+        'table = ll.sample("paimon")\n'
+        "entry = table.current.manifests[-1].entries[0]\n"
+        "entry.file.value_stats.min_values.bytes_view()"
+    ),
+}
+
+
+def make_cell(source: str) -> Any:
+    """The cell with what it gives, run here: the picture shows what a reader gets."""
+    names: dict[str, Any] = {"ll": ll}
+    *before, last = source.split("\n")
+    exec("\n".join(before), names)  # noqa: S102 (our own lines, above)
+    shown = eval(last, names)  # noqa: S307
+    html = shown._repr_html_().replace(tempfile.gettempdir(), "")
+    output = nbformat.v4.new_output("execute_result", {"text/html": html}, execution_count=1)
+    return nbformat.v4.new_code_cell(source, outputs=[output], execution_count=1)
+
+
+def take_pictures() -> None:
+    """Write every picture in both themes."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as root, launch_browser() as browser:
+        lab = Lab(Path(root))
+        try:
+            for name, source in PICTURES.items():
+                lab.write(f"{name}.ipynb", [make_cell(source)], trusted=True)
+                for theme in THEMES:
+                    page = browser.new_page(viewport={"width": 1100, "height": 1400}, device_scale_factor=2)
+                    panel = lab.open(page, f"{name}.ipynb", theme)
+                    panel.locator(".jp-OutputArea-output").first.wait_for()
+                    page.evaluate("document.activeElement.blur()")
+                    target = FOLDER / f"{name}-{theme}.png"
+                    panel.locator(".jp-OutputArea-output").first.screenshot(path=target)
+                    print(target.relative_to(Path.cwd()))
+                    page.close()
+        finally:
+            lab.close()
+
+
+if __name__ == "__main__":
+    sys.exit(take_pictures())

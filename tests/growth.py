@@ -1,0 +1,256 @@
+"""Engine-written tables grown to a chosen size: the same schemas and headers, the engine's own entries many times over.
+
+Only metadata grows: the data files that the new entries name do not exist. What is cloned keeps every field that the
+engine wrote; names, ids and counts are changed so that each entry is one of its own. Written with fastavro, independent of
+what reads.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import fastavro
+
+LAKES = Path(__file__).parent / "lakes" / "spark"
+_DAY = 86_400_000
+
+
+def grow_iceberg(
+    target: Path,
+    *,
+    files: int = 0,
+    manifests: int = 10,
+    columns: int = 0,
+    snapshots: int = 0,
+    appended: int = 0,
+    lake: str = "v2-partition-identity",
+) -> Path:
+    """A copy of an Iceberg table with `files` more files in `manifests` manifests, `columns` more columns (each with bounds
+    and counts in each new entry), then `snapshots` more commits, the last of which adds one manifest of `appended` files.
+    """
+    root = _copy(LAKES / "iceberg" / lake / "table", target)
+    metadata_path = sorted((root / "metadata").glob("*.metadata.json"))[-1]
+    document = json.loads(metadata_path.read_text())
+    names = _add_columns(document, columns)
+    snapshot = next(s for s in document["snapshots"] if s["snapshot-id"] == document["current-snapshot-id"])
+    folder = root / "metadata"
+    header, lines = _read_avro(folder / Path(snapshot["manifest-list"]).name)
+    origin = next(line for line in lines if line.get("content", 0) == 0)
+    place = origin["manifest_path"].rsplit("/", 1)[0]
+    manifest_header, entries = _read_avro(folder / Path(origin["manifest_path"]).name)
+    if columns:
+        manifest_header = {**manifest_header, "schema": json.dumps(document["schemas"][-1])}
+    made = 0
+    for number in range(manifests if files else 0):
+        count = files * (number + 1) // manifests - made
+        lines.append(
+            _write_manifest(
+                folder, place, f"grown-{number}", manifest_header, entries, made, count, names, origin
+            )
+        )
+        made += count
+    _write_avro(folder / Path(snapshot["manifest-list"]).name, header, lines)
+    _raise_totals(snapshot, entries, 0, files)
+    for number in range(snapshots):
+        extra = appended if number == snapshots - 1 else 0
+        name = Path(snapshot["manifest-list"]).name
+        snapshot = _add_snapshot(document, snapshot, number)
+        if extra:
+            line = _write_manifest(
+                folder, place, "appended", manifest_header, entries, made, extra, names, origin
+            )
+            line["added_snapshot_id"] = snapshot["snapshot-id"]
+            snapshot["manifest-list"] = f"{place}/snap-grown.avro"
+            name = "snap-grown.avro"
+            _write_avro(folder / name, header, [*lines, line])
+            _raise_totals(snapshot, entries, made, extra)
+    metadata_path.write_text(json.dumps(document))
+    return root
+
+
+def grow_paimon(
+    target: Path,
+    *,
+    files: int = 0,
+    manifests: int = 10,
+    snapshots: int = 0,
+    appended: int = 0,
+    lake: str = "partition-text",
+) -> Path:
+    """A copy of a Paimon table with `files` more files in `manifests` base manifests, then `snapshots` more commits, the
+    last of which adds `appended` files in its delta list.
+    """
+    root = _copy(LAKES / "paimon" / lake / "table", target)
+    newest = max((root / "snapshot").glob("snapshot-*"), key=lambda path: int(path.name.split("-")[1]))
+    document = json.loads(newest.read_text())
+    folder = root / "manifest"
+    header, lines = _read_avro(folder / document["baseManifestList"])
+    delta_header, delta_lines = _read_avro(folder / document["deltaManifestList"])
+    origin = next(line for line in [*delta_lines, *lines] if line["_NUM_ADDED_FILES"])
+    manifest_header, entries = _read_avro(folder / origin["_FILE_NAME"])
+    entries = [entry for entry in entries if entry["_KIND"] == 0]
+    made = 0
+    document["totalRecordCount"] += _count_rows(entries, 0, files)
+    for number in range(manifests if files else 0):
+        count = files * (number + 1) // manifests - made
+        lines.append(
+            _write_paimon_manifest(
+                folder, f"manifest-grown-{number}", manifest_header, entries, made, count, origin
+            )
+        )
+        made += count
+    _write_avro(folder / document["baseManifestList"], header, lines)
+    for number in range(snapshots):
+        lines = [*lines, *delta_lines]
+        delta_lines = []
+        document = {**document, "id": document["id"] + 1, "timeMillis": document["timeMillis"] + 1_000}
+        if number == snapshots - 1 and appended:
+            document["totalRecordCount"] += _count_rows(entries, made, appended)
+            delta_lines = [
+                _write_paimon_manifest(
+                    folder, "manifest-appended", manifest_header, entries, made, appended, origin
+                )
+            ]
+        if number in (0, snapshots - 1):
+            document["baseManifestList"] = f"manifest-list-grown-{number}-0"
+            document["deltaManifestList"] = f"manifest-list-grown-{number}-1"
+            _write_avro(folder / document["baseManifestList"], header, lines)
+            _write_avro(folder / document["deltaManifestList"], delta_header, delta_lines)
+        (root / "snapshot" / f"snapshot-{document['id']}").write_text(json.dumps(document))
+    (root / "snapshot" / "LATEST").write_text(str(document["id"]))
+    return root
+
+
+def _copy(lake: Path, target: Path) -> Path:
+    shutil.copytree(lake, target)
+    return target
+
+
+def _read_avro(path: Path) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    with path.open("rb") as stream:
+        reader = fastavro.reader(stream)
+        records = [dict(record) for record in reader if isinstance(record, dict)]
+        return dict(reader.metadata), records
+
+
+def _write_avro(path: Path, header: dict[str, str], records: Any) -> int:
+    schema = json.loads(header["avro.schema"])
+    told = {key: value for key, value in header.items() if not key.startswith("avro.")}
+    codec = header.get("avro.codec", "null")
+    with path.open("wb") as stream:
+        fastavro.writer(stream, schema, records, codec=codec, metadata=told, sync_interval=64_000)
+    return path.stat().st_size
+
+
+def _add_columns(document: dict[str, Any], columns: int) -> list[int]:
+    """Give the newest schema more long columns; their ids."""
+    schema = next(s for s in document["schemas"] if s["schema-id"] == document["current-schema-id"])
+    first = document["last-column-id"] + 1
+    ids = list(range(first, first + columns))
+    schema["fields"] += [{"id": i, "name": f"c{i}", "required": False, "type": "long"} for i in ids]
+    document["last-column-id"] += columns
+    if document.get("schema"):
+        document["schema"] = schema
+    return ids
+
+
+def _clone_entries(
+    entries: list[dict[str, Any]], first: int, count: int, ids: list[int]
+) -> Iterator[dict[str, Any]]:
+    bounds = [{"key": i, "value": i.to_bytes(8, "little")} for i in ids]
+    counts = [{"key": i, "value": i} for i in ids]
+    for number in range(first, first + count):
+        origin = entries[number % len(entries)]
+        file = dict(origin["data_file"])
+        file["file_path"] = f"{file['file_path'].rsplit('/', 1)[0]}/grown-{number:09}.parquet"
+        for name in ("lower_bounds", "upper_bounds"):
+            file[name] = [*(file.get(name) or []), *bounds]
+        for name in ("value_counts", "null_value_counts", "column_sizes"):
+            file[name] = [*(file.get(name) or []), *counts]
+        yield {**origin, "status": 1, "data_file": file}
+
+
+def _write_manifest(
+    folder: Path,
+    place: str,
+    name: str,
+    header: dict[str, str],
+    entries: list[dict[str, Any]],
+    first: int,
+    count: int,
+    ids: list[int],
+    origin: dict[str, Any],
+) -> dict[str, Any]:
+    size = _write_avro(folder / f"{name}-m0.avro", header, _clone_entries(entries, first, count, ids))
+    rows = sum(entries[n % len(entries)]["data_file"]["record_count"] for n in range(first, first + count))
+    changes = {"files_count": count, "rows_count": rows}
+    line = deepcopy(origin) | {"manifest_path": f"{place}/{name}-m0.avro", "manifest_length": size}
+    for key in line:
+        for ending, amount in changes.items():
+            if key.endswith(ending):
+                line[key] = amount if key.startswith("added") else 0
+    return line
+
+
+def _add_snapshot(document: dict[str, Any], parent: dict[str, Any], number: int) -> dict[str, Any]:
+    snapshot = deepcopy(parent)
+    snapshot["parent-snapshot-id"] = parent["snapshot-id"]
+    snapshot["snapshot-id"] = 1_000_000_000_000_000_000 + number
+    snapshot["timestamp-ms"] = parent["timestamp-ms"] + _DAY // 24
+    if "sequence-number" in snapshot:
+        snapshot["sequence-number"] += 1
+        document["last-sequence-number"] = snapshot["sequence-number"]
+    document["snapshots"].append(snapshot)
+    document["snapshot-log"].append(
+        {"timestamp-ms": snapshot["timestamp-ms"], "snapshot-id": snapshot["snapshot-id"]}
+    )
+    document["current-snapshot-id"] = snapshot["snapshot-id"]
+    document["last-updated-ms"] = snapshot["timestamp-ms"]
+    if "main" in document.get("refs", {}):
+        document["refs"]["main"]["snapshot-id"] = snapshot["snapshot-id"]
+    return snapshot
+
+
+def _raise_totals(snapshot: dict[str, Any], entries: list[dict[str, Any]], first: int, count: int) -> None:
+    cloned = [entries[number % len(entries)]["data_file"] for number in range(first, first + count)]
+    more = {
+        "total-data-files": count,
+        "total-records": sum(file["record_count"] for file in cloned),
+        "total-files-size": sum(file["file_size_in_bytes"] for file in cloned),
+    }
+    for key in more.keys() & snapshot["summary"].keys():
+        snapshot["summary"][key] = str(int(snapshot["summary"][key]) + more[key])
+
+
+def _count_rows(entries: list[dict[str, Any]], first: int, count: int) -> int:
+    return sum(entries[number % len(entries)]["_FILE"]["_ROW_COUNT"] for number in range(first, first + count))
+
+
+def _write_paimon_manifest(
+    folder: Path,
+    name: str,
+    header: dict[str, str],
+    entries: list[dict[str, Any]],
+    first: int,
+    count: int,
+    origin: dict[str, Any],
+) -> dict[str, Any]:
+    def clone() -> Iterator[dict[str, Any]]:
+        for number in range(first, first + count):
+            entry = entries[number % len(entries)]
+            file = entry["_FILE"]
+            ending = file["_FILE_NAME"].rsplit(".", 1)[-1]
+            yield {**entry, "_FILE": {**file, "_FILE_NAME": f"data-grown-{number:09}.{ending}"}}
+
+    size = _write_avro(folder / name, header, clone())
+    return deepcopy(origin) | {
+        "_FILE_NAME": name,
+        "_FILE_SIZE": size,
+        "_NUM_ADDED_FILES": count,
+        "_NUM_DELETED_FILES": 0,
+    }
