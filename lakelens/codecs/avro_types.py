@@ -30,9 +30,11 @@ def read_long(data: Octets, at: int, end: int, what: str = "number") -> tuple[in
     >>> read_long(bytes([0x8F, 0x01]), 0, 2)
     (-72, 2)
     """
+    if at < end:
+        byte = data[at]
+        if byte < 0x80:  # most numbers
+            return (byte >> 1) ^ -(byte & 1), at + 1
     piece = bytes(data[at : min(at + 10, end)])
-    if piece and piece[0] < 0x80:
-        return (piece[0] >> 1) ^ -(piece[0] & 1), at + 1
     try:
         value, size = decode_long(piece, 0)
     except Corrupt as error:
@@ -122,6 +124,8 @@ class NumberType(AvroType):
 
     def skip(self, data: Octets, at: int, end: int, level: int = 0) -> int:
         """The byte after the number."""
+        if at < end and data[at] < 0x80:
+            return at + 1
         return read_long(data, at, end)[1]
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
