@@ -171,77 +171,96 @@ def needs_reading(matches: Sequence[DeleteMatch]) -> bool:
 
 
 def count_live_rows(
-    files: Iterable[DataFile], report: Callable[[LakeError, DataFile], None] | None = None
+    files: Iterable[DataFile],
+    report: Callable[[LakeError, DataFile], None] | None = None,
+    *,
+    read: bool = True,
 ) -> LiveRows:
     """The rows of data files without those that are deleted. Files that cannot be read go to `report`; then `count` is None.
 
-    A deletion vector whose number of rows is recorded is taken at its word; everything else is decoded.
+    A deletion vector whose number of rows is recorded is taken at its word; everything else is decoded. Without `read`
+    nothing is decoded: `count` is None where that would be needed, the bounds hold all the same.
     """
-    tally = _Tally()
+    tally = _Tally(read, report)
     for file in files:
         if file.content == "data":
-            tally.add(file, report)
+            tally.add(file)
     return tally.conclude()
 
 
 class _Tally:
     """Adds up data files; a figure that one file does not tell is None for all."""
 
-    def __init__(self) -> None:
-        self.recorded: int | None = 0
-        self.deleted: int | None = 0
-        self.most_deleted: int | None = 0
-        self.delete_files: dict[Any, None] = {}
-        self.vectors = self.data_files = self.unread = 0
+    def __init__(self, read: bool, report: Callable[[LakeError, DataFile], None] | None) -> None:
+        self._read, self._report = read, report
+        self._recorded: int | None = 0
+        self._deleted: int | None = 0
+        self._least = self._most = 0
+        self._delete_files: dict[Any, None] = {}
+        self._vectors = self._data_files = self._damaged = self._undecoded = 0
 
-    def add(self, file: DataFile, report: Callable[[LakeError, DataFile], None] | None) -> None:
+    def add(self, file: DataFile) -> None:
+        """Take in one data file."""
         rows, matches = file.record_count, file.deletes
-        self.recorded = None if rows is None or self.recorded is None else self.recorded + rows
-        if rows is None:
-            self.deleted = self.most_deleted = None
+        if rows is None or self._recorded is None:
+            self._recorded = None
             return
+        self._recorded += rows
         if not matches:
             return
-        known = not needs_reading(matches)
-        bounds = [rows if match.at_most is None else min(match.at_most, rows) for match in matches]
-        if self.most_deleted is not None:
-            self.most_deleted += min(sum(bounds), rows)
-        if known:
-            self.vectors += 1
-        try:
-            deleted = matches[0].cardinality if known else len(file.deleted_positions)
-        except LakeError as error:
-            self.unread += 1
-            if report is not None:
-                report(error, file)
-            deleted = None
-        if self.deleted is not None:
-            self.deleted = None if deleted is None else self.deleted + deleted
-        if not known:
-            self._note_read(matches)
+        sure = [_clamp(match.cardinality, rows) for match in matches if match.cardinality is not None]
+        bounds = [rows if match.at_most is None else _clamp(match.at_most, rows) for match in matches]
+        self._least += max(sure, default=0)
+        self._most += min(sum(bounds), rows)
+        deleted = self._count(file, matches, sure)
+        self._deleted = None if deleted is None or self._deleted is None else self._deleted + deleted
 
-    def _note_read(self, matches: Sequence[DeleteMatch]) -> None:
+    def _count(self, file: DataFile, matches: Sequence[DeleteMatch], sure: Sequence[int]) -> int | None:
+        if not needs_reading(matches):
+            self._vectors += 1
+            return sure[0]
+        if not self._read:
+            self._undecoded += 1
+            return None
         for match in matches:
-            self.delete_files[(match.file.recorded_path, match.offset)] = None
-        self.data_files += any(match.kind == "equality_deletes" for match in matches)
+            self._delete_files[(match.file.recorded_path, match.offset)] = None
+        self._data_files += any(match.kind == "equality_deletes" for match in matches)
+        try:
+            return len(file.deleted_positions)
+        except LakeError as error:
+            self._damaged += 1
+            if self._report is not None:
+                self._report(error, file)
+            return None
 
     def conclude(self) -> LiveRows:
-        rows = self.recorded
-        count = None if rows is None or self.deleted is None else max(0, rows - self.deleted)
-        least = None if rows is None or self.most_deleted is None else rows - self.most_deleted
-        return LiveRows(count, self._word(), rows, least, rows, len(self.delete_files), self.data_files)
+        """What the files add up to."""
+        rows = self._recorded
+        if rows is None:
+            return LiveRows(None, "a data file does not tell its rows", None, None, None)
+        count = None if self._deleted is None else rows - self._deleted
+        read = (len(self._delete_files), self._data_files)
+        return LiveRows(count, self._word(), rows, rows - self._most, rows - self._least, *read)
 
     def _word(self) -> str:
-        if self.recorded is None:
-            return "a data file does not tell its rows"
-        if self.unread:
-            return f"the deletes of {self.unread} data files cannot be read"
-        if self.delete_files:
-            data = f" and {self.data_files} data files" if self.data_files else ""
-            return f"{len(self.delete_files)} delete files{data} were read"
-        if self.vectors:
-            return f"as {self.vectors} deletion vectors record it; none was read"
+        if self._damaged:
+            return f"the deletes of {_plural(self._damaged, 'data file')} cannot be read"
+        if self._undecoded:
+            return f"the deletes of {_plural(self._undecoded, 'data file')} were not decoded"
+        if self._delete_files:
+            data = f" and {_plural(self._data_files, 'data file')}" if self._data_files else ""
+            return f"{_plural(len(self._delete_files), 'delete file')}{data} decoded"
+        if self._vectors:
+            return f"as the metadata of {_plural(self._vectors, 'deletion vector')} tells; none was decoded"
         return "nothing is deleted"
+
+
+def _clamp(number: int, rows: int) -> int:
+    return max(0, min(number, rows))
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 __all__ = ["DanglingDelete", "DeleteMatch", "LiveRows", "count_live_rows", "unite_positions"]

@@ -153,11 +153,14 @@ class Snapshot(Explainable, Displayable, ABC):
         """
         return self.live_rows.count
 
-    def count_live_rows(self) -> LiveRows:
-        """Count the rows of the data files without those that are deleted. What cannot be read becomes a finding."""
+    def count_live_rows(self, *, read: bool = True) -> LiveRows:
+        """Count the rows of the data files without those that are deleted. What cannot be read becomes a finding.
+
+        With `read=False` no delete file is decoded: the bounds hold, `count` is None where decoding is needed.
+        """
         from lakelens.model.deletes import count_live_rows
 
-        return count_live_rows(self.files, self._note_unread)
+        return count_live_rows(self.files, self._note_unread, read=read)
 
     @property
     def deletion_vectors(self) -> Mapping[str, DeleteMatch]:

@@ -11,6 +11,7 @@ from lakelens.views import cells, wording
 from lakelens.views.bounds_cards import grid_bounds, word_bounds
 from lakelens.views.card import Body, Card, Cell, Fact, Fold, Note
 from lakelens.views.claims import compare_claims, grid_claims, word_claims
+from lakelens.views.delete_cards import list_delete_folds
 from lakelens.views.meanings import tell_about
 from lakelens.views.present import describe, one
 from lakelens.views.stats_cards import is_stats, word_stats
@@ -37,6 +38,7 @@ def describe_file(found: DataFile, detail: int = 1) -> Card:
     bounds = found.bounds
     make = lambda: one(grid_bounds(bounds, how=".bounds")) if bounds else ()  # noqa: E731
     folds = [Fold("Bounds", word_bounds(bounds), make, opened=True), _fold_fields(found)]
+    folds += list_delete_folds(found, detail)
     if detail >= 2 or "footer" in vars(found):
         folds.append(_fold_footer(found))
     if detail >= 2:

@@ -59,6 +59,7 @@ def _load_cards() -> None:
     from lakelens.views import (  # noqa: F401
         bounds_cards,
         catalog_cards,
+        delete_cards,
         diff_cards,
         evidence_cards,
         file_cards,

@@ -9,6 +9,7 @@ from lakelens.model.manifest import Manifest
 from lakelens.model.snapshot import Snapshot, Snapshots
 from lakelens.views import cells, wording
 from lakelens.views.card import Body, Card, Cell, Fold, Make
+from lakelens.views.delete_cards import list_live_folds
 from lakelens.views.diff_cards import grid_totals, word_counts
 from lakelens.views.fileset_cards import grid_files
 from lakelens.views.manifest_cards import grid_manifests
@@ -38,6 +39,7 @@ def describe_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
         folds += _fold_manifests(snapshot)
     if detail >= 2 or snapshot.id is None:
         folds.append(_fold_files(snapshot))
+    folds += list_live_folds(snapshot, detail)
     folds += _fold_others(snapshot)
     folds += _fold_documents(snapshot, detail)
     return Card(

@@ -24,15 +24,19 @@ MERGED = "rows of a primary-key table are merged by key when they are read"
 
 
 def count_rows(
-    context: TableContext, files: Sequence[PaimonDataFile], report: Report | None = None
+    context: TableContext,
+    files: Sequence[PaimonDataFile],
+    report: Report | None = None,
+    *,
+    read: bool = True,
 ) -> LiveRows:
     """The rows of a snapshot's live files that a batch reader sees."""
     if not context.schema.primary_keys:
-        return _count_appended(files, report)
+        return _count_appended(files, report, read)
     if skips_level_0(context):
         waiting = [file for file in files if not file.level or (file.bucket or 0) < 0]
-        return _count_upper(files, waiting, report)
-    counted = count_live_rows(files, report)
+        return _count_upper(files, waiting, report, read)
+    counted = count_live_rows(files, report, read=read)
     why = _find_merge(files)
     return counted if why is None else replace(counted, count=None, reason=why, at_least=0)
 
@@ -66,8 +70,8 @@ def word_removals(file: PaimonDataFile) -> str:
     return f"; {file.delete_row_count:,} {noun} (_VALUE_KIND -U or -D)"
 
 
-def _count_appended(files: Sequence[PaimonDataFile], report: Report | None) -> LiveRows:
-    counted = count_live_rows(files, report)
+def _count_appended(files: Sequence[PaimonDataFile], report: Report | None, read: bool) -> LiveRows:
+    counted = count_live_rows(files, report, read=read)
     ranges: dict[tuple[bytes, int], int] = {}
     for file in files:
         if file.write_cols is None and not file.file_name.endswith(".blob"):
@@ -99,10 +103,10 @@ def _measure_union(ranges: Sequence[tuple[int, int]]) -> int:
 
 
 def _count_upper(
-    files: Sequence[PaimonDataFile], waiting: Sequence[PaimonDataFile], report: Report | None
+    files: Sequence[PaimonDataFile], waiting: Sequence[PaimonDataFile], report: Report | None, read: bool
 ) -> LiveRows:
     names = {id(file) for file in waiting}
-    counted = count_live_rows([file for file in files if id(file) not in names], report)
+    counted = count_live_rows([file for file in files if id(file) not in names], report, read=read)
     rows = [file.row_count for file in waiting]
     recorded = (
         None

@@ -158,12 +158,15 @@ class PaimonSnapshot(Snapshot):
         names = {file.file_name for file in self.files if isinstance(file, PaimonDataFile)}
         return find_dangling(self._deletes, names) if not self._is_incomplete else ()
 
-    def count_live_rows(self) -> LiveRows:
-        """Count the rows that a batch reader sees; None, with the reason, where keys must be merged to know."""
+    def count_live_rows(self, *, read: bool = True) -> LiveRows:
+        """Count the rows that a batch reader sees; None, with the reason, where keys must be merged to know.
+
+        Vectors are taken at the index manifest's word; with `read=False` those are not decoded whose rows it leaves out.
+        """
         from lakelens.formats.paimon.live import count_rows
 
         files = [file for file in self.files if isinstance(file, PaimonDataFile)]
-        return count_rows(self.context, files, self._note_unread)
+        return count_rows(self.context, files, self._note_unread, read=read)
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
         self.context.findings.add_error(error, file.path, (self.id,))
