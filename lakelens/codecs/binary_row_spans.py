@@ -203,7 +203,7 @@ def _explain_header(window: Window, base: int, end: int, arity: int, is_nested: 
         expected = "0 to 3 (+I, -U, +U, -D)"
         error = Corrupt("unknown row kind", offset=base, expected=expected, seen=kind)
         leaf = Span(base, base + 1, "RowKind", None, error.reason, role="damage", error=error)
-    yield leaf
+    yield leaf if arity else make_line(leaf)
     yield from explain_null_bits(window, base + 1, end, arity)
 
 
