@@ -14,6 +14,7 @@ from lakelens.errors import LakeError
 
 # a field has few parts: a length and a text, a value and its padding
 _MOST_PARTS = 8
+_SMALL = 512
 _SCALARS = (bool, int, float, str, bytes, Decimal, date, time, timedelta, UUID)
 
 
@@ -61,11 +62,15 @@ class Explanation(Span, Interactive):
     def at(self, offset: int) -> Explanation:
         """The smallest structure around a byte that is worth a view: one that is more than a field and its parts.
 
+        A small structure that positions count in (a row, a bitmap) is shown whole, not only a section of it.
         Where it holds more than a view shows, its view begins at that byte. Raises `ValueError` outside of this span.
         """
         path = self.trace(offset)
         while len(path) > 1 and is_field(path[-1]) and not path[-1].is_packed:
             path = path[:-1]
+        whole = next((span for span in reversed(path) if span.origin is not None), path[-1])
+        if len(whole) <= _SMALL:
+            path = path[: path.index(whole) + 1]
         found = self.focus(path[-1], looked_at=offset)
         found.origin = next((span.origin for span in reversed(path) if span.origin is not None), None)
         way = " › ".join((self.what, *(span.label for span in path[1:-1])))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.model.explanation import Explanation
 from lakelens.views.bytes_lines import list_tokens
-from lakelens.views.bytes_model import BytesView, Fold, Group, More, Part, present_bytes
+from lakelens.views.bytes_model import BytesView, Fold, Group, More, Part, choose_scale, present_bytes
 from lakelens.views.wording import visible
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # classes of the common sheet that this view never uses: their rules are left out of its style
 _UNUSED = ("ll-f", "ll-b", "ll-o", "ll-a", "ll-r", "ll-s", "ll-id", "ll-c")
 _PIXELS = 7.25  # of one character of code
+_ROW = 250  # bytes of a short line
 _SMALLEST = 0.001  # of the rows of a view: fewer than the few that there always are
 _INDENT = 10  # pixels, of the body of a fold
 
@@ -47,7 +48,7 @@ class Columns(NamedTuple):
 
 def render_bytes(explanation: Explanation, detail: int, most: int, *, style: bool = True) -> str:
     """An explanation as HTML of at most `most` bytes: with fewer rows until it fits."""
-    scale = 1.0
+    scale = choose_scale(detail, most, _ROW)
     while True:
         markup = _render(present_bytes(explanation, detail, scale), style)
         size = len(markup.encode())
@@ -80,13 +81,18 @@ def choose_columns(view: BytesView) -> Columns:
         int(max(octets, 5) * 3 * _PIXELS) + 6,
         int(max(octets, 5) * _PIXELS) + 12,
         # sixteen bytes and their characters leave one column for what they mean and what they are
-        0 if octets > 8 else _measure(max((len(line.value) for line in lines), default=0), 24),
+        0 if octets > 8 else _measure(_find_usual([len(line.value) for line in lines if line.value]), 24),
     )
 
 
 def measure_depth(parts: Sequence[Part]) -> int:
     """How many folds lie in one another."""
     return max((1 + measure_depth(part.parts) for part in parts if isinstance(part, Fold)), default=0)
+
+
+def _find_usual(lengths: list[int]) -> int:
+    """The length that nine of ten do not exceed: a few long values may be broken, the others leave room."""
+    return sorted(lengths)[len(lengths) * 9 // 10] if lengths else 0
 
 
 def _measure(characters: int, most: int) -> int:

@@ -92,6 +92,11 @@ class BytesView:
         yield from list_lines(self.parts)
 
 
+def choose_scale(detail: int, most: int, row: int) -> float:
+    """The scale from which a view of at most `most` bytes is tried, where a row takes at least `row` bytes."""
+    return min(1.0, most / row / sum(ROWS[max(0, min(3, detail))]))
+
+
 @dataclass(slots=True)
 class _Node:
     """A child on its way into the view: a field with its lines, or a structure with the frame of its own lines."""

@@ -8,18 +8,19 @@ from lakelens.codecs.span import Span
 from lakelens.model.explanation import Explanation
 from lakelens.options import display
 from lakelens.views.bytes_lines import Line
-from lakelens.views.bytes_model import BytesView, Fold, Group, More, Part, present_bytes
+from lakelens.views.bytes_model import BytesView, Fold, Group, More, Part, choose_scale, present_bytes
 from lakelens.views.wording import visible
 
 _NAMES = ("at", "#", "field", "bytes", "ASCII", "meaning", "value")
 _NUMBERS = (0, 1)  # columns that stand to the right
+_ROW = 50  # characters of a short line
 # the widest that a column makes itself; longer cells push what follows them
 _WIDEST = (8, 4, 20, 47, 16, 34, 24)
 
 
 def render_bytes_text(explanation: Explanation, detail: int = 1) -> str:
     """An explanation as text, within `display.max_bytes` characters."""
-    scale = 1.0
+    scale = choose_scale(detail, display.max_bytes, _ROW)
     while True:
         text = visible("\n".join(write_bytes(present_bytes(explanation, detail, scale))))
         if len(text) <= display.max_bytes or scale < 0.001:

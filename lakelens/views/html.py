@@ -85,7 +85,7 @@ def render_page(thing: object, detail: int = 2) -> str:
 def _render_bytes_page(explanation: Explanation, detail: int) -> str:
     from markupsafe import Markup
 
-    markup = render_bytes(explanation, detail, 4 * _HARD_STOP, style=False)
+    markup = render_bytes(explanation, detail, _HARD_STOP, style=False)
     page = template_environment().get_template("page.html")
     title = visible(explanation.what)
     return page.render(title=title, sections=[(title, Markup(markup))], left_out=0, style=bytes_style())

@@ -126,7 +126,7 @@ def test_every_kind_survives_a_file_that_is_something_else(kind: str) -> None:
             continue
         assert sum(len(leaf) for leaf in explanation.leaves()) == path.stat().st_size
         assert str(explanation)
-        assert explanation._repr_html_().startswith('<div class="ll-root">')
+        assert explanation._repr_html_().startswith('<div class="ll-root"')
 
 
 def test_files_of_a_damaged_table_are_still_explained(tmp_path: Path) -> None:

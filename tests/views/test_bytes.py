@@ -108,7 +108,7 @@ def parse(markup: str) -> html5lib.treebuilders.etree:  # type: ignore[name-defi
             if name == "class":
                 assert all(re.fullmatch(r"ll-[a-z]+[0-5]?", word) for word in value.split()), value
             if name == "style":
-                assert re.fullmatch(r"width:[0-9]{1,3}px", value), value
+                assert re.fullmatch(r"width:[0-9]{1,3}px|overflow-x:auto", value), value
             if name in ("colspan", "open"):
                 assert re.fullmatch(r"[0-9]?", value), value
     return tree
@@ -359,13 +359,35 @@ def test_a_page_of_its_own(tmp_path) -> None:
 
 def test_a_part_says_what_it_is_part_of() -> None:
     row = make_row()
-    part = row.at(16)
-    assert (part.what, part.start, part.end, part.details) == ("Fixed part", 12, 28, "BinaryRow")
-    assert str(part).startswith(
-        "Fixed part: 2 slots, 16 bytes\n  _MIN_KEY\n  BinaryRow; “at” counts from byte 4\n"
-    )
-    assert row.at(0).what == "Arity"
+    part = row.focus(row.children[2])
+    assert (part.what, part.start, part.end) == ("Fixed part", 12, 28)
+    assert row.at(16).what == "BinaryRow", "a small row is shown whole"
     assert row.focus(row).summary == row.summary
+    file = Span(
+        0,
+        1000,
+        "file",
+        children=(Span(0, 956, "head"), Span(956, 1000, "tail", None, "", [_shift(row, 956)])),
+    )
+    found = Explanation(bytes(956) + bytes(row.data), file, place="m0").at(956 + 16)
+    assert (found.what, found.start, found.details) == ("BinaryRow", 956, "file › tail")
+    assert str(found).startswith(
+        "BinaryRow: 2 fields, 44 bytes\n  m0\n  file › tail; “at” counts from byte 960\n"
+    )
+
+
+def _shift(span: Span, by: int) -> Span:
+    return Span(
+        span.start + by,
+        span.end + by,
+        span.label,
+        span.value,
+        span.note,
+        [_shift(child, by) for child in span.children],
+        role=span.role,
+        number=span.number,
+        origin=None if span.origin is None else span.origin + by,
+    )
 
 
 def test_an_offset_outside_is_refused() -> None:
