@@ -59,21 +59,27 @@ def iter_records(data: bytes, path: str | None = None) -> Iterator[dict[str, Any
         raise Unsupported("the Avro file does not hold records", path=path)
     smallest = measure_schema(header.schema).smallest
     read_items = _make_reader(header.schema, path)
+    empty = MAX_EMPTY_RECORDS  # of the whole file: a block of them takes next to no bytes, so there may be many blocks
     for block in iter_blocks(data, header, path):
         content = decompress_block(data, block, header.codec, path)
-        check_count(block, smallest, len(content), path)
+        check_count(block, smallest, len(content), path, empty)
+        empty -= 0 if smallest else block.count
         for record in read_items(block, content):
             if record is None:
                 raise Corrupt("null where a record must be", path=path, offset=block.offset)
             yield record
 
 
-def check_count(block: AvroBlock, smallest: int, size: int, path: str | None) -> None:
+def check_count(
+    block: AvroBlock, smallest: int, size: int, path: str | None, empty: int = MAX_EMPTY_RECORDS
+) -> None:
     """Raise `Corrupt` if a block claims more records than its `size` bytes can hold, `smallest` bytes each.
+
+    Of records that take no bytes there may be `empty`.
 
     >>> check_count(AvroBlock(offset=0, count=3, start=2, size=3), 1, 3, None)
     """
-    limit = size // smallest if smallest else MAX_EMPTY_RECORDS
+    limit = size // smallest if smallest else empty
     if block.count > limit:
         expected = f"at most {limit} records in {size} bytes"
         raise Corrupt(
