@@ -10,6 +10,7 @@ import rich_click as click
 import lakelens as ll
 from lakelens.cli.bytes_command import show_bytes
 from lakelens.errors import LakeError
+from lakelens.views.terminal import print_view
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,14 +37,14 @@ def demo(directory: Path) -> None:
 def show(path: str, snapshot: str | None, detail: int) -> None:
     """Show what a table is made of."""
     table = ll.open(path)
-    (table if snapshot is None else table.snapshot(snapshot)).show(detail=detail)
+    print_view(table if snapshot is None else table.snapshot(snapshot), detail)
 
 
 @commands.command()
 @click.argument("path")
 def tree(path: str) -> None:
     """Show every file in a table's directory with its role."""
-    ll.open(path).tree().show(detail=2)
+    print_view(ll.open(path).tree(), 2)
 
 
 @commands.command()
@@ -51,7 +52,7 @@ def tree(path: str) -> None:
 @click.option("--depth", default=4, show_default=True, help="how many levels to look at")
 def find(root: str, depth: int) -> None:
     """List the tables below a directory."""
-    ll.find(root, depth=depth).show(detail=2)
+    print_view(ll.find(root, depth=depth), 2)
 
 
 @commands.command()

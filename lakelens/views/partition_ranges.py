@@ -64,7 +64,7 @@ def word_ranges(ranges: Sequence[Range], spec_id: int | None) -> str:
     words = [
         _word(one) if len(mine) == 1 else f"{wording.clean(one.name, 40)} {_word(one)}" for one in mine[:3]
     ]
-    older = {one.spec_id: one.manifests for one in ranges if one.spec_id != spec_id}
+    older = {one.spec_id: one.manifests for one in ranges if one.spec_id not in (spec_id, None)}
     told = f": {', '.join(words)}" if words else ""
     left = [f"{wording.plural(number, 'manifest')} still in spec {spec}" for spec, number in older.items()]
     return told + (f"; {', '.join(left[:3])}" if left else "")
