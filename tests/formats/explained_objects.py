@@ -140,7 +140,8 @@ def _list_paimon(table: PaimonTable) -> Iterator[Explained]:
     yield from (Explained(f"tag {one.name}", one, one.raw) for one in table.refs.tags)
     met: set[str] = set()
     yield from (Explained(f"changelog {one.id}", one, one.raw) for one in table.changelogs)
-    for snapshot in table.snapshots:
+    snapshots: list[Any] = list(table.snapshots)
+    for snapshot in snapshots:
         yield Explained(f"snapshot {snapshot.id}", snapshot, snapshot.raw)
         for listed in snapshot.manifest_lists:
             yield Explained(f"{listed.role} list of {snapshot.id}", listed)
@@ -150,6 +151,10 @@ def _list_paimon(table: PaimonTable) -> Iterator[Explained]:
                 yield from _list_entries(manifest)
                 yield from _list_partition_stats(manifest)
         yield from (Explained(f"statistics {one.path}", one, one.raw) for one in snapshot.statistics)
+        if snapshot.index_manifest is not None:
+            data = table.context.store.read(table.context.layout.manifest(snapshot.index_manifest))
+            value = [one.raw for one in snapshot.index_files] if data.startswith(b"Obj\x01") else ANY
+            yield Explained(f"index manifest of {snapshot.id}", snapshot, value, snapshot.index_manifest_view)
         for index in snapshot.index_files:
             if index.path not in met:
                 met.add(index.path)

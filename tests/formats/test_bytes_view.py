@@ -270,6 +270,15 @@ def test_what_has_no_bytes_says_so() -> None:
             assert "added after the file was written" in str(error)
 
 
+def test_the_bounds_of_a_wide_row_are_shown_from_their_slot_on() -> None:
+    column = open_lake("spark/paimon/pk-types").files[0].bounds["ts"]
+    explanation = column.bytes_view()
+    assert explanation.looked_at is not None
+    stats = open_lake("spark/paimon/pk-types").files[0].value_stats
+    leaf = explanation.find(explanation.looked_at)
+    assert leaf.number == stats.names.index("ts")
+
+
 def test_a_row_is_introduced_by_where_it_lies() -> None:
     """The lines above the bytes of the mock-up."""
     table = open_lake("spark/paimon/pk-partitioned")
@@ -325,9 +334,23 @@ def test_the_vector_that_reaches_a_file_is_shown(case: str) -> None:
         assert_stored(explanation)
 
 
+def read_orc_length(data: bytes) -> int:
+    """The footer's length, field 1 of the postscript: a varint behind its tag."""
+    postscript = data[-1 - data[-1] : -1]
+    assert postscript[0] == 0x08
+    length, shift = 0, 0
+    for byte in postscript[1:]:
+        length |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            break
+    return length
+
+
 FOOTERS = (
     ("spark/paimon/types-parquet", lambda data: len(data) - 8 - int.from_bytes(data[-8:-4], "little"), -8),
     ("spark/paimon/types-avro", lambda data: 4, None),
+    ("spark/hive/orc", lambda data: len(data) - 1 - data[-1] - read_orc_length(data), None),
     (
         "spark/iceberg/v3-merge-on-read",
         lambda data: len(data) - 16 - int.from_bytes(data[-12:-8], "little"),

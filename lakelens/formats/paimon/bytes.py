@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from lakelens.codecs.binary_slot import count_null_bytes
 from lakelens.codecs.explain import explain
 from lakelens.errors import LakeError
 from lakelens.formats.bytes import Part, explain_file, explain_parts, focus_on, make_explanation, read_octets
@@ -216,9 +217,11 @@ def explain_bounds(bounds: ColumnBounds, file: PaimonDataFile) -> Explanation:
     position = next((i for i, column in enumerate(stats.columns) if column.id == bounds.field_id), None)
     place = f"{VALUE_STATS} of {file.file_name}"
     details = join_words(f"{bounds.name} is field {position} of both rows", describe_entry(file))
-    return _explain_both_rows(
-        stats, Words("Bounds", f"{bounds.name} {bounds.type}", place, details), file.manifest
-    )
+    words = Words("Bounds", f"{bounds.name} {bounds.type}", place, details)
+    explanation = _explain_both_rows(stats, words, file.manifest)
+    if position is not None:  # a view of many columns begins at this one's slot in the first row
+        explanation.looked_at = 4 + count_null_bytes(len(stats.columns)) + 8 * position
+    return explanation
 
 
 def explain_list_stats(stats: SimpleStats, manifest: PaimonManifest, label: str) -> Explanation:

@@ -156,7 +156,12 @@ class PaimonSnapshot(Snapshot):
         from lakelens.formats.paimon.deletes import find_dangling
 
         names = {file.file_name for file in self.files if isinstance(file, PaimonDataFile)}
-        return find_dangling(self._deletes, names) if not self._is_incomplete else ()
+        found = find_dangling(self._deletes, names) if not self._is_incomplete else ()
+        for dangling in found:
+            self.context.findings.add(
+                "warning", "dangling-deletes", dangling.file.path, dangling.reason, (self.id,)
+            )
+        return found
 
     def count_live_rows(self, *, read: bool = True) -> LiveRows:
         """Count the rows that a batch reader sees; None, with the reason, where keys must be merged to know.
@@ -199,6 +204,14 @@ class PaimonSnapshot(Snapshot):
         from lakelens.formats.paimon.bytes import explain_snapshot
 
         return explain_snapshot(self)
+
+    def index_manifest_view(self) -> Explanation:
+        """The bytes of the index manifest, which names every index file. Raises `LakeError` for a snapshot without one."""
+        from lakelens.formats.paimon.bytes import explain_index_manifest
+
+        if self.index_manifest is None:
+            raise LakeError("the snapshot has no index manifest", path=self.path)
+        return explain_index_manifest(self.context.layout.manifest(self.index_manifest), self.context)
 
     def _read_statistics(self, path: str, name: str) -> StatisticsFile:
         data = self.context.store.read(path)
