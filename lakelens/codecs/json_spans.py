@@ -30,6 +30,7 @@ GROUP = 1000
 
 _BOM = b"\xef\xbb\xbf"
 _TEXT = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_BLANK = frozenset((b" ", b"\t", b"\r", b"\n"))
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
 _STRING = re.compile(_TEXT, re.DOTALL)
 _SCALAR = re.compile(rb"[^\s,\[\]{}\"]*+")
@@ -37,6 +38,7 @@ _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 # up to the next bracket, or comma, that is not inside a text
 _TO_BRACKET = re.compile(rb'[^"{}\[\]]*+(?:' + _TEXT + rb'[^"{}\[\]]*+)*+([{}\[\]])', re.DOTALL)
 _TO_MARK = re.compile(rb'[^"{}\[\],]*+(?:' + _TEXT + rb'[^"{}\[\],]*+)*+([{}\[\],])', re.DOTALL)
+_INTEGER = re.compile(rb"-?[0-9]+")
 _LITERALS = {b"true": True, b"false": False, b"null": None}
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _GROUP_LABEL = re.compile(r"\[([0-9]+)\] to \[([0-9]+)\]")
@@ -82,6 +84,17 @@ def find_json(span: Span, path: Sequence[str | int]) -> Span:
     if found is None:
         raise KeyError(path)
     return found
+
+
+class _NotJson(ValueError):
+    """A word that Python's decoder takes for a number and JSON does not have."""
+
+
+def _refuse(word: str) -> NoReturn:
+    raise _NotJson(word)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 class _Document:
@@ -139,7 +152,10 @@ class _Document:
         text = ""
         try:
             text = piece[skipped:].decode()
-            return json.loads(text, parse_constant=self.refuse_constant)
+            return _DECODER.decode(text)
+        except _NotJson as error:
+            word = str(error)
+            self.fail(max(0, self.text.find(word.encode(), start)), f"{word}, which is not JSON")
         except UnicodeDecodeError as error:
             at = start + skipped + error.start
             self.fail(at, "text that is not UTF-8", seen=error.object[error.start : error.start + 4].hex(" "))
@@ -150,9 +166,6 @@ class _Document:
             self.fail(start, f"not JSON: {error}")
         except RecursionError:
             self.fail(start, "a JSON document that is nested too deeply")
-
-    def refuse_constant(self, word: str) -> NoReturn:
-        self.fail(max(0, self.text.find(word.encode())), f"{word}, which is not JSON")
 
     def explain(self) -> Iterator[Span]:
         text, at = self.text, 0
@@ -182,6 +195,8 @@ class _Document:
 
     def skip(self, at: int, stop: int | None = None) -> tuple[tuple[Span, ...], int]:
         """The blanks at a place, as a leaf if there are any, and the place behind them."""
+        if self.text[at : at + 1] not in _BLANK:
+            return (), at
         match = _BLANKS.match(self.text, at, len(self.text) if stop is None else stop)
         end = match.end() if match else at
         return ((self.leaf(at, end, "blanks", role="padding"),) if end > at else ()), end
@@ -201,7 +216,11 @@ class _Document:
                 partial(self.explain_container, at, end, path, depth),
             )
         end = self.end_scalar(at, first)
-        return self.leaf(at, end, label, self.decode(at, end), path)
+        word = self.text[at:end]
+        if word in _LITERALS:
+            return self.leaf(at, end, label, _LITERALS[word], path)
+        value = int(word) if len(word) < 20 and _INTEGER.fullmatch(word) else self.decode(at, end)
+        return self.leaf(at, end, label, value, path)
 
     def end_scalar(self, at: int, first: bytes) -> int:
         """The byte behind a text, number or word that is one; its value may still be none (a text that is not UTF-8)."""

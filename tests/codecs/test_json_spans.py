@@ -138,7 +138,7 @@ def test_nesting_without_end_is_bounded(opening: bytes) -> None:
     assert find_error(explain_json(b"[" + deepest + b"]")) is not None
 
 
-@pytest.mark.parametrize("count", [GROUP - 1, GROUP, GROUP + 1, 3 * GROUP, 3 * GROUP + 1])
+@pytest.mark.parametrize("count", [GROUP, GROUP + 1, 2 * GROUP])
 def test_long_lists_come_in_groups(count: int) -> None:
     for value in (list(range(count)), {f"k{i}": [i] for i in range(count)}):
         data = json.dumps(value).encode()

@@ -116,18 +116,22 @@ def test_checksums_of_the_neighbour(content: bytes, size: int, kind: str) -> Non
     root.check()
     sums = root.children[2:]
     assert root.value == tuple(part.value for part in sums)
-    assert all(part.note.startswith(f"{kind} of bytes") for part in sums)
+    if checksums(content, size, "CRC-32") != checksums(
+        content, size, "CRC-32C"
+    ):  # both of FF are FF 00 00 00
+        assert any(part.note.startswith(f"{kind} of bytes") for part in sums)
+    assert all(part.note.endswith("matches") for part in sums)
     if content:
         wrong = bytes([content[0] ^ 1]) + content[1:]
         error = find_error(explain_crc(data, neighbour=wrong))
         assert isinstance(error, Corrupt) and error.offset == 8
         assert find_error(explain_crc(data, neighbour=content + bytes(size))) is not None
-    assert_survives(explain_crc, data)
 
 
 def test_a_checksum_file_of_hadoop() -> None:
-    data = bytes.fromhex("63726300 00000200 7e4af5e2".replace(" ", ""))
+    data = bytes.fromhex("63726300 00000200 7e4af5e2")
     root = explain_crc(data)
+    assert_survives(explain_crc, data)
     assert [part.value for part in root.children] == ["crc", 512, 0x7E4AF5E2]
     large = checksums(bytes(2500), 1, "CRC-32C")
     assert [len(part.children) for part in explain_crc(large).children] == [0, 0, 1000, 1000, 500]
