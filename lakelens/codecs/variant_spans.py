@@ -14,15 +14,24 @@ decoder. Refused besides what that refuses: values that share bytes or lie outsi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+from lakelens.codecs.binary_slot_spans import count_bytes
 from lakelens.codecs.binary_window import Window, rebase
 from lakelens.codecs.span import Late, Octets, Span, tell_damage
 from lakelens.codecs.span_reader import group_items, make_line
 from lakelens.codecs.variant import MAX_DEPTH, Variant
+from lakelens.codecs.variant_metadata_spans import (
+    decode_names,
+    explain_numbers,
+    explain_variant_metadata,
+    measure_metadata,
+    note_offset,
+    read_uints,
+)
 from lakelens.errors import Corrupt, LakeError
 
 _NO_NAMES = bytes.fromhex("010000")  # metadata without a key: enough for values that are not nested
@@ -122,112 +131,6 @@ def _explain_halves(window: Window) -> Iterator[Span]:
     yield explain_variant_metadata(window.data, middle, end)
 
 
-# -- metadata
-
-
-def explain_variant_metadata(data: Octets, start: int = 0, end: int | None = None) -> Span:
-    """The spans of the metadata of a variant; the value is the tuple of its keys.
-
-    >>> root = explain_variant_metadata(bytes.fromhex("0101000161"))
-    >>> root.value, root.children[0].note
-    (('a',), 'version 1, not sorted, offsets of 1 byte')
-    """
-    window = Window(data, start, len(data) if end is None else end)
-    names = Late(lambda: decode_names(window, start, window.end))
-    note = f"{window.end - start:,} bytes, the names of keys"
-    return Span(start, window.end, "Metadata", names, note, partial(_explain_metadata, window))
-
-
-def _explain_metadata(window: Window) -> Iterator[Span]:
-    start, end = window.start, window.end
-    size, count = _read_metadata_head(window, start, end)
-    header = window[start]
-    is_sorted = "sorted" if header & 0x10 else "not sorted"
-    note = f"version {header & 0x0F}, {is_sorted}, offsets of {_bytes(size)}"
-    yield Span(start, start + 1, "header", None, note)
-    first = start + 1 + size
-    yield Span(start + 1, first, "dictionary size", count, f"{count:,} key{'' if count == 1 else 's'}")
-    yield from _explain_numbers(window, "offset", first, size, count + 1, _note_offset)
-    text = first + (count + 1) * size
-    ends = _read_uints(window, first, size, count + 1)
-    if ends[0] and text + ends[0] <= end:
-        yield Span(text, text + ends[0], "unexplained", None, "before the first name", role="unexplained")
-
-    def make(low: int, high: int) -> Iterator[Span]:
-        for i in range(low, high):
-            name = _decode_name(window, (text + ends[i], text + ends[i + 1], end), first + i * size)
-            note = f"key {i:,}, UTF-8"
-            yield Span(text + ends[i], text + ends[i + 1], "name", name, note, number=i)
-
-    _check_ascending(ends, text, end, first, size)
-    yield from group_items(count, lambda i: text + ends[i], "names", make)
-
-
-def decode_names(window: Window, start: int, end: int) -> tuple[str, ...]:
-    """The keys that the metadata from `start` to `end` holds. Raises `Corrupt`."""
-    size, count = _read_metadata_head(window, start, end)
-    first = start + 1 + size
-    text = first + (count + 1) * size
-    ends = _read_uints(window, first, size, count + 1)
-    return tuple(
-        _decode_name(window, (text + ends[i], text + ends[i + 1], end), first + i * size)
-        for i in range(count)
-    )
-
-
-def measure_metadata(window: Window, start: int, end: int) -> int:
-    """Where the metadata that begins at `start` ends: its last offset tells. Raises `Corrupt`."""
-    size, count = _read_metadata_head(window, start, end)
-    first = start + 1 + size
-    last = first + count * size
-    stop = last + size + int.from_bytes(window.take(last, last + size), "little")
-    if stop > end:
-        raise Corrupt(
-            "variant metadata cut short", offset=last, expected=f"{stop - start} bytes", seen=end - start
-        )
-    return stop
-
-
-def _read_metadata_head(window: Window, start: int, end: int) -> tuple[int, int]:
-    """The bytes of an offset and the number of keys, once all offsets are known to be there."""
-    if end - start < 1:
-        raise Corrupt("variant metadata cut short", offset=start, expected="1 byte", seen="0 bytes")
-    header = window[start]
-    if header & 0x0F != 1:
-        raise Corrupt("unknown version of variant metadata", offset=start, expected="1", seen=header & 0x0F)
-    size = (header >> 6) + 1
-    count = int.from_bytes(window.take(start + 1, min(start + 1 + size, end)), "little")
-    needed = 1 + size + (count + 1) * size
-    if needed > end - start:
-        expected, seen = f"{needed} bytes", f"{end - start} bytes"
-        raise Corrupt("variant metadata cut short", offset=start, expected=expected, seen=seen)
-    return size, count
-
-
-def _decode_name(window: Window, place: tuple[int, int, int], offset: int) -> str:
-    low, high, end = place
-    if not low <= high <= end:
-        raise Corrupt("variant key outside the metadata", offset=offset, seen=f"bytes {low} to {high}")
-    return _decode_text(window, low, high)
-
-
-def _check_ascending(ends: Sequence[int], text: int, end: int, first: int, size: int) -> None:
-    """Raise `Corrupt` at the first name that ends before it begins, or outside."""
-    for i in range(len(ends) - 1):
-        low, high = text + ends[i], text + ends[i + 1]
-        if not low <= high <= end:
-            seen = f"bytes {low} to {high}"
-            raise Corrupt("variant key outside the metadata", offset=first + i * size, seen=seen)
-
-
-def _decode_text(window: Window, start: int, end: int) -> str:
-    content = window.take(start, end)
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise Corrupt("text is not UTF-8", offset=start + error.start, seen=content.hex()) from None
-
-
 # -- values
 
 
@@ -288,14 +191,14 @@ def _split_primitive(window: Window, basic: int, header: int, start: int, limit:
     at = start + 1
     if basic == 1:
         _require(window, at, header, limit)
-        yield Span(start, at, "header", None, f"short string: {_bytes(header)}, UTF-8")
+        yield Span(start, at, "header", None, f"short string: {count_bytes(header)}, UTF-8")
         if header:
             yield Span(at, at + header, "content")
     elif header in _LONG:
         _require(window, at, 4, limit)
         size = int.from_bytes(window.take(at, at + 4), "little")
         _require(window, at + 4, size, limit)
-        yield Span(start, at, "header", None, f"{_LONG[header]}: {_bytes(size)}")
+        yield Span(start, at, "header", None, f"{_LONG[header]}: {count_bytes(size)}")
         yield Span(at, at + 4, "length", size)
         if size:
             yield Span(at + 4, at + 4 + size, "content")
@@ -303,7 +206,7 @@ def _split_primitive(window: Window, basic: int, header: int, start: int, limit:
         name, size = _PRIMITIVES[header]
         _require(window, at, size, limit)
         yield Span(
-            start, at, "header", None, name if size == 0 else f"{name}: {_bytes(size)} after the header"
+            start, at, "header", None, name if size == 0 else f"{name}: {count_bytes(size)} after the header"
         )
         if name.startswith("decimal"):
             yield Span(at, at + 1, "scale", window[at])
@@ -352,30 +255,30 @@ def _explain_container(
     kind = "object" if found.id_size else "array"
     value = Late(lambda: _decode_value(window, start, found.end, names.metadata))
     parts = partial(_explain_container_parts, window, names, found, depth)
-    note = f"{kind}: {_bytes(found.end - start)}"
+    note = f"{kind}: {count_bytes(found.end - start)}"
     return Span(start, found.end, label, value, note, parts, number=number)
 
 
 def _explain_container_parts(window: Window, names: _Names, found: _Container, depth: int) -> Iterator[Span]:
     start, count = found.start, found.count
     kind = "object" if found.id_size else "array"
-    sizes = f"offsets of {_bytes(found.offset_size)}"
-    sizes += f", field ids of {_bytes(found.id_size)}" if found.id_size else ""
+    sizes = f"offsets of {count_bytes(found.offset_size)}"
+    sizes += f", field ids of {count_bytes(found.id_size)}" if found.id_size else ""
     yield Span(start, start + 1, "header", None, f"{kind}, {sizes}")
     noun = "field" if found.id_size else "element"
     count_note = f"{count:,} {noun}{'' if count == 1 else 's'}"
     yield Span(found.count_at, found.ids, "num_elements", count, count_note)
     if found.id_size:
-        yield from _explain_numbers(
+        yield from explain_numbers(
             window, "field id", found.ids, found.id_size, count, partial(_check_key, names.names)
         )
-    yield from _explain_numbers(window, "offset", found.offsets, found.offset_size, count + 1, _note_offset)
+    yield from explain_numbers(window, "offset", found.offsets, found.offset_size, count + 1, note_offset)
     yield from _explain_members(window, names, found, depth)
 
 
 def _explain_members(window: Window, names: _Names, found: _Container, depth: int) -> Iterator[Span]:
     """The values of an object or array, in order of bytes."""
-    starts = _read_uints(window, found.offsets, found.offset_size, found.count)
+    starts = read_uints(window, found.offsets, found.offset_size, found.count)
     order = sorted(range(found.count), key=starts.__getitem__)
 
     def bound(k: int) -> int:
@@ -403,34 +306,6 @@ def _name_member(window: Window, names: _Names, found: _Container, i: int) -> st
     return names.names[key] if names.names is not None and key < len(names.names) else f"key {key}"
 
 
-# -- numbers side by side
-
-
-def _explain_numbers(
-    window: Window, label: str, start: int, size: int, count: int, note: Callable[[int, int], str]
-) -> Iterator[Span]:
-    """A line for each unsigned number of a list; `note(number, offset)` says what it means, or raises `Corrupt`.
-
-    The last offset of a list belongs to none of its members: it is where the last one ends.
-    """
-    members = count - 1 if label == "offset" else count
-
-    def make(low: int, high: int) -> Iterator[Span]:
-        for i in range(low, high):
-            at = start + i * size
-            number = int.from_bytes(window.take(at, at + size), "little")
-            try:
-                yield Span(at, at + size, label, number, note(number, at), number=i if i < members else None)
-            except Corrupt as error:
-                yield tell_damage(at, at + size, error)
-
-    yield from group_items(count, lambda i: start + i * size, f"{label}s", make)
-
-
-def _note_offset(number: int, offset: int) -> str:
-    return f"+{number:,}"
-
-
 def _check_key(names: tuple[str, ...] | None, number: int, offset: int) -> str:
     if names is None:
         return f"key {number}"
@@ -439,16 +314,7 @@ def _check_key(names: tuple[str, ...] | None, number: int, offset: int) -> str:
     return f"key {number}: {names[number]}"
 
 
-def _read_uints(window: Window, start: int, size: int, count: int) -> list[int]:
-    content = window.take(start, start + count * size)
-    return [int.from_bytes(content[i : i + size], "little") for i in range(0, count * size, size)]
-
-
 def _require(window: Window, offset: int, size: int, limit: int) -> None:
     if offset + size > limit:
         seen = f"{max(limit - offset, 0)} bytes"
         raise Corrupt("variant value cut short", offset=offset, expected=f"{size} bytes", seen=seen)
-
-
-def _bytes(size: int) -> str:
-    return f"{size:,} byte{'' if size == 1 else 's'}"
