@@ -21,7 +21,7 @@ from lakelens.errors import Corrupt
 WHAT = "a global index"
 TRAILER = 5  # the compression byte and the CRC word
 #: Larger blocks than this are not listed; writers close a block at 64 KiB.
-MAX_BLOCK = 1 << 23
+MAX_BLOCK = 1 << 21
 COMPRESSIONS = {0: "none", 1: "zstd", 2: "lz4", 3: "lzo"}
 _MAX_VARINT = 9
 

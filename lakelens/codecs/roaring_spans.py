@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pyroaring import BitMap64
 
 _WHAT = "a Roaring bitmap"
+_PLAIN = COOKIE.to_bytes(4, "little")
 _VALUES_IN_A_LINE = 4
 
 
@@ -93,11 +94,30 @@ def explain_roaring64(data: Octets, start: int = 0, end: int | None = None) -> S
 
 def measure_roaring32(data: Octets, start: int, end: int) -> int:
     """The byte after a 32-bit bitmap that starts at `start`, from its headers alone. Raises `Corrupt`."""
+    plain = _measure_plain(data, start, end)
+    if plain is not None:
+        return plain
     head = _read_head(data, start, end)
     stop = head.body
     for container in _find_containers(data, head, end):
         stop = container.end
     return stop
+
+
+def _measure_plain(data: Octets, start: int, end: int) -> int | None:
+    """The same for a whole bitmap without run containers, quickly: there may be millions of small ones; None for others."""
+    head = bytes(data[start : min(start + 8, end)])
+    if len(head) < 8 or head[:4] != _PLAIN:
+        return None
+    count = int.from_bytes(head[4:], "little")
+    if not count:
+        return start + 8
+    if count > 1 << 16 or 8 * count > end - start - 8:
+        return None
+    pairs = struct.unpack(f"<{2 * count}H", bytes(data[start + 8 : start + 8 + 4 * count]))
+    sizes = sum(2 * (less + 1) if less < MAX_ARRAY else BITMAP_BYTES for less in pairs[1::2])
+    stop = start + 8 + 8 * count + sizes
+    return stop if stop <= end else None
 
 
 @dataclass(frozen=True, slots=True)
