@@ -8,17 +8,22 @@ See "Index manifest" and "Table index" of the Paimon documentation. Types that a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
-from lakelens.errors import Corrupt
+from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.paimon.containers import decode_container
+from lakelens.formats.paimon.index_contents import read_hashes, read_vectors
 from lakelens.formats.paimon.manifest import read_metadata
 from lakelens.model.datafile import IndexFile
 from lakelens.model.explainable import Source
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pyroaring import FrozenBitMap64
+
     from lakelens.formats.paimon.context import TableContext
 
 HASH = "HASH"
@@ -35,6 +40,44 @@ class PaimonIndexFile(IndexFile):
 
     manifest: str | None = None
     global_index: Mapping[str, Any] | None = None
+    _contents: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class HashIndexFile(PaimonIndexFile):
+    """A `HASH` index file of a bucket: which keys it holds, by their hashes."""
+
+    @property
+    def hashes(self) -> NDArray[np.int32]:
+        """The hash of each key, in file order: an array of int32, read when it is asked for. Raises `LakeError`."""
+        hashes: Any = _ask(self, self._contents)
+        return cast("NDArray[np.int32]", hashes)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class VectorIndexFile(PaimonIndexFile):
+    """A `DELETION_VECTORS` index file: which rows of which data files are deleted."""
+
+    @property
+    def vectors(self) -> Mapping[str, FrozenBitMap64]:
+        """The deleted rows of each data file by its name, counted from 0; a vector is read when it is asked for."""
+        vectors: Any = _ask(self, self._contents)
+        return cast("Mapping[str, FrozenBitMap64]", vectors)
+
+
+def _ask(file: PaimonIndexFile, contents: Source | None) -> Any:
+    if contents is None:
+        raise LakeError("an index file that belongs to no open table cannot be read", path=file.path)
+    return contents(file)
+
+
+# what is made of a record by its type, and how the contents of its file are read
+_Kind = tuple[type[PaimonIndexFile], Callable[..., Any] | None]
+_KINDS: dict[str, _Kind] = {
+    HASH: (HashIndexFile, read_hashes),
+    DELETION_VECTORS: (VectorIndexFile, read_vectors),
+}
+_OTHER_KIND: _Kind = (PaimonIndexFile, None)
 
 
 def read_index_files(context: TableContext, name: str) -> tuple[PaimonIndexFile, ...]:
@@ -57,7 +100,8 @@ def _make_file(
         )
     partition, bucket = raw.get("_PARTITION") or b"", raw.get("_BUCKET")
     external = raw.get("_EXTERNAL_PATH")
-    return PaimonIndexFile(
+    made, read = _KINDS.get(kind, _OTHER_KIND)
+    return made(
         kind,
         _locate(context, name, external, partition, bucket or 0, manifest),
         external or name,
@@ -71,6 +115,7 @@ def _make_file(
         global_index=_make_global(raw.get("_GLOBAL_INDEX")),
         _source=Source("lakelens.formats.paimon.file_bytes.explain_index_file", context),
         _vectors=Source("lakelens.formats.paimon.file_bytes.explain_vector", context),
+        _contents=None if read is None else Source(read, context),
     )
 
 
