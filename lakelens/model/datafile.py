@@ -96,8 +96,10 @@ class DataFile(Explainable, Displayable, ABC):
         Read from the metadata where one deletion vector with a recorded number of rows is all; else `deleted_positions`
         are. Raises `LakeError` when a delete cannot be read.
         """
-        from lakelens.model.deletes import count_live_rows
+        from lakelens.model.deletes import LiveRows, count_live_rows
 
+        if self.content != "data":
+            return LiveRows(None, "it holds no rows of the table", None, None, None)
         return count_live_rows([self], raise_error)
 
     @property

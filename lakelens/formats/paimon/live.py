@@ -43,6 +43,8 @@ def count_rows(
 
 def count_file(context: TableContext, file: PaimonDataFile, report: Report | None = None) -> LiveRows:
     """The rows of one file that no vector deletes; unknown where its keys are merged with those of other files."""
+    if file.content != "data":
+        return LiveRows(None, "it holds no rows of the table", None, None, None)
     counted = count_live_rows([file], report)
     if not context.schema.primary_keys or (skips_level_0(context) and file.level):
         return counted

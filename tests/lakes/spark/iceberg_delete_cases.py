@@ -91,6 +91,31 @@ def equality_dropped(spark: Any, t: str, version: int) -> str:
     return run(spark, t, "ALTER TABLE {t} DROP COLUMN gone", "ALTER TABLE {t} ADD COLUMN gone STRING")
 
 
+@case("equality-deletes-defaults", 3)
+def equality_defaults(spark: Any, t: str, version: int) -> str:
+    """A delete by a column that older files do not have compares its initial default."""
+    run(
+        spark,
+        t,
+        f"CREATE TABLE {{t}} (id INT) {properties(version)}",
+        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ * FROM VALUES (1), (2)",
+    )
+    kinds = spark._jvm.org.apache.iceberg.types.Types
+    literal = spark._jvm.org.apache.iceberg.expressions.Literal
+    update = jtable(spark, t).updateSchema()
+    update.addColumn("n", kinds.IntegerType.get(), "a number", literal.of(5))
+    update.addColumn("s", kinds.StringType.get(), "a text", literal.of("unset"))
+    update.commit()
+    run(
+        spark,
+        t,
+        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ * FROM VALUES (3, 5, 'set'), (4, 6, 'unset'), (2, 7, NULL)",
+    )
+    delete_keys(spark, t, "CAST('unset' AS STRING) AS s, CAST(2 AS INT) AS id")
+    delete_keys(spark, t, "CAST(5 AS INT) AS n")
+    return t
+
+
 def _equality_in(name: str, form: str, property_: str) -> None:
     @case(f"equality-deletes-{name}", 2)
     def make(spark: Any, t: str, version: int) -> str:
