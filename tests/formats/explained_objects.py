@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from lakelens.codecs.deletion_vector import decode_hash_index, decode_iceberg_dv, decode_paimon_dv_file
@@ -185,3 +186,13 @@ def _list_hive(table: Table) -> Iterator[Explained]:
     for file in table.files:
         if file.size_bytes:
             yield from _list_file(file.path, file)
+
+
+def assert_stored(explanation: Explanation) -> None:
+    """Where the explanation says that its bytes lie in a file, there they lie."""
+    if explanation.base is None:
+        return
+    assert explanation.path is not None
+    start = explanation.base + explanation.start
+    stored = Path(explanation.path).read_bytes()[start : start + len(explanation)]
+    assert bytes(explanation.data[explanation.start : explanation.end]) == stored

@@ -18,7 +18,7 @@ from lakelens.formats import bytes as stored_bytes
 from lakelens.model.explanation import Explanation
 from tests.codecs.span_checks import assert_tiles, find_error
 from tests.formats.engine_lake import LAKES
-from tests.formats.explained_objects import ANY, Explained, list_objects
+from tests.formats.explained_objects import ANY, Explained, assert_stored, list_objects
 
 CASES = (
     *(
@@ -60,16 +60,6 @@ def test_every_object_shows_its_bytes(case: str) -> None:
         assert explanation.what and explanation.summary, one
         if one.value is not ANY:
             assert is_same(find_value(explanation), one.value), one
-
-
-def assert_stored(explanation: Explanation) -> None:
-    """Where the explanation says that its bytes lie in a file, there they lie."""
-    if explanation.base is None:
-        return
-    assert explanation.path is not None
-    start = explanation.base + explanation.start
-    stored = Path(explanation.path).read_bytes()[start : start + len(explanation)]
-    assert bytes(explanation.data[explanation.start : explanation.end]) == stored
 
 
 def find_value(explanation: Explanation) -> Any:
@@ -244,132 +234,6 @@ def test_rows_and_partitions_equal_plain_ones() -> None:
         repr(file.partition),
         str(file.partition),
     )
-
-
-def test_what_has_no_bytes_says_so() -> None:
-    hive = open_lake("spark/hive/parquet")
-    for thing in (hive, hive.current, hive.schema):
-        with pytest.raises(LakeError, match="no bytes belong to"):
-            thing.bytes_view()
-    with pytest.raises(LakeError, match="data file"):
-        hive.bytes_view()
-    paimon = open_lake("spark/paimon/branches")
-    with pytest.raises(LakeError, match="a branch is a folder"):
-        paimon.refs["main"].bytes_view()
-    file = paimon.files[0]
-    with pytest.raises(LakeError, match="no file index"):
-        file.file_index_view()
-    added = open_lake("spark/paimon/schema-evolution-added")
-    columns = [column for one in added.files for column in one.bounds.values() if column.lower is None]
-    refused = [column for column in columns if column.nulls == column.values]
-    assert refused
-    for column in refused:
-        try:
-            assert isinstance(column.bytes_view(), Explanation)
-        except LakeError as error:
-            assert "added after the file was written" in str(error)
-
-
-def test_the_bounds_of_a_wide_row_are_shown_from_their_slot_on() -> None:
-    column = open_lake("spark/paimon/pk-types").files[0].bounds["ts"]
-    explanation = column.bytes_view()
-    assert explanation.looked_at is not None
-    stats = open_lake("spark/paimon/pk-types").files[0].value_stats
-    leaf = explanation.find(explanation.looked_at)
-    assert leaf.number == stats.names.index("ts")
-
-
-def test_a_row_is_introduced_by_where_it_lies() -> None:
-    """The lines above the bytes of the mock-up."""
-    table = open_lake("spark/paimon/pk-partitioned")
-    manifest = table.current.manifests[-1]
-    entry = manifest.entries[0]
-    view = entry.file.value_stats.min_values.bytes_view()
-    names = len(table.schema)
-    assert view.what == "BinaryRow"
-    assert view.summary.startswith(f"{names} fields, {len(view.data)} bytes, kind +I")
-    assert view.place == f"_FILE._VALUE_STATS._MIN_VALUES of {entry.file.file_name}"
-    where = f"entry 0 of {manifest.file_name}, bucket {entry.file.bucket} of {entry.file.partition}"
-    assert view.details == where
-
-
-def test_rows_of_uncompressed_manifests_have_a_place_in_the_file() -> None:
-    table = open_lake("paimon-java/2.0.0-manifest-avro-null")
-    file = table.files[0]
-    rows = (file.value_stats.min_values, file.value_stats.max_values, file.min_key, file.partition)
-    for row in rows:
-        view = row.bytes_view()
-        assert view.base is not None
-        assert_stored(view)
-        assert bytes(view.data) == row.stored
-
-
-def test_vectors_are_found_by_the_name_of_their_data_file() -> None:
-    table = open_lake("spark/paimon/append-deletion-vectors")
-    index = next(one for one in table.current.index_files if one.ranges)
-    with pytest.raises(Missing, match="no deletion vector of other"):
-        index.vector_view("other")
-    hashed = open_lake("spark/paimon/pk-dynamic-bucket").current.index_files[0]
-    with pytest.raises(LakeError, match="no deletion vector"):
-        hashed.vector_view("other")
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        "spark/paimon/append-deletion-vectors",
-        "spark/paimon/pk-deletion-vectors",
-        "paimon-java/2.0.0-pk-deletion-vectors-bitmap64",
-        "spark/iceberg/v3-merge-on-read",
-    ],
-)
-def test_the_vector_that_reaches_a_file_is_shown(case: str) -> None:
-    matches = [match for file in open_lake(case).files for match in getattr(file, "deletes", ())]
-    assert matches
-    for match in matches:
-        explanation = match.bytes_view()
-        assert explanation.what == "Deletion vector"
-        assert list(explanation.value) == list(match.positions)
-        assert explanation.start == match.offset
-        assert_stored(explanation)
-
-
-def read_orc_length(data: bytes) -> int:
-    """The footer's length, field 1 of the postscript: a varint behind its tag."""
-    postscript = data[-1 - data[-1] : -1]
-    assert postscript[0] == 0x08
-    length, shift = 0, 0
-    for byte in postscript[1:]:
-        length |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            break
-    return length
-
-
-FOOTERS = (
-    ("spark/paimon/types-parquet", lambda data: len(data) - 8 - int.from_bytes(data[-8:-4], "little"), -8),
-    ("spark/paimon/types-avro", lambda data: 4, None),
-    ("spark/hive/orc", lambda data: len(data) - 1 - data[-1] - read_orc_length(data), None),
-    (
-        "spark/iceberg/v3-merge-on-read",
-        lambda data: len(data) - 16 - int.from_bytes(data[-12:-8], "little"),
-        0,
-    ),
-)
-
-
-@pytest.mark.parametrize(("case", "find_start", "end"), FOOTERS, ids=[case for case, _, _ in FOOTERS])
-def test_a_footer_is_shown_in_its_file(
-    case: str, find_start: Callable[[bytes], int], end: int | None
-) -> None:
-    footer = list(open_lake(case).files)[-1].footer
-    explanation = footer.bytes_view()
-    data = Path(footer.path).read_bytes()
-    assert explanation.start == find_start(data)
-    if end is not None:
-        assert explanation.end == len(data) + end
-    assert footer.facts.format in explanation.what.lower()
 
 
 def test_octets_of_a_stored_file_are_its_bytes() -> None:
