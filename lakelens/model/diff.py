@@ -155,5 +155,4 @@ class Diff(Displayable):
 def _word_json(value: Any) -> str:
     import json
 
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 300 else f"{text[:300]}… ({len(text)} characters)"
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from lakelens.options import display
@@ -12,6 +12,7 @@ from lakelens.views import wording
 from lakelens.views.card import About, Bar, Block, Body, Cell, Column, Grid, Note, Pairs, Role
 from lakelens.views.glossary import find_meaning
 
+_SHORT = 12
 ABSENT = Cell("absent", "mute")
 
 
@@ -123,9 +124,10 @@ def grid(
     A column name that ends in `#` holds numbers, one that ends in `!` short words. `total` counts rows also where only the
     first ones were made. The names of the columns of an `open` grid are a lake's own.
     """
-    made = tuple(c if isinstance(c, Column) else _make_column(c) for c in columns)
     listed = [tuple(row) for row in rows]
     shown = tuple(listed[: display.max_rows])
+    named = [c if isinstance(c, Column) else _make_column(c) for c in columns]
+    made = tuple(_keep_whole(column, [row[i] for row in shown]) for i, column in enumerate(named))
     left = (len(listed) if total is None else total) - len(shown)
     one, many = (noun, f"{noun}s") if isinstance(noun, str) else noun
     more = f"… {wording.count(left)} more {one if left == 1 else many}" if left > 0 else ""
@@ -136,6 +138,12 @@ def _make_column(name: str) -> Column:
     if name.endswith("#"):
         return Column(name.removesuffix("#"), is_number=True)
     return Column(name.removesuffix("!"), is_short=name.endswith("!"))
+
+
+def _keep_whole(column: Column, found: Sequence[Cell]) -> Column:
+    """A column of short words is not broken."""
+    is_short = bool(found) and max(len(cell.text) for cell in found) <= _SHORT
+    return replace(column, is_short=True) if is_short and not column.is_number else column
 
 
 def bars(changes: Sequence[tuple[int, int]]) -> list[Cell]:
@@ -207,6 +215,14 @@ def fields(
     if absent:
         bodies.append(Note(f"null: {', '.join(wording.clean(key, 80) for key in absent[:40])}", "mute"))
     return bodies
+
+
+def _word_item(key: str, held: object) -> Cell:
+    """A value of a document; milliseconds since 1970 with the time that they are."""
+    if key.lower().endswith(("-ms", "millis")) and type(held) is int and 10**11 < held < 10**14:
+        time = datetime.fromtimestamp(held / 1000, UTC)
+        return Cell(f"{held}: {wording.moment(time, exact=True)} UTC")
+    return json_item(held)
 
 
 def json_item(thing: object) -> Cell:

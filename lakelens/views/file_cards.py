@@ -83,7 +83,7 @@ def _fold_fields(found: DataFile) -> Fold:
         bodies: list[Body] = [cells.pairs(items)]
         if absent:
             bodies.append(Note(f"null: {', '.join(wording.clean(name, 60) for name in absent[:60])}", "mute"))
-        told = [(name, cells.value(held)) for name, held in _work_out(found, record)]
+        told = [(name, _word_plain(name, held)) for name, held in _work_out(found, record)]
         if told:
             bodies += [Note("Not in this record, or inherited:"), cells.pairs(told)]
         return bodies
@@ -113,13 +113,19 @@ def _word_field(found: DataFile, name: str, held: Any) -> Cell:
         return word_stats(decoded, columns_elsewhere=name == "_VALUE_STATS")
     if name in ("partition", "_PARTITION"):
         return cells.code(str(found.partition) or "()")
-    return cells.value(held if callable(decoded) or decoded is None else decoded)
+    return _word_plain(name, held if callable(decoded) or decoded is None else decoded)
+
+
+def _word_plain(name: str, held: Any) -> Cell:
+    """A value as Python would print it; a path and a name of a file as they are."""
+    is_place = isinstance(held, str) and name.lower().endswith(("path", "file", "_file_name", "manifest"))
+    return cells.code(held) if is_place else cells.value(held)
 
 
 def _work_out(found: DataFile, record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name in _WORKED_OUT:
         held = getattr(found, name, None)
-        if held is not None and record.get(name) != held and held != found.path:
+        if held is not None and held not in (record.get(name), record.get("file_path"), found.path):
             yield name, held
 
 

@@ -16,6 +16,13 @@ from lakelens.views.meanings import tell_about
 from lakelens.views.present import describe, one
 
 _MOST_COUNTED = 200
+_NOUNS = {
+    "data": "data file",
+    "position_deletes": "position delete file",
+    "equality_deletes": "equality delete file",
+    "deletion_vector": "deletion vector",
+    "changelog": "changelog file",
+}
 
 
 def grid_files(files: Sequence[DataFile], how: str = "", noun: str = "file") -> Grid:
@@ -44,7 +51,8 @@ def grid_files(files: Sequence[DataFile], how: str = "", noun: str = "file") -> 
 def word_contents(files: FileSet) -> str:
     """How many files of which content."""
     counts = Counter(f.content for f in files)
-    return ", ".join(f"{wording.count(number)} {name.replace('_', ' ')}" for name, number in counts.items())
+    nouns = {content: _NOUNS.get(content, content) for content in counts}
+    return ", ".join(wording.plural(number, nouns[content]) for content, number in counts.items())
 
 
 @describe.register
