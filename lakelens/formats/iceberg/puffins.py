@@ -6,9 +6,10 @@ Follows the Puffin specification and "Table Statistics", "Partition Statistics" 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
-from lakelens.codecs.puffin import Blob, PuffinFooter, decode_footer, footer_size
+from lakelens.codecs.puffin import Blob, PuffinFooter, ThetaSketch, decode_footer, footer_size
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.iceberg.locations import find_present
 from lakelens.formats.iceberg.wire import WireStatistics
@@ -16,11 +17,45 @@ from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.model.explainable import Source
 
 if TYPE_CHECKING:
+    from pyroaring import FrozenBitMap64
+
     from lakelens.formats.iceberg.context import TableContext
     from lakelens.formats.iceberg.datafile import IcebergDataFile
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 
 _GUESS = 4096
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SketchFile(IndexFile):
+    """A Puffin file of table statistics."""
+
+    _contents: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @property
+    def sketches(self) -> Mapping[tuple[int, ...], ThetaSketch]:
+        """The sketches of distinct values by the ids of their fields, read when they are asked for. Raises `LakeError`."""
+        sketches: Any = _ask(self, self._contents)
+        return cast("Mapping[tuple[int, ...], ThetaSketch]", sketches)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class VectorFile(IndexFile):
+    """A Puffin file that deletion vectors of a snapshot lie in."""
+
+    _contents: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @property
+    def vectors(self) -> Mapping[str, FrozenBitMap64]:
+        """The deleted rows of each data file, counted from 0, by its name in `ranges`; read when they are asked for."""
+        vectors: Any = _ask(self, self._contents)
+        return cast("Mapping[str, FrozenBitMap64]", vectors)
+
+
+def _ask(file: IndexFile, contents: Source | None) -> Any:
+    if contents is None:
+        raise LakeError("an index file that belongs to no open table cannot be read", path=file.path)
+    return contents(file)
 
 
 class LazyBlobs(tuple[Blob, ...]):
@@ -148,7 +183,7 @@ def _note_gone(context: TableContext, kind: str, wire: WireStatistics) -> None:
 def _describe_statistics_index(
     context: TableContext, wire: WireStatistics, raw: Mapping[str, Any]
 ) -> IndexFile:
-    return IndexFile(
+    return SketchFile(
         "STATISTICS",
         context.access.locator.locate(wire.statistics_path),
         wire.statistics_path,
@@ -157,6 +192,7 @@ def _describe_statistics_index(
         blobs=LazyBlobs(context, wire.statistics_path),
         raw=raw,
         _source=Source("lakelens.formats.iceberg.bytes.explain_index_file", context),
+        _contents=Source("lakelens.formats.iceberg.puffin_contents.read_sketches", context),
     )
 
 
@@ -171,7 +207,7 @@ def _describe_vectors(context: TableContext, recorded: str, files: Sequence[Iceb
         }
         for file in files
     )
-    return IndexFile(
+    return VectorFile(
         "DELETION_VECTORS",
         files[0].path,
         recorded,
@@ -182,6 +218,7 @@ def _describe_vectors(context: TableContext, recorded: str, files: Sequence[Iceb
         raw={"files": tuple(file.raw for file in files)},
         _source=Source("lakelens.formats.iceberg.bytes.explain_index_file", context),
         _vectors=Source("lakelens.formats.iceberg.bytes.explain_index_vector", context),
+        _contents=Source("lakelens.formats.iceberg.puffin_contents.read_vectors", context, tuple(files)),
     )
 
 
