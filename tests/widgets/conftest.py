@@ -1,5 +1,5 @@
-"""The browser of the other tests, for widgets."""
+"""The browser and the JupyterLab of the other tests, for widgets."""
 
-from tests.browser.conftest import browser, page
+from tests.browser.conftest import browser, lab, page
 
-__all__ = ["browser", "page"]
+__all__ = ["browser", "lab", "page"]
