@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Displayable:
     """Gives an object its text tree, its HTML card and its page.
 
-    Detail runs from 0 (one line) over 1 (the card, folded) and 2 (opened one level) to 3 (everything).
+    Detail runs from 0 (one line) over 1 (the card: facts, folds with their answers, one of them open) and 2 (every fold
+    open, the footers of data files read, what each name means) to 3 (everything: documents as stored, longer lists).
     """
 
     __slots__ = ()

@@ -227,6 +227,8 @@ def _word_item(key: str, held: object) -> Cell:
 
 def json_item(thing: object) -> Cell:
     """A value of a document in one line: texts and numbers as they are, larger things by their size."""
+    if isinstance(thing, bytes):
+        return value(thing)
     if isinstance(thing, Mapping) and len(str(thing)) > 120:
         return Cell(f"{{{wording.plural(len(thing), 'key')}}}", "mute")
     if isinstance(thing, list | tuple) and len(str(thing)) > 120:

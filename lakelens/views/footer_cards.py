@@ -147,7 +147,6 @@ def _grid_columns(columns: Sequence[Any]) -> Grid:
             # a set: parquet-mr writes it in another order each time
             cells.text(_list_words(sorted(_get(column, "encodings") or ()))),
             _size(_get(column, "compressed_size")),
-            _word_saved(_get(column, "compressed_size"), _get(column, "uncompressed_size")),
             cells.optional_number(_get(column, "null_count")),
             cells.value(_get(column, "min")),
             cells.value(_get(column, "max")),
@@ -155,7 +154,7 @@ def _grid_columns(columns: Sequence[Any]) -> Grid:
         for column in islice(columns, display.max_rows)
     ]
     names = (
-        "column", "type", "logical type", "id#", "compression!", "encodings", "stored#", "saved#", "nulls#",
+        "column", "type", "logical type", "id#", "compression!", "encodings", "stored#", "nulls#",
         "min", "max",
     )  # fmt: skip
     return cells.prune(cells.grid(names, rows, how=".columns", noun="column", total=len(columns)))

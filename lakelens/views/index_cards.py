@@ -10,7 +10,7 @@ from lakelens.errors import LakeError
 from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.options import display
 from lakelens.views import cells, wording
-from lakelens.views.card import Body, Card, Cell, Fact, Fold, Grid
+from lakelens.views.card import Card, Cell, Fact, Fold, Grid, Make
 from lakelens.views.meanings import tell_about
 from lakelens.views.present import describe, one
 
@@ -80,7 +80,7 @@ def _list_contents(found: IndexFile, detail: int) -> list[Fold]:
         folds.append(
             Fold("Global index", wording.clean(answer), lambda: cells.fields(whole, how=".global_index"))
         )
-    if detail >= 2 and hasattr(found, "hashes"):
+    if detail >= 2 and hasattr(type(found), "hashes"):
         folds.append(_fold_hashes(found))
     return folds
 
@@ -134,8 +134,11 @@ def describe_statistics(found: StatisticsFile, detail: int = 1) -> Card:
         folds.append(Fold("Columns", answer, lambda: one(_grid_columns(columns)), opened=True))
     if found.raw:
         raw = found.raw
-        make: Any = lambda: _list_document(raw)  # noqa: E731 - made when it is opened
+        make = lambda: cells.fields(raw, how=".raw")  # noqa: E731 - made when it is opened
         folds.append(Fold("Document", f"{wording.plural(len(raw), 'key')}, as stored", make))
+        if detail >= 2:
+            make_json: Make = lambda: one(cells.document(raw, how=".raw"))  # noqa: E731
+            folds.append(Fold("JSON", "the same, whole", make_json, level=3))
     return Card(
         "Statistics",
         wording.name(found.path),
@@ -144,10 +147,6 @@ def describe_statistics(found: StatisticsFile, detail: int = 1) -> Card:
         folds=tuple(folds),
         about=tell_about(found, "statistics", "puffin"),
     )
-
-
-def _list_document(raw: Mapping[str, Any]) -> list[Body]:
-    return [*cells.fields(raw, how=".raw"), cells.document(raw, how=".raw")]
 
 
 def _grid_columns(columns: Mapping[str, Mapping[str, Any]]) -> Grid:

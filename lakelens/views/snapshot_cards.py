@@ -40,7 +40,7 @@ def describe_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
     if detail >= 2 or snapshot.id is None:
         folds.append(_fold_files(snapshot))
     folds += list_live_folds(snapshot, detail)
-    folds += _fold_others(snapshot)
+    folds += _fold_others(snapshot, detail)
     folds += _fold_documents(snapshot, detail)
     return Card(
         "Listing" if snapshot.id is None else f"Snapshot {snapshot.id}",
@@ -113,10 +113,12 @@ def _fold_files(snapshot: Snapshot) -> Fold:
     )
 
 
-def _fold_others(snapshot: Snapshot) -> list[Fold]:
+def _fold_others(snapshot: Snapshot, detail: int) -> list[Fold]:
+    """Index files and statistics; index files that only a walk through every manifest finds are left to detail 2."""
     folds = []
     about = tell_about(snapshot, "index_file", "statistics")
-    if snapshot.index_files:
+    is_cheap = all(found.role != "all" for found in snapshot.manifest_lists)
+    if (detail >= 2 or is_cheap) and snapshot.index_files:
         rows = [
             (
                 cells.text(f.index_type),

@@ -12,7 +12,7 @@ import pytest
 from lakelens.errors import Corrupt
 from lakelens.model.snapshot import Snapshots
 from lakelens.options import display
-from lakelens.views.card import Card, Grid, Pairs
+from lakelens.views.card import Card, Grid, Note, Pairs
 from lakelens.views.html import render_card, render_page
 from lakelens.views.present import present
 from lakelens.views.schema_grid import tell_history
@@ -39,15 +39,21 @@ def list_texts(card: Card) -> list[str]:
     texts += [text for fact in card.facts for text in (fact.label, fact.value.text, fact.small)]
     bodies = list(card.body)
     for fold in card.folds:
-        texts += [fold.label, fold.answer]
+        texts += [fold.label, fold.answer, fold.alert]
         bodies += list(fold.body())
     for body in bodies:
         if isinstance(body, Grid):
-            texts += [c.name for c in body.columns] + [c.text for row in body.rows for c in row] + [body.more]
+            texts += (
+                [c.name for c in body.columns]
+                + [c.text for row in body.rows for c in row]
+                + [body.more, body.how]
+            )
         elif isinstance(body, Pairs):
             texts += [text for name, cell in body.items for text in (name, cell.text)]
         elif isinstance(body, Card):
             texts += list_texts(body)
+        elif isinstance(body, Note):
+            texts += [body.text, body.code]
         else:
             texts += body.text.split("\n")
     return texts
