@@ -41,7 +41,7 @@ _TO_MARK = re.compile(rb'[^"{}\[\],]*+(?:' + _TEXT + rb'[^"{}\[\],]*+)*+([{}\[\]
 _INTEGER = re.compile(rb"-?[0-9]+")
 _LITERALS = {b"true": True, b"false": False, b"null": None}
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_GROUP_LABEL = re.compile(r"\[([0-9]+)\] to \[([0-9]+)\]")
+_GROUP_LABEL = re.compile(r"(?:from )?\[([0-9]+)\] (?:to \[([0-9]+)\]|on)")
 
 
 def explain_json(data: Octets, start: int = 0, end: int | None = None) -> Span:
@@ -283,44 +283,59 @@ class _Document:
             if at >= end:
                 self.fail(at, "no JSON value behind a comma", seen=_quote(self.text, at))
             if opening == b"{":
-                item = self.explain_member(at, path, depth, seen)
+                parts, name, note = self.explain_member(at, path, depth, seen)
             else:
-                item = self.explain_value(at, f"[{number}]", f"{path}[{number}]", depth + 1)
-            yield item
+                name = f"[{number}]"
+                note = path + name
+                parts = (self.explain_value(at, name, note, depth + 1),)
+            behind, at = self.explain_behind(parts[-1].end - self.start, end)
+            yield from _make_lines(parts, behind, name, note)
             number += 1
-            blanks, at = self.skip(item.end - self.start, end)
-            yield from blanks
-            if at >= end:
-                return
-            if self.text[at : at + 1] != b",":
-                self.fail(at, "no comma between two values", seen=_quote(self.text, at))
-            yield self.leaf(at, at + 1, ",")
-            blanks, at = self.skip(at + 1, end)
-            yield from blanks
-            if at >= end and number - first == GROUP:
+            if at >= end and (number - first == GROUP or all(part.label != "," for part in behind)):
                 return
 
-    def explain_member(self, start: int, path: str, depth: int, seen: set[str]) -> Span:
+    def explain_behind(self, at: int, end: int) -> tuple[tuple[Span, ...], int]:
+        """What follows a value: blanks, a comma unless it is the last, and the blanks behind it."""
+        blanks, at = self.skip(at, end)
+        if at >= end:
+            return blanks, at
+        if self.text[at : at + 1] != b",":
+            self.fail(at, "no comma between two values", seen=_quote(self.text, at))
+        comma = self.leaf(at, at + 1, ",", role="padding")
+        more, at = self.skip(at + 1, end)
+        return (*blanks, comma, *more), at
+
+    def explain_member(
+        self, start: int, path: str, depth: int, seen: set[str]
+    ) -> tuple[tuple[Span, ...], str, str]:
+        """Key, colon and value of a member, its name and its note."""
         if self.text[start : start + 1] != b'"':
             self.fail(start, "no key", expected="a text", seen=_quote(self.text, start))
         end = self.end_scalar(start, b'"')
         key = self.decode(start, end)
         name = _name(key)
         inner = f"{path}.{name}" if _PLAIN_KEY.fullmatch(name) else f"{path}[{json.dumps(name)}]"
-        parts = [self.leaf(start, end, "key", key, "text")]
-        blanks, at = self.skip(end)
-        parts.extend(blanks)
+        before, at = self.skip(end)
         if self.text[at : at + 1] != b":":
             self.fail(at, "no colon behind a key", seen=_quote(self.text, at))
-        parts.append(self.leaf(at, at + 1, ":"))
-        blanks, at = self.skip(at + 1)
-        parts.extend(blanks)
+        colon = self.leaf(at, at + 1, ":")
+        behind, at = self.skip(at + 1)
         value = self.explain_value(at, name, inner, depth + 1)
-        parts.append(value)
-        held = value.value if value.is_leaf else Late(lambda: value.value)
         note = f"{inner}; the key comes again, the last one counts" if key in seen else inner
         seen.add(key)
-        return Span(self.start + start, value.end, name, held, note, tuple(parts))
+        return (self.leaf(start, end, "key", key, "text"), *before, colon, *behind, value), name, note
+
+
+def _make_lines(parts: tuple[Span, ...], behind: tuple[Span, ...], name: str, note: str) -> tuple[Span, ...]:
+    """A member or an item with the comma behind it; brackets and contents of a structure are parts of its member."""
+    *head, value = parts
+    if len(parts) == 1 and (not behind or not value.is_leaf):
+        return (value, *behind)
+    end = behind[-1].end if behind else value.end
+    if value.is_leaf:
+        return (Span(parts[0].start, end, name, value.value, note, (*parts, *behind)),)
+    held = Late(lambda: value.value)
+    return (Span(parts[0].start, end, name, held, note, lambda: (*head, *value.children, *behind)),)
 
 
 def _name(key: str) -> str:
@@ -333,34 +348,47 @@ def _quote(text: bytes, at: int) -> str:
 
 
 def _find_value(span: Span) -> Span | None:
-    """The value itself, of a document, of a member or of a value."""
+    """The value itself, of a document, of a member, of an item or of a value."""
     parts = span.children
-    if not parts or (parts[0].label in ("{", "[") and parts[0].is_leaf):
+    if not parts or _is_bracket(parts[0]):
         return span
     if parts[0].label == "key" and parts[0].is_leaf:
-        return parts[-1]
+        return _take_value(span, parts)
+    if parts[0].label == span.label:
+        return parts[0]
     return next((part for part in parts if part.label == "value" and not part.role), None)
+
+
+def _take_value(member: Span, parts: tuple[Span, ...]) -> Span:
+    """The value among the parts of a member; that of a structure is put together from brackets and contents."""
+    colon = next(i for i, part in enumerate(parts) if i and part.label == ":")
+    first = next(i for i, part in enumerate(parts) if i > colon and not part.role)
+    if not _is_bracket(parts[first]):
+        return parts[first]
+    last = max(i for i, part in enumerate(parts) if part.role != "padding")
+    inside, value = parts[first : last + 1], Late(lambda: member.value)
+    return Span(inside[0].start, inside[-1].end, member.label, value, member.note, inside)
+
+
+def _is_bracket(part: Span) -> bool:
+    """Whether a leaf opens a structure: a value of one byte has a value, a key of this name a longer one."""
+    return part.is_leaf and part.label in ("{", "[") and len(part) == 1 and part.value is None
 
 
 def _find_step(container: Span, step: str | int) -> Span | None:
     """The value of a key or at an index of a container, also inside the groups of a long one."""
     found = None
     for part in container.children:
+        group = _GROUP_LABEL.fullmatch(part.label)
         if isinstance(step, int):
-            group = _GROUP_LABEL.fullmatch(part.label)
             if part.label == f"[{step}]":
-                return part
-            if part.label.startswith("from [") or (group and int(group[1]) <= step <= int(group[2])):
-                inside = _find_step(part, step)
-                if inside is not None:
-                    return inside
+                return _find_value(part)
+            if group and int(group[1]) <= step <= int(group[2] or step):
+                return _find_step(part, step)
             continue
         parts = () if part.is_leaf else part.children
-        if not parts:
-            continue
-        if parts[0].is_leaf and parts[0].label == "key":
-            if parts[0].value == step:
-                found = parts[-1]
-        else:
+        if parts and parts[0].is_leaf and parts[0].label == "key":
+            found = _find_value(part) if parts[0].value == step else found
+        elif parts and group:
             found = _find_step(part, step) or found
     return found

@@ -16,6 +16,7 @@ from functools import partial
 from lakelens.codecs.block_codecs import CODECS, decompress_block
 from lakelens.codecs.protobuf_spans import Message, explain_message
 from lakelens.codecs.span import Late, Octets, Span
+from lakelens.codecs.span_reader import tell_count
 from lakelens.errors import Corrupt, Unsupported
 
 GROUP = 1024
@@ -164,7 +165,7 @@ def _explain_message_chunks(
 
 def _head(chunk: _Chunk) -> Span:
     kind = "as they are" if chunk.is_original else "compressed"
-    note = f"{chunk.end - chunk.body} bytes, {kind}: 3 bytes, little-endian"
+    note = f"{tell_count(chunk.end - chunk.body, 'byte')}, {kind}: 3 bytes, little-endian"
     return Span(chunk.start, chunk.body, "chunk header", chunk.end - chunk.body, note)
 
 

@@ -34,7 +34,7 @@ from lakelens.codecs.orc_names import (
 )
 from lakelens.codecs.protobuf_spans import explain_message
 from lakelens.codecs.span import Late, Octets, Span, tell_damage
-from lakelens.codecs.span_reader import rebase
+from lakelens.codecs.span_reader import rebase, tell_count
 from lakelens.errors import Corrupt, LakeError
 
 _INDEXES = {"ROW_INDEX": ROW_INDEX, "BLOOM_FILTER": BLOOM_FILTERS, "BLOOM_FILTER_UTF8": BLOOM_FILTERS}
@@ -186,7 +186,7 @@ class _File:
                 yield tell_damage(end, end, Corrupt(message, offset=end, seen=f"bytes {begin} to {stop}"))
                 return
             yield from self.explain_gap(at, begin)
-            note = f"{_number(stripe, 'numberOfRows')} rows"
+            note = tell_count(_number(stripe, "numberOfRows"), "row")
             if begin < stop:
                 yield Span(
                     begin, stop, f"stripe {i}", None, note, partial(self.explain_stripe, begin, *lengths)
@@ -262,7 +262,7 @@ class _File:
         if kind in _ENCRYPTED:
             return Span(start, end, label, None, "encrypted", role="unexplained", number=column)
         make = partial(explain_stream, self.data, start, end, self.compression)
-        return Span(start, end, label, None, f"{end - start} bytes", make, number=column)
+        return Span(start, end, label, None, tell_count(end - start, "byte"), make, number=column)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:

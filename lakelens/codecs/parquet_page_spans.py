@@ -20,6 +20,7 @@ from lakelens.codecs.parquet_names import shape_page_header
 from lakelens.codecs.parquet_structure import SchemaLeaf
 from lakelens.codecs.parquet_value_spans import PageContent, explain_content, explain_runs
 from lakelens.codecs.span import Octets, Span
+from lakelens.codecs.span_reader import tell_count
 from lakelens.codecs.thrift_spans import Struct, explain_struct
 from lakelens.errors import Corrupt
 
@@ -95,9 +96,9 @@ class _Page:
     @property
     def note(self) -> str:
         count, encoding = self.more.get("num_values"), self.more.get("encoding")
-        parts = [f"{count} values"] if isinstance(count, int) else []
+        parts = [tell_count(count, "value")] if isinstance(count, int) else []
         parts += [encoding] if isinstance(encoding, str) else []
-        return ", ".join([*parts, f"{self.end - self.body} bytes"])
+        return ", ".join([*parts, tell_count(self.end - self.body, "byte")])
 
     def number(self, facts: Any, name: str) -> int:
         value = facts.get(name)

@@ -33,7 +33,7 @@ from lakelens.codecs.parquet_page_spans import Chunk, explain_leading_struct, ex
 from lakelens.codecs.parquet_structure import SchemaLeaf
 from lakelens.codecs.parquet_types import CODECS, name_of
 from lakelens.codecs.span import Late, Octets, Span, tell_damage
-from lakelens.codecs.span_reader import rebase
+from lakelens.codecs.span_reader import rebase, tell_count
 from lakelens.codecs.thrift import decode_struct
 from lakelens.codecs.thrift_spans import explain_struct
 from lakelens.errors import Corrupt, LakeError, Unsupported
@@ -139,8 +139,9 @@ class _File:
             yield from self.explain_encrypted()
         else:
             yield from self.explain_body()
-            value = Late(lambda: self.footer)
-            yield Span(footer, end - 8, "footer", value, "FileMetaData", self.explain_footer)
+            value = Late(lambda: self.metadata.value)
+            note = "FileMetaData, Thrift compact"
+            yield Span(footer, end - 8, "footer", value, note, self.explain_footer)
         yield Span(end - 8, end - 4, "footer length", end - 8 - footer, "uint32, little-endian")
         yield Span(end - 4, end, "magic", tail.decode(), "ASCII")
 
@@ -154,14 +155,17 @@ class _File:
             note = "length, nonce, ciphertext and tag"
             yield Span(crypto.end, self.end - 8, "encrypted footer", None, note, role="unexplained")
 
-    def explain_footer(self) -> Iterator[Span]:
-        try:
+    @cached_property
+    def metadata(self) -> Span:
+        """The footer as a struct, bounds decoded by the types of their columns where the schema is whole."""
+        leaves: tuple[SchemaLeaf, ...] = ()
+        with suppress(LakeError):
             leaves = self.footer.leaves
-        except LakeError:
-            leaves = ()
-        metadata = explain_struct(self.stored, shape_file(leaves), base=self.footer_start)
-        yield metadata
-        end = self.end - 8
+        return explain_struct(self.stored, shape_file(leaves), base=self.footer_start)
+
+    def explain_footer(self) -> Iterator[Span]:
+        metadata, end = self.metadata, self.end - 8
+        yield from metadata.iter_children()
         if end - metadata.end == _SIGNATURE and 8 in self.structure:
             yield Span(
                 metadata.end, end, "signature", None, "nonce, 12 bytes, and tag, 16 bytes", role="unexplained"
@@ -211,7 +215,7 @@ class _File:
             run_parts = tuple(run)
             label = _RUN_LABELS[kind].format(group)
             explain = partial(self.explain_parts, run_parts)
-            note = self.note_group(group) if kind == "pages" else f"{len(run_parts)}"
+            note = self.note_group(group) if kind == "pages" else tell_count(len(run_parts), "column")
             yield Span(run_parts[0].start, run_parts[-1].end, label, None, note, explain)
         if wrong is not None:
             where = f"column {wrong.column} in row group {wrong.group}"
@@ -222,7 +226,9 @@ class _File:
     def note_group(self, group: int) -> str:
         facts = self.structure[4][group]
         rows, size = facts.get(3), facts.get(2)
-        return f"{rows} rows, {size} bytes without codec" if type(rows) is type(size) is int else ""
+        if type(rows) is not int or type(size) is not int:
+            return ""
+        return f"{tell_count(rows, 'row')}, {tell_count(size, 'byte')} without codec"
 
     def find_parts(self) -> Iterator[_Part]:
         """Everything that the footer points to, in the order of the footer. Raises `Corrupt` when it is damaged."""
@@ -294,7 +300,7 @@ class _File:
         kind = leaf.physical_type if leaf else "pages"
         chunk = Chunk(leaf, codec, self.widths[part.column] if part.column < len(self.widths) else 0)
         count = facts.get(5)
-        note = f"{kind}, {codec}" + (f", {count} values" if type(count) is int else "")
+        note = f"{kind}, {codec}" + (f", {tell_count(count, 'value')}" if type(count) is int else "")
         make = partial(explain_pages, self.data, part.start, part.end, chunk)
         return Span(part.start, part.end, label, None, note, make, number=part.column)
 

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, Literal
 
 from lakelens.codecs.span import Late, Span
+from lakelens.codecs.span_reader import tell_count
 from lakelens.errors import Corrupt
 
 GROUP = 1024
@@ -82,7 +83,8 @@ def explain_message(
     tree = _Tree(data, base)
     make = partial(tree.explain_fields, start, stop, message, {})
     value = Late(partial(tree.decode, start, stop, message))
-    return Span(base + start, base + stop, label or message.name, value, f"{message.name}, protobuf", make)
+    note = f"{message.name}, protobuf" if label and label != message.name else "protobuf"
+    return Span(base + start, base + stop, label or message.name, value, note, make)
 
 
 class _Tree:
@@ -268,7 +270,7 @@ def _note(found: _Field, kind: Type) -> str:
     if isinstance(kind, Words):
         return f"{kind.name} {found.value}, varint" if found.wire == VARINT else kind.name
     if found.wire == BYTES:
-        return f"{'UTF-8' if kind == 'text' else 'bytes'}, {found.end - found.body} bytes"
+        return f"{'UTF-8' if kind == 'text' else 'bytes'}, {tell_count(found.end - found.body, 'byte')}"
     if found.wire == VARINT:
         return _LABEL_NOTES.get(str(kind), "varint")
     return f"{'double' if kind == 'double' else f'fixed{(found.end - found.body) * 8}'}, little-endian"

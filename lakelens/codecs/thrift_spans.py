@@ -19,6 +19,7 @@ from typing import Any
 
 from lakelens.codecs.parquet_types import name_of
 from lakelens.codecs.span import Late, Span
+from lakelens.codecs.span_reader import tell_count
 from lakelens.codecs.thrift import (
     BINARY,
     BYTE,
@@ -118,8 +119,8 @@ def explain_struct(
     tree.start = start
     make = partial(tree.explain_fields, start, shape, 0)
     value = Late(partial(tree.decode, STRUCT, start, shape, 0))
-    note = note or f"{shape.name}, Thrift compact"
-    return Span(base + start, base + tree.end_of(start), label or shape.name, value, note, make)
+    told = f"{shape.name}, Thrift compact" if label and label != shape.name else "Thrift compact"
+    return Span(base + start, base + tree.end_of(start), label or shape.name, value, note or told, make)
 
 
 class _Marker(ThriftReader):
@@ -251,7 +252,7 @@ class _Tree:
             body = reader.at
             stored = reader.take(size)
             value = name_value(stored, shape)
-            note = f"{prefix}{'text' if shape is decode_text else 'binary'}, {size} bytes"
+            note = f"{prefix}{'text' if shape is decode_text else 'binary'}, {tell_count(size, 'byte')}"
             parts = [*head, self.leaf(at, body, "length", size, "varint")]
             if size:
                 parts.append(
@@ -270,11 +271,8 @@ class _Tree:
         reader = self.reader(at)
         header = reader.take(1)[0]
         kind, size = header & 0x0F, header >> 4
-        note = (
-            f"{size} elements of {_KINDS.get(kind, f'type {kind}')}"
-            if size < 15
-            else f"of {_KINDS.get(kind)}"
-        )
+        of = f"of {_KINDS.get(kind, f'type {kind}')}"
+        note = f"{tell_count(size, 'element')} {of}" if size < 15 else of
         yield self.leaf(at, at + 1, "list header", None if size == 15 else size, note)
         if size == 15:
             size = reader.varint()

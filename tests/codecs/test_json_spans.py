@@ -41,9 +41,11 @@ def rebuilt(span: Span) -> Any:
     if span.is_leaf:
         return span.value
     parts = span.children
+    if parts[0].label == span.label and parts[0].is_leaf:  # an item with the comma behind it
+        return parts[0].value
     items = [part for part in parts[1:-1] if not part.role and part.label != ","]
     if parts[0].label == "{":
-        return {item.children[0].value: rebuilt(item.children[-1]) for item in items}
+        return {item.children[0].value: rebuilt(find_json(item, ())) for item in items}
     return [rebuilt(item) for item in items]
 
 

@@ -83,7 +83,7 @@ def test_files_of_any_options(rows: list[dict[str, Any]], options: dict[str, Any
     root.check()
     footer = decode_footer(io.BytesIO(data))
     assert root.value == footer
-    told = find_all(root, "FileMetaData")[0].value
+    told = find_all(root, "footer")[0].value
     assert told["num_rows"] == footer.num_rows == len(rows)
     assert [group["num_rows"] for group in told["row_groups"]] == [g.num_rows for g in footer.row_groups]
     for group, facts in zip(told["row_groups"], footer.row_groups, strict=True):
@@ -276,7 +276,7 @@ def test_a_footer_of_many_columns_is_explained_where_it_is_looked_at() -> None:
     root = explain_parquet(data)
     path = [span.label for span in root.trace(len(data) - 3000)]
     assert path[1] == "footer"
-    (groups,) = [part for part in root.children[-3].children[0].children if part.label == "row_groups"]
+    (groups,) = [part for part in root.children[-3].children if part.label == "row_groups"]
     columns = groups.children[2].children[0]
     assert columns.children[-1].label == "[299]" and columns.children[-1].value["meta_data"][
         "path_in_schema"
