@@ -30,6 +30,7 @@ from lakelens.codecs.roaring import (
     decode_roaring32,
     decode_roaring64,
 )
+from lakelens.codecs.roaring_container_spans import WHAT, Container, explain_containers
 from lakelens.codecs.span import Late, Octets, Span
 from lakelens.codecs.span_reader import SpanReader, collect, flaw_if, group_items, tell_count
 from lakelens.errors import Corrupt
@@ -37,9 +38,7 @@ from lakelens.errors import Corrupt
 if TYPE_CHECKING:
     from pyroaring import BitMap64
 
-_WHAT = "a Roaring bitmap"
 _PLAIN = COOKIE.to_bytes(4, "little")
-_VALUES_IN_A_LINE = 4
 
 
 def explain_roaring32(data: Octets, start: int = 0, end: int | None = None, *, high: int = 0) -> Span:
@@ -135,20 +134,8 @@ class _Head:
     cardinalities: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Container:
-    """Where a container lies and what the headers say of it; `base` is added to its 16-bit values."""
-
-    number: int
-    kind: str
-    start: int
-    end: int
-    cardinality: int
-    key: int
-
-
 def _read_head(data: Octets, start: int, end: int) -> _Head:
-    reader = SpanReader(data, start, end, _WHAT)
+    reader = SpanReader(data, start, end, WHAT)
     cookie = int.from_bytes(reader.octets(4, "its cookie"), "little")
     flags, runs = None, b""
     if cookie & 0xFFFF == COOKIE_WITH_RUNS:
@@ -170,9 +157,9 @@ def _read_head(data: Octets, start: int, end: int) -> _Head:
     return _Head(start, count, flags, runs, pairs, offsets, reader.at, numbers[::2], cardinalities)
 
 
-def _find_containers(data: Octets, head: _Head, end: int) -> Iterator[_Container]:
+def _find_containers(data: Octets, head: _Head, end: int) -> Iterator[Container]:
     """The containers one after the other, from their sizes. Raises `Corrupt` where one does not fit."""
-    reader = SpanReader(data, head.body, end, _WHAT)
+    reader = SpanReader(data, head.body, end, WHAT)
     for number, (key, cardinality) in enumerate(zip(head.keys, head.cardinalities, strict=True)):
         start = reader.at
         if head.runs and head.runs[number // 8] >> number % 8 & 1:
@@ -185,11 +172,11 @@ def _find_containers(data: Octets, head: _Head, end: int) -> Iterator[_Container
         else:
             kind = "bitset container"
             reader.take(BITMAP_BYTES, "a bitmap container")
-        yield _Container(number, kind, start, reader.at, cardinality, key)
+        yield Container(number, kind, start, reader.at, cardinality, key)
 
 
 def _explain_bitmap64(data: Octets, start: int, end: int) -> Iterator[Span]:
-    reader = SpanReader(data, start, end, _WHAT)
+    reader = SpanReader(data, start, end, WHAT)
     size = reader.number("<q", "size", tell=lambda count: tell_count(count, "bucket"))
     count, limit = size.value, reader.left // (4 + MIN_BITMAP_BYTES)
     yield flaw_if(not 0 <= count <= limit, size, "an impossible count of bitmaps", expected=f"0 to {limit}")
@@ -210,7 +197,7 @@ def _explain_bitmap64(data: Octets, start: int, end: int) -> Iterator[Span]:
             yield Span(begin, reader.at, label, None, note, children)
         first = stop
     if first < count:
-        reader.fail(f"{_WHAT} ends before its last bucket", end, expected=count, seen=first)
+        reader.fail(f"{WHAT} ends before its last bucket", end, expected=count, seen=first)
     if reader.left:
         reader.fail("bytes after the end of a Roaring bitmap", reader.at, seen=f"{reader.left} bytes")
 
@@ -228,7 +215,7 @@ def _skip_buckets(reader: SpanReader, count: int, previous: int) -> int:
 
 
 def _explain_buckets(data: Octets, start: int, end: int, count: int, previous: int) -> Iterator[Span]:
-    reader = SpanReader(data, start, end, _WHAT)
+    reader = SpanReader(data, start, end, WHAT)
     for _ in range(count):
         begin, before = reader.at, previous
         previous = _skip_buckets(reader, 1, previous)
@@ -239,7 +226,7 @@ def _explain_buckets(data: Octets, start: int, end: int, count: int, previous: i
 
 
 def _explain_bucket(data: Octets, start: int, end: int, previous: int) -> Iterator[Span]:
-    reader = SpanReader(data, start, end, _WHAT)
+    reader = SpanReader(data, start, end, WHAT)
     key = reader.number("<I", "key", tell=lambda key: f"positions from {key << 32}")
     yield flaw_if(key.value <= previous, key, "bitmap keys do not ascend", expected=f"more than {previous}")
     yield explain_roaring32(data, reader.at, end, high=key.value << 32)
@@ -260,7 +247,7 @@ def _explain_bitmap32(data: Octets, start: int, end: int, high: int) -> Iterator
             yield Span(size, head.body, "offset header", None, note, children)
     containers, failure = collect(_find_containers(data, head, end))
     if containers:
-        make = partial(_explain_containers, data, containers, high)
+        make = partial(explain_containers, data, containers, high)
         children = partial(group_items, len(containers), lambda i: _place(containers, i), "containers", make)
         yield Span(
             head.body, containers[-1].end, "containers", None, tell_count(head.count, "container"), children
@@ -271,13 +258,13 @@ def _explain_bitmap32(data: Octets, start: int, end: int, high: int) -> Iterator
         raise Corrupt("bytes after the end of a Roaring bitmap", offset=stop, seen=f"{end - stop} bytes")
 
 
-def _place(containers: list[_Container], number: int) -> int:
+def _place(containers: list[Container], number: int) -> int:
     return containers[number].start if number < len(containers) else containers[-1].end
 
 
 def _explain_cookie(data: Octets, start: int, end: int) -> Iterator[Span]:
     """The cookie header: with run containers the size is in its upper half."""
-    reader = SpanReader(data, start, end, _WHAT)
+    reader = SpanReader(data, start, end, WHAT)
     cookie = int.from_bytes(reader.octets(4, "its cookie"), "little")
     reader.at = start
     if cookie & 0xFFFF == COOKIE_WITH_RUNS:
@@ -333,110 +320,9 @@ def _explain_offsets(data: Octets, head: _Head, end: int) -> Iterator[Span]:
 
     def make(first: int, stop: int) -> Iterator[Span]:
         for i in range(first, stop):
-            reader = SpanReader(data, origin + 4 * i, head.body, _WHAT)
+            reader = SpanReader(data, origin + 4 * i, head.body, WHAT)
             leaf = reader.number("<I", f"container {i}", tell=lambda o: f"byte {head.start + o}", number=i)
             true = starts[i] - head.start if i < len(starts) else leaf.value
             yield flaw_if(leaf.value != true, leaf, "a wrong container offset", expected=true)
 
     return group_items(head.count, lambda i: origin + 4 * i, "containers", make)
-
-
-def _explain_containers(
-    data: Octets, containers: list[_Container], high: int, first: int, stop: int
-) -> Iterator[Span]:
-    for container in containers[first:stop]:
-        explain = {"array": _explain_array, "bitset": _explain_words, "run": _explain_runs}[
-            container.kind.split()[0]
-        ]
-        base = high + (container.key << 16)
-        yield Span(
-            container.start,
-            container.end,
-            container.kind,
-            None,
-            f"container {container.number}: {tell_count(container.cardinality, 'position')} from {base}",
-            partial(explain, data, container, base),
-            number=container.number,
-        )
-
-
-def _explain_array(data: Octets, container: _Container, base: int) -> Iterator[Span]:
-    raw = bytes(data[container.start : container.end])
-    values = struct.unpack(f"<{len(raw) // 2}H", raw)
-    for first in range(0, len(values), _VALUES_IN_A_LINE):
-        line = range(first, min(first + _VALUES_IN_A_LINE, len(values)))
-        leaves = []
-        for i in line:
-            at = container.start + 2 * i
-            leaf = Span(
-                at, at + 2, "value", base + values[i], "uint16, little-endian", number=container.number
-            )
-            wrong = i > 0 and values[i] <= values[i - 1]
-            leaves.append(flaw_if(wrong, leaf, "the values of an array container do not ascend"))
-        label = f"values {first} to {line[-1]}" if len(line) > 1 else f"value {first}"
-        held = tuple(base + values[i] for i in line)
-        yield Span(
-            leaves[0].start, leaves[-1].end, label, held, "uint16 each", leaves, number=container.number
-        )
-
-
-def _explain_words(data: Octets, container: _Container, base: int) -> Iterator[Span]:
-    words = struct.unpack("<1024Q", bytes(data[container.start : container.end]))
-    ones = 0
-    for i, word in enumerate(words):
-        at, lowest = container.start + 8 * i, base + 64 * i
-        ones += word.bit_count()
-        note = f"64 bits, lowest first: {word.bit_count()} of positions {lowest} to {lowest + 63}"
-        value = Late(partial(_list_positions, word, lowest))
-        yield Span(at, at + 8, f"word {i}", value, note, number=container.number)
-    if ones != container.cardinality:
-        raise Corrupt(
-            "a bitmap container's cardinality is not true",
-            offset=container.start,
-            expected=container.cardinality,
-            seen=ones,
-        )
-
-
-def _list_positions(word: int, lowest: int) -> tuple[int, ...]:
-    """The positions whose bits are set in a word."""
-    return tuple(lowest + i for i in range(64) if word >> i & 1)
-
-
-def _explain_runs(data: Octets, container: _Container, base: int) -> Iterator[Span]:
-    reader = SpanReader(data, container.start, container.end, _WHAT)
-    count = reader.number("<H", "number of runs", number=container.number)
-    yield count
-    raw = reader.octets(4 * count.value, "a run container")
-    numbers = struct.unpack(f"<{2 * count.value}H", raw)
-    starts, lengths = numbers[::2], numbers[1::2]
-    ends = tuple(first + more for first, more in zip(starts, lengths, strict=True))
-    place = container.start + 2
-
-    def make(first: int, stop: int) -> Iterator[Span]:
-        for i in range(first, stop):
-            at, lowest, highest = place + 4 * i, base + starts[i], base + ends[i]
-            leaf = Span(at, at + 2, "start", lowest, "uint16, little-endian", number=container.number)
-            wrong = ends[i] > 0xFFFF or (i > 0 and starts[i] <= ends[i - 1])
-            leaf = flaw_if(
-                wrong,
-                leaf,
-                "the runs of a run container overlap or leave it",
-                seen=f"{starts[i]} to {ends[i]}",
-            )
-            note = f"uint16, little-endian: {tell_count(lengths[i] + 1, 'position')}"
-            more = Span(at + 2, at + 4, "length - 1", lengths[i], note, number=container.number)
-            label, note = f"run {i}", f"positions {lowest} to {highest}"
-            yield Span(
-                at, at + 4, label, range(lowest, highest + 1), note, (leaf, more), number=container.number
-            )
-
-    yield from group_items(count.value, lambda i: place + 4 * i, "runs", make)
-    total = sum(lengths) + count.value
-    if total != container.cardinality:
-        raise Corrupt(
-            "a run container's cardinality is not true",
-            offset=container.start,
-            expected=container.cardinality,
-            seen=total,
-        )
