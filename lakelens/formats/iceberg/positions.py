@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.deletion_vector import decode_iceberg_dv
@@ -20,13 +21,16 @@ from lakelens.formats.iceberg.equality import DataKeys, KeyColumn, KeySet, read_
 from lakelens.formats.iceberg.stored_columns import StoredColumns, view_numbers
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
     from pyroaring import BitMap64, FrozenBitMap64
 
     from lakelens.formats.iceberg.datafile import IcebergDataFile
 
 _MOST_ROWS = 1 << 28
 _KEPT_ROWS = 1 << 24  # how many deletes of decoded files are kept for the next data file
+_GROUPED_ROWS = 1 << 20
 _DATA = 1 << 22  # what an open data file counts for: a few of them are kept
 
 
@@ -123,6 +127,7 @@ class DeleteReader:
         grouping = _Grouping(path)
         for paths, positions in stored.batches([columns[0], columns[1]]):
             grouping.add(paths, positions)
+        grouping.group()
         self._note(grouping, delete, path)
         return grouping.rows, grouping.by_path
 
@@ -155,47 +160,73 @@ class DeleteReader:
 
 
 class _Grouping:
-    """Positions by path, as the batches of one delete file come in."""
+    """Positions by path, as the batches of one delete file come in; many batches are grouped in one go."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.rows = 0
         self.by_path: dict[str, BitMap64] = {}
         self.is_unsorted = False
+        self._numbers: dict[str, int] = {}  # a number for each path, in the order in which they were met
+        self._pending: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self._waiting = 0
         self._last: tuple[str, int] = ("", -1)
 
     def add(self, paths: pa.Array, positions: pa.Array) -> None:
         """Take in one batch. Raises `Corrupt` for what is no path or no position."""
         import numpy as np
         import pyarrow as pa
-        from pyroaring import BitMap64
 
         codes, names = self._encode(paths)
         try:
-            numbers = view_numbers(positions.cast(pa.int64()))
+            rows = view_numbers(positions.cast(pa.int64()))
         except (pa.ArrowException, ValueError) as error:
             raise Corrupt("positions that are no numbers", path=self.path, seen=positions.type) from error
-        if positions.null_count or (len(numbers) and int(numbers.min()) < 0):
-            bad = "null" if positions.null_count else int(numbers.min())
+        if positions.null_count or (len(rows) and int(rows.min()) < 0):
+            bad = "null" if positions.null_count else int(rows.min())
             raise Corrupt("a position that is none", path=self.path, expected="0 or more", seen=bad)
-        self.rows += len(numbers)
+        self.rows += len(rows)
         if self.rows > _MOST_ROWS:
             raise Unsupported(f"more than {_MOST_ROWS} position deletes in one file", path=self.path)
-        if not len(numbers):
+        numbers = np.array([self._numbers.setdefault(name, len(self._numbers)) for name in names], np.int64)
+        if len(rows):
+            self._pending.append((numbers[codes], rows))
+            self._waiting += len(rows)
+        if self._waiting >= _GROUPED_ROWS:
+            self.group()
+
+    def group(self) -> None:
+        """Bring the rows of each path together; those that wait for it."""
+        import numpy as np
+        from pyroaring import BitMap64
+
+        if not self._pending:
             return
-        # rows of one path lie together in a sorted file: each stretch is one step, however many paths there are
-        starts = np.concatenate(([0], np.nonzero(np.diff(codes))[0] + 1, [len(codes)]))
-        if len(starts) > 2 * len(names) + 2:  # unsorted: bring the rows of one path together first
-            order = np.argsort(codes, kind="stable")
-            self.is_unsorted = True
-            codes, numbers = codes[order], numbers[order]
-            starts = np.concatenate(([0], np.nonzero(np.diff(codes))[0] + 1, [len(codes)]))
-        for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            name, stretch = names[int(codes[start])], numbers[start:end]
-            first = (name, int(stretch[0]))
-            self.is_unsorted |= first < self._last or bool(np.any(np.diff(stretch) < 0))
-            self._last = (name, int(stretch[-1]))
-            self.by_path.setdefault(name, BitMap64()).update(stretch.astype(np.uint64))
+        paths, rows = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
+        self._pending, self._waiting = [], 0
+        names = list(self._numbers)
+        self._check_order(paths, rows, names)
+        if self.is_unsorted:
+            order = np.argsort(paths, kind="stable")
+            paths, rows = paths[order], rows[order]
+        bounds = _find_bounds(paths)
+        for start, end in pairwise(bounds):
+            found = self.by_path.setdefault(names[int(paths[start])], BitMap64())
+            found.update(rows[start:end].astype(np.uint64))
+
+    def _check_order(self, paths: NDArray[np.int64], rows: NDArray[np.int64], names: list[str]) -> None:
+        """Whether they still ascend by path and position: looked at until they do not."""
+        import numpy as np
+
+        if self.is_unsorted:
+            return
+        bounds = _find_bounds(paths)
+        steps = np.diff(rows) < 0
+        steps[np.array(bounds[1:-1], np.int64) - 1] = False  # another path begins anew
+        met = [self._last[0], *(names[int(paths[start])] for start in bounds[:-1])]
+        begins_below = met[0] == met[1] and int(rows[0]) < self._last[1]
+        self.is_unsorted = begins_below or bool(steps.any()) or any(a > b for a, b in pairwise(met))
+        self._last = (met[-1], int(rows[-1]))
 
     def _encode(self, paths: pa.Array) -> tuple[Any, list[str]]:
         import pyarrow as pa
@@ -210,6 +241,13 @@ class _Grouping:
         if array.null_count or None in names:
             raise Corrupt("a position delete without a path", path=self.path)
         return view_numbers(array.indices.cast(pa.int64())), names
+
+
+def _find_bounds(paths: NDArray[np.int64]) -> list[int]:
+    """Where each stretch of one path begins, and the end."""
+    import numpy as np
+
+    return [0, *(np.nonzero(np.diff(paths))[0] + 1).tolist(), len(paths)]
 
 
 def _base(path: str) -> str:
