@@ -21,6 +21,11 @@ def list_marked(page: Any, name: str) -> list[str]:
     return found
 
 
+def settle(page: Any) -> None:
+    """Wait until Python knows what the browser selected."""
+    page.evaluate("window.saved(host.state.selected)")
+
+
 def test_a_field_shows_its_bytes_and_bytes_their_field(page: Any) -> None:
     errors = host_widget(page, make_row().widget())
     slot = page.locator("tr", has_text="STRING: 10 bytes")
@@ -39,10 +44,12 @@ def test_a_click_selects_a_field_or_a_leaf(page: Any) -> None:
     widget = make_row().widget()
     host_widget(page, widget)
     page.locator("tr", has_text="INT, 4 bytes").locator("td").nth(2).click()
+    settle(page)
     assert widget.selected == {"start": 12, "end": 20, "label": "id", "code": ""}
     assert list_marked(page, "ll-sel") == ["07 00 00 00", "00 00 00 00"]
     assert page.locator("tr[aria-selected=true]").count() == 1
     page.locator("tr", has_text="INT, 4 bytes").locator("[data-p]").nth(1).click()
+    settle(page)
     assert widget.span is not None
     assert (widget.span.start, widget.span.end, widget.span.label) == (16, 20, "unused")
     assert list_marked(page, "ll-sel") == ["00 00 00 00"]
@@ -108,10 +115,11 @@ def test_one_tab_stop_arrows_enter_and_escape(page: Any) -> None:
         if page.evaluate(focused) == before:
             page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_function("host.state.selected !== null")
+    settle(page)
     assert widget.selected is not None
     assert widget.selected["label"].startswith("field")
     page.keyboard.press("Escape")
+    settle(page)
     assert widget.selected is None
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
@@ -130,6 +138,7 @@ def test_leaves_of_a_line_are_reached_by_keyboard(page: Any) -> None:
     assert list_marked(page, "ll-on") == ["07 00 00 00"]
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
+    settle(page)
     assert widget.selected is not None
     assert widget.selected["label"] == "unused"
     page.keyboard.press("ArrowLeft")

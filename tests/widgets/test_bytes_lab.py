@@ -8,7 +8,6 @@ import nbformat
 
 from tests.browser.lab import Lab
 
-
 MAKE = """
 from lakelens.codecs.span import Span
 from lakelens.model.explanation import Explanation
