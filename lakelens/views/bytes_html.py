@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # classes of the common sheet that this view never uses: their rules are left out of its style
 _UNUSED = ("ll-f", "ll-b", "ll-o", "ll-a", "ll-r", "ll-s", "ll-id", "ll-c")
 _PIXELS = 7.25  # of one character of code
+_SHORT = 14  # characters of a value that is never broken
 _ROW = 250  # bytes of a short line
 _SMALLEST = 0.001  # of the rows of a view: fewer than the few that there always are
 _INDENT = 10  # pixels, of the body of a fold
@@ -92,11 +93,12 @@ def measure_depth(parts: Sequence[Part]) -> int:
 
 def _find_usual(lengths: list[int]) -> int:
     """The length that nine of ten do not exceed: a few long values may be broken, the others leave room."""
-    return sorted(lengths)[len(lengths) * 9 // 10] if lengths else 0
+    usual = sorted(lengths)[len(lengths) * 9 // 10] if lengths else 0
+    return max(usual, min(_SHORT, max(lengths, default=0)))
 
 
 def _measure(characters: int, most: int) -> int:
-    return int(min(max(characters, 5), most) * _PIXELS) + 14 if characters else 0
+    return int(min(max(characters, 5), most) * _PIXELS) + 22 if characters else 0
 
 
 def chunk(parts: Sequence[Part]) -> list[tuple[str, Any]]:

@@ -252,7 +252,9 @@ def _tell_run(first: int, last: int) -> str:
 
 
 def _tell_padding(held: list[Span], start: int, end: int) -> str:
-    padding = sum(min(part.end, end) - max(part.start, start) for part in held if part.role == "padding")
+    """How much of a line is padding; a separator or a line feed is no padding, although it holds no value either."""
+    fills = [part for part in held if part.role == "padding" and "padding" in part.label]
+    padding = sum(min(part.end, end) - max(part.start, start) for part in fills)
     return f"{wording.plural(padding, 'byte')} of padding" if padding else ""
 
 

@@ -423,7 +423,7 @@ def _tell_place(span: Span, frame: Frame) -> str:
     place = f"at {frame.tell_at(span.start)}"
     if span.origin is None or span.origin == frame.origin:
         return place
-    return f"{place}, inside it from {frame.tell_byte(span.origin)}"
+    return f"{place}; “at” below counts from {frame.tell_byte(span.origin)}"
 
 
 def _label(span: Span) -> str:
