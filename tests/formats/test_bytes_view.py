@@ -38,7 +38,10 @@ CASES = (
         f"paimon-java/2.0.0-{name}"
         for name in ("manifest-avro-null", "manifest-orc", "data-csv", "data-json")
     ),
-    *(f"paimon-java/2.0.0-{name}" for name in ("pk-deletion-vectors-bitmap64", "global-index", "blob")),
+    *(
+        f"paimon-java/2.0.0-{name}"
+        for name in ("pk-deletion-vectors-bitmap64", "global-index", "blob", "pk-bitmap-index")
+    ),
     *(f"spark/hive/{name}" for name in ("text", "parquet", "orc", "avro", "csv", "json", "codecs")),
 )
 

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.index import PaimonIndexFile
 
 _EMBEDDED = "_FILE._EMBEDDED_FILE_INDEX"
-_INDEX_KINDS = {"HASH": "hash_index", "DELETION_VECTORS": "paimon_dv_index"}
+_INDEX_KINDS = {
+    "HASH": "hash_index",
+    "DELETION_VECTORS": "paimon_dv_index",
+    "btree": "global_index",
+    "bitmap": "global_index",
+}
 
 
 def explain_data_file(file: PaimonDataFile, store: Store) -> Explanation:
@@ -68,12 +73,20 @@ def _list_types(file: PaimonDataFile) -> dict[str, PaimonType]:
 def explain_index_file(file: PaimonIndexFile, context: TableContext) -> Explanation:
     """The stored index file; of deletion vectors each with the data file it is for."""
     kind = "global_index" if file.global_index is not None else _INDEX_KINDS.get(file.index_type, "")
-    more: dict[str, Any] = {"ranges": file.ranges} if file.index_type == "DELETION_VECTORS" else {}
+    more: dict[str, Any] = {"ranges": file.ranges} if kind == "paimon_dv_index" else {}
+    if kind == "global_index":
+        more["type"] = _find_key_type(file, context)
     if file.global_index is not None:
         column = context.schema.find_column(file.global_index.get("index_field_id", -1))
         more = {"type": None if column is None else column.type}
     words = Words(f"Index file {file.index_type}", place=name_file(file.path), details=describe_index(file))
     return explain_file(context.store, file.path, kind, words, **more)
+
+
+def _find_key_type(file: PaimonIndexFile, context: TableContext) -> PaimonType | None:
+    """The type of the column that a global index is over, which the keys in it need."""
+    column = context.schema.find_column((file.global_index or {}).get("index_field_id", ""))
+    return None if column is None else column.type
 
 
 def explain_vector(file: PaimonIndexFile, data_file: str, context: TableContext) -> Explanation:
