@@ -215,3 +215,18 @@ class Snapshots(Sequence[Snapshot], Displayable):
 
     def __repr__(self) -> str:
         return f"<Snapshots {len(self)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A table's history in outline: how many snapshots there are, the first, and the newest in commit order.
+
+    What lies between may not have been read: then damaged ones among it are counted too, and are not findings yet.
+
+    >>> History(0).newest
+    <Snapshots 0>
+    """
+
+    count: int
+    first: Snapshot | None = None
+    newest: Snapshots = field(default_factory=lambda: Snapshots(()))

@@ -15,7 +15,7 @@ from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
-from lakelens.model.snapshot import Refs, Snapshot, Snapshots
+from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
 from lakelens.model.tree import StoredFile
 from lakelens.verbs import Analysable
 
@@ -134,6 +134,20 @@ class Table(Analysable, Explainable, Displayable, PlottableTable, ABC):
     @abstractmethod
     def snapshots(self) -> Snapshots:
         """The snapshots in commit order; empty for Hive."""
+
+    def outline_history(self, most: int = 5) -> History:
+        """The history in outline: how many snapshots there are, the first, and the newest `most` in commit order.
+
+        A format whose snapshots are files of their own reads only those that are given, where there are many.
+
+        >>> import lakelens as ll
+        >>> table = ll.sample("iceberg")
+        >>> history = table.outline_history(2)
+        >>> history.count == len(table.snapshots), len(history.newest)
+        (True, 2)
+        """
+        known = self.snapshots
+        return History(len(known), known[0] if len(known) else None, known[max(len(known) - most, 0) :])
 
     @property
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakelens.model.snapshot import Snapshot, Snapshots
+from lakelens.model.snapshot import History, Snapshot
 from lakelens.model.table import Table
 from lakelens.views import cells, wording
 from lakelens.views.card import Cell, Fact
@@ -14,10 +14,10 @@ def summarise(table: Table) -> tuple[Fact, ...]:
     current = table.current
     if current is None:
         return (Fact("snapshot", Cell("none", "mute"), "nothing was committed yet"),)
-    return list_facts(current, table.snapshots)
+    return list_facts(current, table.outline_history())
 
 
-def list_facts(snapshot: Snapshot, history: Snapshots | None = None) -> tuple[Fact, ...]:
+def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact, ...]:
     """The row of facts of a snapshot: which, when, rows, files, bytes."""
     figures = read_figures(snapshot)
     facts = []
@@ -43,12 +43,12 @@ def list_facts(snapshot: Snapshot, history: Snapshots | None = None) -> tuple[Fa
     return tuple(facts)
 
 
-def _word_history(history: Snapshots | None) -> str:
-    if not history:
+def _word_history(history: History | None) -> str:
+    if history is None or not history.count:
         return ""
-    first = history[0].committed_at
-    since = f" since {wording.moment(first)}" if first is not None and len(history) > 1 else ""
-    return f"{wording.plural(len(history), 'snapshot')}{since}"
+    first = history.first.committed_at if history.first is not None and history.count > 1 else None
+    since = f" since {wording.moment(first)}" if first is not None else ""
+    return f"{wording.plural(history.count, 'snapshot')}{since}"
 
 
 def _word_deletes(figures: Figures) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
@@ -24,12 +25,14 @@ _CHANGES: tuple[tuple[str, Callable[[Figures], int | None], Callable[[int], Cell
 
 
 def grid_snapshots(
-    snapshots: Sequence[Snapshot], most: int | None = None, how: str = "table.snapshots"
+    snapshots: Sequence[Snapshot], how: str = "table.snapshots", total: int | None = None
 ) -> Grid:
-    """The newest snapshots first; a column that no snapshot records is left out, a figure that one leaves out is 0."""
-    shown = list(reversed(snapshots[-most:] if most else snapshots))[: most or None]
-    grid = _grid(shown[: display.max_rows], how)
-    left = len(snapshots) - len(grid.rows)
+    """The newest snapshots first; a column that no snapshot records is left out, a figure that one leaves out is 0.
+
+    `total` counts them also where only the newest ones are given.
+    """
+    grid = _grid(list(islice(reversed(snapshots), display.max_rows)), how)
+    left = (len(snapshots) if total is None else total) - len(grid.rows)
     return replace(grid, more=f"… {wording.count(left)} older" if left else "", how=how if left else "")
 
 
@@ -62,8 +65,9 @@ def _share_seconds(snapshots: Sequence[Snapshot]) -> bool:
     return len(set(seconds)) < len(seconds)
 
 
-def word_snapshots(snapshots: Sequence[Snapshot], most: int = 5) -> str:
+def word_snapshots(snapshots: Sequence[Snapshot], most: int = 5, total: int | None = None) -> str:
     """The newest operations in a line, the newest first; the same ones in a row are counted."""
+    count = len(snapshots) if total is None else total
     runs: list[list[str | int]] = []
     for snapshot in reversed(snapshots[-most:]):
         word = wording.clean(snapshot.operation or "not recorded", 40)
@@ -72,9 +76,9 @@ def word_snapshots(snapshots: Sequence[Snapshot], most: int = 5) -> str:
         else:
             runs.append([word, 1])
     told = ", ".join(str(word) if times == 1 else f"{times} {word}" for word, times in runs)
-    if len(snapshots) <= most:
-        return f"{wording.plural(len(snapshots), 'snapshot')}: {told}"
-    return f"last {most} of {wording.plural(len(snapshots), 'snapshot')}: {told}"
+    if count <= most:
+        return f"{wording.plural(count, 'snapshot')}: {told}"
+    return f"last {most} of {wording.plural(count, 'snapshot')}: {told}"
 
 
 def word_changes(snapshot: Snapshot) -> str:

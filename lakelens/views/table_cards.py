@@ -109,10 +109,12 @@ def _list_history(table: Table) -> list[Fold]:
     if table.format == "hive":
         return [fold_writes(table)]
     folds = []
-    if len(table.snapshots):
+    history = table.outline_history()
+    if history.count:
+        newest, total = history.newest, history.count
         hints = cells.hint("any two states", "table.diff(before, after)")
-        make: Make = lambda: [grid_snapshots(table.snapshots, 5), hints]  # noqa: E731 - made when it is opened
-        folds.append(Fold("Changes", word_snapshots(table.snapshots), make))
+        make: Make = lambda: [grid_snapshots(newest, total=total), hints]  # noqa: E731 - made when it is opened
+        folds.append(Fold("Changes", word_snapshots(newest, total=total), make))
     if len(table.refs):
         folds.append(Fold("Refs", word_refs(table.refs), lambda: one(grid_refs(table.refs, table))))
     return folds

@@ -120,7 +120,8 @@ def list_index_files(context: TableContext, snapshot: IcebergSnapshot) -> tuple[
         if wire.snapshot_id == snapshot.id
     ]
     vectors: dict[str, list[IcebergDataFile]] = {}
-    for file in snapshot.files:
+    # vectors are entries of delete manifests: without one no manifest is read
+    for file in snapshot.files if any(one.content == "deletes" for one in snapshot.manifests) else ():
         if file.content == "deletion_vector":
             vectors.setdefault(file.recorded_path, []).append(file)  # type: ignore[arg-type]
     return (*found, *(_describe_vectors(context, path, files) for path, files in vectors.items()))

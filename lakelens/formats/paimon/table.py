@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
@@ -18,12 +19,15 @@ from lakelens.formats.paimon.schema import PaimonSchema
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
 from lakelens.io.store import find_info, list_names
 from lakelens.model.schema import PartitionSpec
-from lakelens.model.snapshot import Refs, Snapshot, Snapshots
+from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
 from lakelens.model.table import Evidence, Reads, Relocation, Table
 from lakelens.model.tree import StoredFile
 
 if TYPE_CHECKING:
     from lakelens.model.explanation import Explanation
+
+# an outline reads every snapshot of a history that is no longer than this
+_SHORT_HISTORY = 50
 
 
 class PaimonTable(Table):
@@ -132,6 +136,24 @@ class PaimonTable(Table):
         """
         found = (self.find_numbered(number) for number in self.pointer.ids)
         return Snapshots([snapshot for snapshot in found if snapshot is not None])
+
+    def outline_history(self, most: int = 5) -> History:
+        """The history in outline. Of a long one the listing tells how many there are, and few snapshots are read.
+
+        Damaged ones among those few are passed over and are findings, as in `snapshots`.
+        """
+        ids = self.pointer.ids
+        tried = most + _SHORT_HISTORY  # a run of damaged ones is not followed without end
+        if "snapshots" in self.__dict__ or len(ids) <= tried:
+            return super().outline_history(most)
+        newest = list(islice(self._find_readable(ids[: -tried - 1 : -1]), most))
+        first = next(self._find_readable(ids[:_SHORT_HISTORY]), None)
+        lost = sum(number in self._snapshots and self._snapshots[number] is None for number in ids)
+        return History(len(ids) - lost, first, Snapshots(newest[::-1]))
+
+    def _find_readable(self, ids: Sequence[int]) -> Iterator[PaimonSnapshot]:
+        found = (self.find_numbered(number) for number in ids)
+        return (snapshot for snapshot in found if snapshot is not None)
 
     @cached_property
     def current(self) -> PaimonSnapshot | None:
