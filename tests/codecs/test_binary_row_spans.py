@@ -187,7 +187,7 @@ def test_row_that_the_java_engine_wrote(case: dict) -> None:
 
 
 @given(good_rows(), st.integers(0, 3), st.binary(max_size=9))
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_the_explanation_says_what_the_decoder_says(
     row: tuple[list[PaimonType], list], kind: int, before: bytes
 ) -> None:
@@ -207,7 +207,7 @@ def test_the_explanation_says_what_the_decoder_says(
 
 
 @given(good_rows(max_size=3))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_rows_cut_or_with_flipped_bits_are_told_with_their_damage(row: tuple[list[PaimonType], list]) -> None:
     types, values = row
     assert_survives(
@@ -216,7 +216,7 @@ def test_rows_cut_or_with_flipped_bits_are_told_with_their_damage(row: tuple[lis
 
 
 @given(good_rows(max_size=5), st.data())
-@settings(max_examples=200)
+@settings(max_examples=150)
 def test_what_the_decoder_refuses_is_damage(row: tuple[list[PaimonType], list], draw: st.DataObject) -> None:
     types, values = row
     data = bytearray(encode_row(types, values))
@@ -228,7 +228,7 @@ def test_what_the_decoder_refuses_is_damage(row: tuple[list[PaimonType], list], 
 
 
 @given(st.binary(max_size=200), rows(max_size=4))
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_any_bytes_are_told_or_damage(noise: bytes, row: tuple[list[PaimonType], list]) -> None:
     types, _ = row
     compare_with_decoder(struct.pack(">i", len(types)) + noise, types)
