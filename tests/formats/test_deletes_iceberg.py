@@ -19,7 +19,18 @@ each_lake = pytest.mark.parametrize("lake", LAKES, ids=lambda lake: lake.name)
 def read_live(lake: Lake) -> dict[str, Any]:
     """{snapshot id: {file: positions that the engine reads}}, without snapshots that the engine refuses to read."""
     answers = json.loads((lake.path / "positions.json").read_text("utf-8"))["live"]
-    return {key: files for key, files in answers.items() if "error" not in files}
+    return {
+        key: {path: spell_out(positions) for path, positions in files.items()}
+        for key, files in answers.items()
+        if "error" not in files
+    }
+
+
+def spell_out(positions: list[Any]) -> list[int]:
+    """Positions of which runs are kept as [first, last]."""
+    return [
+        p for item in positions for p in (range(item[0], item[1] + 1) if isinstance(item, list) else [item])
+    ]
 
 
 def data_files(snapshot: IcebergSnapshot) -> list[IcebergDataFile]:

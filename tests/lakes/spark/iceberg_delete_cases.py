@@ -7,13 +7,18 @@ from typing import Any
 from iceberg_cases import AVRO, MERGE_ON_READ, ORC, case, jtable, properties, run
 
 VALUES = """
-  (1, CAST('NaN' AS FLOAT), 1.5D, 'a', 1.25, DATE'2024-01-01', TIMESTAMP'2024-01-01 10:11:12.123456', X'00FF', named_struct('x', 1, 'y', 'p')),
+  (1, CAST('NaN' AS FLOAT), 1.5D, 'a', 1.25, DATE'2024-01-01', TIMESTAMP'2024-01-01 10:11:12.123456', X'00FF',
+   named_struct('x', 1, 'y', 'p')),
   (2, CAST(0.1 AS FLOAT), 0.0D, 'b', 2.50, DATE'2024-01-02', NULL, X'', named_struct('x', 2, 'y', 'q')),
   (3, CAST(-0.0 AS FLOAT), -0.0D, NULL, NULL, NULL, TIMESTAMP'1969-12-31 23:59:59', NULL, NULL),
-  (4, CAST('Infinity' AS FLOAT), CAST('NaN' AS DOUBLE), 'a', -0.01, DATE'2024-01-01', NULL, X'00FF', named_struct('x', NULL, 'y', 'r')),
-  (5, NULL, NULL, NULL, 2.50, DATE'1969-12-31', TIMESTAMP'2024-01-01 10:11:12.123456', X'01', named_struct('x', 1, 'y', 's'))
+  (4, CAST('Infinity' AS FLOAT), CAST('NaN' AS DOUBLE), 'a', -0.01, DATE'2024-01-01', NULL, X'00FF',
+   named_struct('x', NULL, 'y', 'r')),
+  (5, NULL, NULL, NULL, 2.50, DATE'1969-12-31', TIMESTAMP'2024-01-01 10:11:12.123456', X'01',
+   named_struct('x', 1, 'y', 's'))
 """
-COLUMNS = "id INT, f FLOAT, d DOUBLE, s STRING, dec DECIMAL(9,2), da DATE, ts TIMESTAMP, bin BINARY, st STRUCT<x: INT, y: STRING>"
+COLUMNS = """
+  id INT, f FLOAT, d DOUBLE, s STRING, dec DECIMAL(9,2), da DATE, ts TIMESTAMP, bin BINARY, st STRUCT<x: INT, y: STRING>
+"""
 
 
 @case("equality-deletes-typed", 2, 3)
@@ -62,7 +67,8 @@ def equality_evolved(spark: Any, t: str, version: int) -> str:
         "ALTER TABLE {t} RENAME COLUMN old TO new",
         "ALTER TABLE {t} ADD COLUMN late INT",
         "ALTER TABLE {t} ADD PARTITION FIELD p",
-        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ * FROM VALUES (4L, 0.1D, 4.40, 'e', 0, 7), (9000000000L, 0.5D, 2.20, 'b', 1, NULL)",
+        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ * FROM VALUES (4L, 0.1D, 4.40, 'e', 0, 7), "
+        "(9000000000L, 0.5D, 2.20, 'b', 1, NULL)",
     )
     for keys in (
         "0.1D AS f",  # not what the float 0.1 is once it is widened
@@ -187,9 +193,9 @@ def deletion_vectors(spark: Any, t: str, version: int) -> str:
         spark,
         t,
         f"CREATE TABLE {{t}} (id INT) {properties(version, MERGE_ON_READ)}",
-        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ CAST(id AS INT) FROM range(12000)",
-        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ CAST(id AS INT) FROM range(12000, 90000)",
-        "DELETE FROM {t} WHERE id < 12000 AND id % 2 = 0",
+        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ CAST(id AS INT) FROM range(9000)",
+        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ CAST(id AS INT) FROM range(9000, 90000)",
+        "DELETE FROM {t} WHERE id < 9000 AND id % 2 = 0",
         "DELETE FROM {t} WHERE id BETWEEN 13000 AND 13999 OR id IN (80000, 89999)",
     )
 

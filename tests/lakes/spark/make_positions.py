@@ -7,6 +7,8 @@ Each kept table is put where its metadata say it lies, registered in a catalog, 
 The tables are not written to; the root is removed afterwards.
 
     {"engine": …, "live": {snapshot id: {file as recorded: [positions that the engine reads, ascending]}}}
+
+Three and more positions in a row are one `[first, last]`.
 """
 
 from __future__ import annotations
@@ -75,10 +77,25 @@ def ask_positions(spark: Any, folder: Path) -> dict[str, Any]:
         found: dict[str, list[int]] = {}
         for file, position in rows:
             found.setdefault(file, []).append(position)
-        live[snapshot_id] = found
+        live[snapshot_id] = {file: shorten(positions) for file, positions in found.items()}
     spark.sql(f"DROP TABLE iceberg.{name}")
     shutil.rmtree(place, ignore_errors=True)
     return {"engine": f"iceberg 1.12.0, spark {spark.version}", "live": live}
+
+
+def shorten(positions: list[int]) -> list[int | list[int]]:
+    """Ascending positions with runs as pairs."""
+    runs: list[list[int]] = []
+    for position in positions:
+        if runs and position == runs[-1][1] + 1:
+            runs[-1][1] = position
+        else:
+            runs.append([position, position])
+    return [
+        item
+        for first, last in runs
+        for item in ([[first, last]] if last > first + 1 else range(first, last + 1))
+    ]
 
 
 if __name__ == "__main__":
