@@ -126,7 +126,10 @@ class _File:
 
     @cached_property
     def structure(self) -> Mapping[int, Any]:
-        return decode_struct(self.stored, base=self.footer_start)
+        stored = self.stored  # refuses what is too large before anything is decoded
+        with suppress(LakeError):
+            return self.footer.structure
+        return decode_struct(stored, base=self.footer_start)
 
     def explain(self) -> Iterator[Span]:
         head = bytes(self.data[self.start : min(self.start + 4, self.end)])
@@ -158,10 +161,11 @@ class _File:
     @cached_property
     def metadata(self) -> Span:
         """The footer as a struct, bounds decoded by the types of their columns where the schema is whole."""
+        stored = self.stored
         leaves: tuple[SchemaLeaf, ...] = ()
         with suppress(LakeError):
             leaves = self.footer.leaves
-        return explain_struct(self.stored, shape_file(leaves), base=self.footer_start)
+        return explain_struct(stored, shape_file(leaves), base=self.footer_start)
 
     def explain_footer(self) -> Iterator[Span]:
         metadata, end = self.metadata, self.end - 8

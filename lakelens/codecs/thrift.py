@@ -18,6 +18,8 @@ from lakelens.errors import Corrupt
 
 STOP, TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT, UUID = range(14)
 MAX_DEPTH = 40
+#: Field ids have 16 bits: so no structure of any size has more fields.
+MAX_ID = (1 << 15) - 1
 
 
 def decode_struct(data: bytes, *, base: int = 0, path: str | None = None) -> dict[int, Any]:
@@ -69,6 +71,8 @@ class ThriftReader:
         while header := self.take(1)[0]:
             kind, delta = header & 0x0F, header >> 4
             field_id = field_id + delta if delta else self.integer()
+            if not -MAX_ID <= field_id <= MAX_ID:
+                self.fail("a field id of more than 16 bits", expected=f"at most {MAX_ID}", seen=field_id)
             fields[field_id] = kind == TRUE if kind in (TRUE, FALSE) else self.value(kind, depth)
         return fields
 

@@ -31,6 +31,7 @@ from lakelens.codecs.thrift import (
     LIST,
     MAP,
     MAX_DEPTH,
+    MAX_ID,
     SET,
     STRUCT,
     TRUE,
@@ -208,6 +209,8 @@ class _Tree:
                 return
             start, kind, delta = reader.at - 1, header & 0x0F, header >> 4
             number = number + delta if delta else reader.integer()
+            if not -MAX_ID <= number <= MAX_ID:
+                reader.fail("a field id of more than 16 bits", expected=f"at most {MAX_ID}", seen=number)
             name, inner = known.get(number, (f"field {number}", None))
             word = _KINDS.get(kind, f"type {kind}")
             if kind in (TRUE, FALSE):

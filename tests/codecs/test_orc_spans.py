@@ -113,6 +113,31 @@ def test_streams_are_named_by_their_columns() -> None:
     ]
 
 
+class CountingOctets:
+    """Bytes that note how many of them were read."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.read = data, 0
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __getitem__(self, key: Any) -> Any:
+        part = self.data[key]
+        self.read += len(part) if isinstance(part, bytes) else 1
+        return part
+
+
+def test_a_file_is_read_no_further_than_it_is_explained() -> None:
+    rows = [{"id": i * 7919 % 2**61, "text": f"{i * 104729}"} for i in range(20_000)]
+    data = written(rows, compression="uncompressed", row_index_stride=10_000)
+    octets = CountingOctets(data)
+    root = explain_orc(octets)
+    (stripe,) = [part for part in root.children if part.label.startswith("stripe")]
+    assert [len(part.children) > 2 for part in stripe.children] == [True, True, True]
+    assert octets.read < len(data) / 10
+
+
 def test_stripes_follow_each_other() -> None:
     rows = [{"id": i * 7919 % 10_007, "text": f"{i * 31}"} for i in range(40_000)]
     data = written(rows, compression="zstd", stripe_size=1024, batch_size=1000)

@@ -19,7 +19,7 @@ from lakelens.codecs.parquet_value_spans import explain_runs
 from lakelens.codecs.span import Octets, Span
 from lakelens.codecs.thrift import decode_struct
 from lakelens.codecs.thrift_spans import Struct, explain_struct
-from lakelens.errors import Corrupt, LakeError
+from lakelens.errors import Corrupt, LakeError, Unsupported
 from tests.codecs.span_checks import assert_survives, assert_tiles, find_error
 
 COLUMNS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
@@ -243,6 +243,25 @@ def test_thrift_of_any_bytes_agrees_with_the_decoder(data: bytes) -> None:
     else:
         span.check()
         assert span.value == named(decoded)
+
+
+@pytest.mark.parametrize("data", [b"\x05\xfe\xff\x03\x02\x15\x02\x00", b"\xf1" * 3000 + b"\x00"])
+def test_a_field_id_of_more_than_16_bits_is_refused(data: bytes) -> None:
+    with pytest.raises(Corrupt, match="16 bits") as caught:
+        decode_struct(data)
+    error = find_error(explain_struct(data, Struct("Any")))
+    assert isinstance(error, Corrupt) and (error.message, error.offset) == (
+        caught.value.message,
+        caught.value.offset,
+    )
+
+
+def test_a_footer_that_is_too_large_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lakelens.codecs.parquet_spans.MAX_FOOTER", 100)
+    monkeypatch.setattr("lakelens.codecs.parquet_spans.decode_footer", pytest.fail)
+    root = explain_parquet(WHOLE)
+    assert_tiles(root, 0, len(WHOLE))
+    assert isinstance(find_error(root), Unsupported)
 
 
 def named(value: Any) -> Any:
