@@ -41,12 +41,23 @@ def rebuilt(span: Span) -> Any:
     if span.is_leaf:
         return span.value
     parts = span.children
-    if parts[0].label == span.label and parts[0].is_leaf:  # an item with the comma behind it
+    if span.label[1:-1].isdigit() and parts[0].label == span.label:  # an item with the comma behind it
         return parts[0].value
-    items = [part for part in parts[1:-1] if not part.role and part.label != ","]
-    if parts[0].label == "{":
+    items = [part for part in parts[1:-1] if not part.role]
+    if (parts[0].label, parts[-1].label) == ("{", "}"):
         return {item.children[0].value: rebuilt(find_json(item, ())) for item in items}
+    assert (parts[0].label, parts[-1].label) == ("[", "]")
     return [rebuilt(item) for item in items]
+
+
+@pytest.mark.parametrize("key", ["{", "[", ",", ":", "key", "value", "}", "[0]", "[0] to [9]", ""])
+@pytest.mark.parametrize("value", [None, 5, "{", {}, [1, 2], {"{": {}}, {"key": "["}])
+def test_keys_that_look_like_labels(key: str, value: Any) -> None:
+    for whole, steps in (({key: value, "z": 1}, (key,)), ([{key: value}, 2], (0, key))):
+        root = explain_json(json.dumps(whole).encode())
+        root.check()
+        assert find_json(root, steps).value == value
+        assert rebuilt(find_json(root, ())) == whole
 
 
 @settings(max_examples=200)
