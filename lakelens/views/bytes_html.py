@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 # classes of the common sheet that this view never uses: their rules are left out of its style
 _UNUSED = ("ll-f", "ll-b", "ll-o", "ll-a", "ll-r", "ll-s", "ll-id", "ll-c")
+_WIDTH = 860  # pixels of a view
+_MEANING = 190  # pixels that the meaning has before values are broken
 _PIXELS = 7.25  # of one character of code
 _SHORT = 14  # characters of a value that is never broken
 _ROW = 250  # bytes of a short line
 _SMALLEST = 0.001  # of the rows of a view: fewer than the few that there always are
-_INDENT = 10  # pixels, of the body of a fold
+_INDENT = 8  # pixels, of the body of a fold
 
 
 class Columns(NamedTuple):
@@ -70,20 +72,21 @@ def _render(view: BytesView, style: bool) -> str:
 
 
 def choose_columns(view: BytesView) -> Columns:
-    """The columns that some line fills, as wide as what is in them."""
+    """The columns that some line fills, as wide as what is in them; what is left over tells the meaning."""
     lines = list(view.list_lines())
     numbers = [len(str(line.number)) for line in lines if line.number is not None]
     octets = max((line.lead + line.end - line.start for line in lines if line.role != "more"), default=0)
     depth = min(6, measure_depth(view.parts))
-    return Columns(
-        max((len(line.at) for line in lines), default=0) * 8 + 14 + depth * _INDENT,
-        max(numbers) * 8 + 18 if numbers else 0,
-        _measure(max((len(line.field) for line in lines), default=0), 20 if octets <= 8 else 16),
-        int(max(octets, 5) * 3 * _PIXELS) + 6,
-        int(max(octets, 5) * _PIXELS) + 12,
-        # sixteen bytes and their characters leave one column for what they mean and what they are
-        0 if octets > 8 else _measure(_find_usual([len(line.value) for line in lines if line.value]), 24),
-    )
+    at = max((len(line.at) for line in lines), default=0) * 8 + 14 + depth * _INDENT
+    number = max(numbers) * 8 + 18 if numbers else 0
+    field = _measure(max((len(line.field) for line in lines), default=0), 20 if octets <= 8 else 16)
+    octets_width = int(max(octets, 5) * 3 * _PIXELS) + 6
+    ascii_width = int(max(octets, 5) * _PIXELS) + 12
+    # sixteen bytes and their characters leave one column for what they mean and what they are
+    usual = 0 if octets > 8 else _find_usual([len(line.value) for line in lines if line.value])
+    room = _WIDTH - at - number - field - octets_width - ascii_width - _MEANING
+    value = min(_measure(usual, 24), max(_measure(_SHORT, _SHORT), room)) if usual else 0
+    return Columns(at, number, field, octets_width, ascii_width, value)
 
 
 def measure_depth(parts: Sequence[Part]) -> int:

@@ -8,10 +8,10 @@ import pytest
 
 from lakelens.codecs.span import Span
 from lakelens.model.explanation import Explanation
+from tests.browser.host import host_widget
 from tests.browser.looks import find_faults, find_overflow
 from tests.views.test_bytes import make_endless, make_row
 from tests.views.test_hostile import HOSTILE
-from tests.widgets.host import host_widget
 from tests.widgets.test_bytes import make_blocks
 
 
