@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from lakelens.errors import Unsupported
-from lakelens.formats.iceberg.datafile import IcebergDataFile
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.opening import open_table
 from tests.formats.iceberg_lakes import (
