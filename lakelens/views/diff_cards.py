@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from lakelens.model.datafile import DataFile
 from lakelens.model.diff import Diff, JsonChange, PartitionChange
@@ -253,8 +251,3 @@ def grid_json(changes: Sequence[JsonChange], how: str = "") -> Grid:
         for c in changes
     ]
     return cells.grid(("path", "before", "after"), rows, how=how, noun="place")
-
-
-def count_contents(files: Iterable[Any]) -> Counter[str]:
-    """How many files of which content."""
-    return Counter(f.content for f in files)

@@ -27,6 +27,8 @@ from lakelens.views.snapshot_facts import summarise
 from lakelens.views.snapshot_grid import grid_snapshots, word_snapshots
 from lakelens.views.writes import fold_writes
 
+# of a catalog's facts: on the card already
+_TOLD_ELSEWHERE = ("columns", "partition_columns", "properties")
 _FORMAT_NAMES = {"hive": "Apache Hive", "iceberg": "Apache Iceberg", "paimon": "Apache Paimon"}
 
 
@@ -97,11 +99,30 @@ def _fold_partitioning(table: Table) -> Fold:
         number = int(current.summary.get("total-partitions", "0"))
         answer += f": {wording.plural(number, 'directory', 'directories')}"
 
+    buckets = _word_buckets(table)
+    answer += f"; {buckets}" if buckets else ""
+
     def make() -> list[Body]:
         return [grid_specs(table.specs, ranges or []), cells.hint("files and rows of each", "table.files")]
 
     has_fields = any(len(spec) for spec in table.specs)
     return Fold("Partitioning", answer, make) if has_fields else Fold("Partitioning", answer)
+
+
+def _word_buckets(table: Table) -> str:
+    """Into how many buckets each partition is divided, where the format has buckets."""
+    told = (table.catalog or {}).get("table")
+    if isinstance(told, Mapping) and str(told.get("Num Buckets", "-1")).isdecimal():
+        columns = wording.clean(str(told.get("Bucket Columns", "")).strip("[]").replace("`", ""), 80)
+        return f"{wording.clean(told['Num Buckets'], 20)} buckets by {columns}"
+    number = getattr(table, "bucket", None)
+    if not isinstance(number, int):
+        return ""
+    if number > 0:
+        return f"{wording.plural(number, 'bucket')}{' each' if len(table.partitioning) else ''}"
+    if number == -2:
+        return "buckets are given later, by a compaction"
+    return "buckets as needed (dynamic)" if table.schema.identifier_names else ""
 
 
 def _list_history(table: Table) -> list[Fold]:
@@ -128,8 +149,8 @@ def _list_settings(table: Table, detail: int) -> list[Fold]:
         folds.append(Fold("Properties", wording.some(table.properties), make))
     if table.catalog:
         facts = _flatten(table.catalog)
-        answer = ", ".join(wording.clean(name, 60) for name, _ in facts[:6])
         about = tell_about(table, "catalog")
+        answer = _word_catalog(table.catalog) or ", ".join(wording.clean(name, 60) for name, _ in facts[:6])
         folds.append(Fold("Catalog", answer, lambda: one(cells.pairs(facts, about))))
     document = table.metadata
     if detail >= 2 and isinstance(document, Mapping) and "format-version" in document:
@@ -139,10 +160,23 @@ def _list_settings(table: Table, detail: int) -> list[Fold]:
     return folds
 
 
+def _word_catalog(catalog: Mapping[str, Any]) -> str:
+    """What the metastore calls the table, what it is to it, and who made it."""
+    told = catalog.get("table")
+    if not isinstance(told, Mapping):
+        return ""
+    name = ".".join(wording.clean(told[key], 60) for key in ("Database", "Table") if key in told)
+    kind = " ".join(wording.clean(told[key], 40) for key in ("Type", "Provider") if key in told)
+    maker = f"made by {wording.clean(told['Created By'], 60)}" if "Created By" in told else ""
+    return ", ".join(filter(None, (name, kind, maker)))
+
+
 def _flatten(catalog: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The catalog's facts, one level deep."""
     found: list[tuple[str, Any]] = []
     for name, held in catalog.items():
+        if name in _TOLD_ELSEWHERE:
+            continue
         if name in ("table", "storage") and isinstance(held, Mapping):
             found += [(str(key), cells.text(value)) for key, value in held.items()]
         else:

@@ -18,7 +18,9 @@ from lakelens.views.meanings import add_meanings
 from lakelens.views.present import present
 from lakelens.views.text import render_text
 from lakelens.views.tree_cards import word_role
+from tests.formats.test_hive_lakes import open_with_facts
 from tests.views.fakes import FakeFile, FakeTable
+from tests.views.test_lakes import list_unexplained
 
 LAKES = Path(__file__).parents[1] / "lakes"
 
@@ -141,6 +143,30 @@ def test_ranges_of_partitions_come_from_the_list_alone() -> None:
     assert "still in spec" in render_text(evolved)
 
 
+def test_a_hive_table_says_what_its_metastore_knows() -> None:
+    table = open_with_facts("bucketed-hive-format")
+    text = render_text(table)
+    assert "Apache Hive table, as its metastore knows it" in text
+    assert "Catalog: lakes.bucketed_hive_format, MANAGED hive, made by Spark 3.5.9" in text
+    assert "Partitioning: not partitioned; 4 buckets by id" in text
+    assert "Writes: no snapshots are kept; 1 job by the names of the files" in text
+    assert not list(list_unexplained(present(table, 2)))
+    bare = render_text(open_lake("spark/hive/bucketed-hive-format"))
+    assert "by its directory alone, without a metastore" in bare
+    assert "put together from the files and directories" in bare
+
+
+def test_buckets_are_said_in_words() -> None:
+    assert "'a' to 'b'; 1 bucket each" in render_text(open_lake("paimon-java/2.0.0-pk-deletion-vectors"))
+    assert "buckets as needed (dynamic)" in render_text(open_lake("paimon-java/2.0.0-pk-dynamic-bucket"))
+
+
+def test_hashes_of_an_index_file_are_listed_when_it_is_opened() -> None:
+    found = open_lake("paimon-java/2.0.0-pk-dynamic-bucket").current.index_files[0]  # type: ignore[union-attr]
+    assert "Hashes" not in list_labels(present(found, 1))
+    assert "1 key hash" in render_text(found, 2)
+
+
 def test_a_change_is_said_whole() -> None:
     long = "x" * 5_000
     assert str(JsonChange("$.a", "changed", long, None)) == f'$.a: "{long}" → null'
@@ -172,7 +198,6 @@ def test_glossary_has_every_name_of_the_specifications() -> None:
     from msgspec.structs import fields
 
     from lakelens.formats.iceberg import wire as iceberg
-    from lakelens.formats.iceberg.datafile import IcebergDataFile
     from lakelens.formats.paimon import wire as paimon
 
     for section, kind in (
@@ -187,8 +212,27 @@ def test_glossary_has_every_name_of_the_specifications() -> None:
     ):
         names = {field.encode_name for field in fields(kind)}
         assert names <= set(load_section(section)), (section, names - set(load_section(section)))
-    record = {name for name, held in vars(IcebergDataFile).items() if isinstance(held, property)}
-    assert record - {"identity", "deletes", "bounds"} <= set(load_section("iceberg.data_file"))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("spark/iceberg/v1-basic", "iceberg"),
+        ("spark/iceberg/v2-merge-on-read", "iceberg"),
+        ("spark/iceberg/v3-merge-on-read", "iceberg"),
+        ("paimon-java/2.0.0-data-evolution", "paimon"),
+        ("spark/paimon/pk-types", "paimon"),
+    ],
+)
+def test_glossary_has_every_name_that_manifests_store(name: str, kind: str) -> None:
+    current = open_lake(name).current
+    assert current is not None
+    for manifest in current.manifests:
+        assert set(manifest.raw) <= set(load_section(f"{kind}.manifest_list"))
+        for entry in manifest.entries:
+            raw = entry.file.raw
+            assert {*raw, *raw.get("_FILE", ())} <= set(load_section(f"{kind}.data_file"))
+            assert set(entry.raw) <= set(load_section(f"{kind}.entry"))
 
 
 def test_every_meaning_is_one_short_sentence() -> None:
