@@ -152,7 +152,8 @@ def _draw_growth(axes: Axes, name: str, moments: Sequence[Moment]) -> None:
     else:
         axes.yaxis.set_major_formatter(lambda amount, _: f"{amount:,.0f}")
     axes.set_ylabel(f"{name} (binary units)" if name == "bytes" else name, fontsize=8)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(axes.xaxis.get_major_locator(), show_offset=False))
+    make_formatter: Callable[..., Any] = ConciseDateFormatter  # matplotlib leaves its arguments untyped
+    axes.xaxis.set_major_formatter(make_formatter(axes.xaxis.get_major_locator(), show_offset=False))
     axes.set_xlabel(
         f"committed, UTC, from {times[0]:%Y-%m-%d %H:%M:%S} to {times[-1]:%Y-%m-%d %H:%M:%S}", fontsize=8
     )
