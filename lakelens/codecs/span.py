@@ -12,6 +12,7 @@ cost) are made when they are asked for and never kept, so walking a tree of mill
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Literal, Protocol, overload
 
 from lakelens.errors import LakeError
@@ -133,22 +134,29 @@ class Span:
 
     def walk(self) -> Iterator[Span]:
         """This span and everything below it, in order of bytes, parents first."""
-        stack = [self]
+        stack: list[Iterator[Span]] = [iter((self,))]
         while stack:
-            span = stack.pop()
+            span = next(stack[-1], None)
+            if span is None:
+                stack.pop()
+                continue
             yield span
-            stack.extend(reversed(span.children))
+            stack.append(span.iter_children())
 
     def leaves(self) -> Iterator[Span]:
         """The leaves, in order of bytes."""
-        stack = [self]
+        stack: list[Iterator[Span]] = [iter((self,))]
         while stack:
-            span = stack.pop()
-            children = span.children
-            if children:
-                stack.extend(reversed(children))
-            else:
+            span = next(stack[-1], None)
+            if span is None:
+                stack.pop()
+                continue
+            children = span.iter_children()
+            first = next(children, None)
+            if first is None:
                 yield span
+            else:
+                stack.append(chain((first,), children))
 
     def find(self, offset: int) -> Span:
         """The leaf that holds a byte. Raises `ValueError` outside of the span."""
@@ -160,9 +168,12 @@ class Span:
         if not self.start <= offset < self.end:
             raise ValueError(f"byte {offset} is outside of {self.start} to {self.end}")
         path = [self]
-        while children := path[-1].children:
-            path.append(next(child for child in children if child.start <= offset < child.end))
-        return tuple(path)
+        while True:
+            held = (child for child in path[-1].iter_children() if child.start <= offset < child.end)
+            found = next(held, None)
+            if found is None:
+                return tuple(path)
+            path.append(found)
 
     def check(self) -> None:
         """Raise the first error that any leaf met; nothing otherwise. Walks the whole tree, compressed content too."""

@@ -392,12 +392,15 @@ def _split(children: Iterator[Span], budget: int) -> tuple[list[Span], Iterator[
 
 
 def _tell_rest(span: Span, left_out: list[Span], rest: Iterator[Span] | None, frame: Frame) -> More:
+    """What is left out. How many that is, is counted only in bytes at hand: in a stored file it would be read for that."""
     others = chain(left_out, rest or ())
     first = next(others)
-    count = 1 + sum(1 for _ in islice(others, _MOST_COUNTED))
-    many = f"{count:,}" if count <= _MOST_COUNTED else f"more than {_MOST_COUNTED:,}"
+    many = ""
+    if isinstance(frame.data, bytes | bytearray | memoryview):
+        count = 1 + sum(1 for _ in islice(others, _MOST_COUNTED))
+        many = f"{count:,} " if count <= _MOST_COUNTED else f"more than {_MOST_COUNTED:,} "
     left = wording.plural(span.end - first.start, "byte")
-    text = f"… {many} more from {frame.tell_at(first.start)}, {left}"
+    text = f"… {many}more from {frame.tell_at(first.start)}, {left}"
     return More(text, f"{frame.code}.at({first.start})", (span, frame, first.start))
 
 

@@ -64,6 +64,9 @@ function drawLine(row, tr, wide) {
   at.title = row.tip;
   number.className = "ll-n";
   if (row.number !== null) number.append(make("b", `ll-k${tint}`, String(row.number)));
+  field.className = "ll-g";
+  meaning.className = "ll-e";
+  if (value) value.className = "ll-v";
   if (row.field) field.append(make("code", "", row.field));
   octets.className = `ll-x${tint}`;
   ascii.className = "ll-x ll-m";
