@@ -18,6 +18,7 @@ from lakelens.model.schema import Schema
 
 if TYPE_CHECKING:
     from lakelens.errors import LakeError
+    from lakelens.model.comparison import FileComparison
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
     from lakelens.model.diff import Diff
@@ -139,6 +140,15 @@ class Snapshot(Explainable, Displayable, ABC):
     def files(self) -> FileSet:
         """The live files: data files, and Iceberg's delete files."""
 
+    def compare_files(self, before: Snapshot) -> FileComparison:
+        """The files against those of an older state, of this table or of a copy of it. Nothing is read until asked for.
+
+        A format reads no more than what changed, where its metadata makes that certain.
+        """
+        from lakelens.model.comparison import WholeComparison
+
+        return WholeComparison(before.files, self.files)
+
     @cached_property
     def live_rows(self) -> LiveRows:
         """How many rows are left without those that are deleted, what of it the metadata tells, what was read to count."""
@@ -217,8 +227,8 @@ class Snapshots(Sequence[Snapshot], Displayable):
         return f"<Snapshots {len(self)}>"
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+@dataclass(frozen=True, slots=True, repr=False)
+class History(Displayable):
     """A table's history in outline: how many snapshots there are, the first, and the newest in commit order.
 
     What lies between may not have been read: then damaged ones among it are counted too, and are not findings yet.
@@ -230,3 +240,6 @@ class History:
     count: int
     first: Snapshot | None = None
     newest: Snapshots = field(default_factory=lambda: Snapshots(()))
+
+    def __repr__(self) -> str:
+        return f"<History {self.count} snapshots>"

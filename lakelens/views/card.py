@@ -44,7 +44,8 @@ class Bar:
 class Cell:
     """One value: its text, what it is, and an exact form for those who hover over it.
 
-    `meaning` explains a text that is itself a specified name: a key in a list of keys.
+    `meaning` explains a text that is itself a specified name: a key in a list of keys. `section` is the number of the
+    section of a page that the text leads to, 0 for none.
     """
 
     text: str
@@ -52,6 +53,7 @@ class Cell:
     title: str = ""
     bar: Bar | None = None
     meaning: str = ""
+    section: int = 0
 
 
 @dataclass(frozen=True, slots=True)

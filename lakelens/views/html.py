@@ -26,7 +26,11 @@ from lakelens.views.wording import split_ids, visible, word_failure
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_HARD_STOP = 262_144
+    from lakelens.views.report import Section
+
+_KIB = 1024
+_HARD_STOP = 256 * _KIB
+_MOST_PAGE = 1_000_000
 _TABLE_CARD = 15_360
 _MOST_ROWS = 200  # of a list at the highest detail, if the view has room for them
 _FEWEST_ROWS = 7  # before whole folds are left out
@@ -64,22 +68,38 @@ def _draw_failure(thing: object, error: Exception) -> str:
 
 
 def render_page(thing: object, detail: int = 2) -> str:
-    """A self-contained page about an object: light and dark, printable, without any script."""
+    """A self-contained page about an object, a whole report for a table: light and dark, printable, without any script.
+
+    Never longer than 1,000,000 bytes: each section has a size of its own, and says what it leaves out.
+    """
     if isinstance(thing, Explanation):
         return _render_bytes_page(thing, detail)
-    cards = present_page(thing, detail)
     from markupsafe import Markup
 
-    shown, total = [], 0
-    for card in cards:
-        markup = _fit(card, detail, _HARD_STOP // 4, style=False)
-        total += len(markup.encode())
-        if total > 4 * _HARD_STOP:
+    sections = present_page(thing, detail)
+    shown = [_draw_section(section, detail) for section in sections]
+    left = _MOST_PAGE - 3 * _KIB - sum(_measure_head(section) for section in sections)
+    for index in sorted(range(len(shown)), key=lambda index: -len(shown[index])):
+        if sum(len(markup.encode()) for markup in shown) <= left:
             break
-        shown.append((_name_section(card, cards), Markup(markup)))  # made by our own autoescaping template
-
+        shown[index] = draw(Card("", "", body=_LEFT_OUT), 1, style=False)
     page = template_environment().get_template("page.html")
-    return page.render(title=cards[0].noun, sections=shown, left_out=len(cards) - len(shown), style=_style())
+    # made by our own autoescaping template
+    drawn = [(section, Markup(markup)) for section, markup in zip(sections, shown, strict=True)]
+    heading = sections[0].noun
+    return page.render(heading=heading, sections=drawn, only=None, style=_style())
+
+
+def _draw_section(section: Section, detail: int) -> str:
+    """What stands below a title: the card without its head line, its folds closed but the one asked for most."""
+    card = replace(section.card, noun="", sentence="", alert="")
+    return _fit(card, detail if detail >= 3 else 1, section.most, style=False)
+
+
+def _measure_head(section: Section) -> int:
+    """At most how many bytes a section's titles and links take: in the contents, above the card, and where it is named."""
+    words = len(section.noun.encode()) + len(section.answer.encode()) + len(section.alert.encode())
+    return 1_000 + 12 * words
 
 
 def _render_bytes_page(explanation: Explanation, detail: int) -> str:
@@ -87,14 +107,8 @@ def _render_bytes_page(explanation: Explanation, detail: int) -> str:
 
     markup = render_bytes(explanation, detail, _HARD_STOP, style=False)
     page = template_environment().get_template("page.html")
-    title = visible(explanation.what)
-    return page.render(title=title, sections=[(title, Markup(markup))], left_out=0, style=bytes_style())
-
-
-def _name_section(card: Card, cards: Sequence[Card]) -> str:
-    """What the link to a section says: its noun, with its sentence where several have the same noun."""
-    is_alone = sum(other.noun == card.noun for other in cards) == 1
-    return card.noun if is_alone else f"{card.noun} {card.sentence[:120]}"
+    heading = visible(explanation.what)
+    return page.render(heading=heading, sections=[], only=Markup(markup), style=bytes_style())
 
 
 def write_page(thing: object, path: str | os.PathLike[str], detail: int = 2) -> None:
@@ -103,17 +117,29 @@ def write_page(thing: object, path: str | os.PathLike[str], detail: int = 2) -> 
 
 
 def _fit(card: Card, detail: int, most: int, *, style: bool = True) -> str:
-    """The markup of a card; the longest folds are emptied, one after another, until it fits."""
-    folds = list(card.folds)
+    """The markup of a card; where it is too long its longest folds are emptied, closed ones first, until it fits."""
     markup = draw(card, detail, style=style)
-    sizes = [(fold.opened, -len(repr(fold.body()))) for fold in folds]
-    for index in sorted(range(len(folds)), key=sizes.__getitem__):
-        if len(markup.encode()) <= most:
-            return markup
-        if folds[index].body():
+    over = len(markup.encode()) - most
+    if over <= 0:
+        return markup
+    folds = list(card.folds)
+    sizes = [_measure(fold, detail) if fold.body() else 0 for fold in folds]
+    left_out = _measure(Fold("", "", lambda: _LEFT_OUT), detail)
+    for index in sorted(range(len(folds)), key=lambda index: (folds[index].opened, -sizes[index])):
+        if over > 0 and sizes[index] > left_out:
             folds[index] = replace(folds[index], make=lambda: _LEFT_OUT)
-            markup = draw(replace(card, folds=tuple(folds)), detail, style=style)
+            over -= sizes[index] - left_out
+    markup = draw(replace(card, folds=tuple(folds)), detail, style=style)
     return markup if len(markup.encode()) <= _HARD_STOP else f"<pre>{escape(card.noun[:1000])}</pre>"
+
+
+def _measure(fold: Fold, detail: int) -> int:
+    """The bytes of what a fold holds."""
+    return len(
+        draw(
+            Card("", "", folds=(replace(fold, label="", answer="", alert=""),)), detail, style=False
+        ).encode()
+    )
 
 
 def draw(card: Card, detail: int, *, style: bool = True) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from functools import singledispatch
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.views import cells, wording
 from lakelens.views.card import Body, Card, Fold
 from lakelens.views.meanings import add_meanings
+
+if TYPE_CHECKING:
+    from lakelens.views.report import Section
 
 
 @singledispatch
@@ -32,12 +35,12 @@ def present(thing: Any, detail: int = 1) -> Card:
     return add_meanings(describe(thing, detail), detail)
 
 
-def present_page(thing: Any, detail: int) -> Sequence[Card]:
+def present_page(thing: Any, detail: int) -> Sequence[Section]:
     """The sections of a page: the object itself and, for a table, what it is made of."""
-    from lakelens.views.pages import list_sections
+    from lakelens.views.report import make_report
 
     _load_cards()
-    return list_sections(thing, lambda part: add_meanings(describe(part, detail), detail))
+    return make_report(thing, lambda part: add_meanings(describe(part, detail), detail))
 
 
 def list_fields(thing: Any) -> list[tuple[str, Any]]:

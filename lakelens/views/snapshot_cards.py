@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lakelens.model.manifest import Manifest
-from lakelens.model.snapshot import Snapshot, Snapshots
+from lakelens.model.snapshot import History, Snapshot, Snapshots
 from lakelens.views import cells, wording
 from lakelens.views.card import Body, Card, Cell, Fold, Make
 from lakelens.views.delete_cards import list_live_folds
@@ -22,11 +22,24 @@ from lakelens.views.snapshot_grid import grid_snapshots, word_changes, word_snap
 @describe.register
 def describe_snapshots(snapshots: Snapshots, detail: int = 1) -> Card:
     """The history, newest first."""
+    return _describe_newest(snapshots, len(snapshots))
+
+
+@describe.register
+def describe_history(history: History, detail: int = 1) -> Card:
+    """The history in outline: the newest snapshots of all."""
+    return _describe_newest(history.newest, history.count)
+
+
+def _describe_newest(snapshots: Snapshots, total: int) -> Card:
     if not len(snapshots):
         return Card("Snapshots", "none")
-    body = (grid_snapshots(snapshots), cells.hint("any two states", "table.diff(before, after)"))
+    body = (
+        grid_snapshots(snapshots, total=total),
+        cells.hint("any two states", "table.diff(before, after)"),
+    )
     about = tell_about(snapshots[-1], "snapshot")
-    return Card("Snapshots", word_snapshots(snapshots), body=body, about=about)
+    return Card("Snapshots", word_snapshots(snapshots, total=total), body=body, about=about)
 
 
 @describe.register

@@ -61,6 +61,9 @@ TAGS = frozenset(
         "a",
         "section",
         "h2",
+        "h1",
+        "ol",
+        "li",
     )
 )
 # what a title may say besides an exact number or time: a sentence of the glossary
