@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lakelens.model.datafile import DataFile
-from lakelens.model.stats import Bounds
+from lakelens.model.schema import Schema
+from lakelens.model.stats import ColumnBounds
 from lakelens.views import cells, wording
 from lakelens.views.card import Cell, Grid
 
@@ -31,8 +32,10 @@ class Claim:
 
 
 def compare_claims(found: DataFile, footer: Any) -> list[Claim]:
-    """Every fact that the metadata and the footer both tell."""
-    return [*_compare_file(found, footer), *_compare_columns(found.bounds, footer)]
+    """Every fact that the metadata and the footer both tell; none of a file that no manifest describes."""
+    if found.manifest is None:
+        return []
+    return [*_compare_file(found, footer), *_compare_columns(found, footer)]
 
 
 def _compare_file(found: DataFile, footer: Any) -> Iterator[Claim]:
@@ -44,12 +47,11 @@ def _compare_file(found: DataFile, footer: Any) -> Iterator[Claim]:
             yield Claim(fact, "", claimed, told, "agree" if claimed == told else "DIFFER")
 
 
-def _compare_columns(bounds: Bounds, footer: Any) -> Iterator[Claim]:
+def _compare_columns(found: DataFile, footer: Any) -> Iterator[Claim]:
     columns = getattr(footer, "columns", None) or ()
-    by_id = {c.field_id: c for c in columns if getattr(c, "field_id", None) is not None}
-    by_path = {c.path: c for c in columns}
-    for bound in bounds.values():
-        told = by_id.get(bound.field_id) if by_id else by_path.get(bound.name)
+    for bound in found.bounds.values():
+        name = _name_written(found, bound)
+        told = None if name is None else _find_column(columns, bound, name)
         if told is None:
             continue
         for fact, claimed, seen in (
@@ -60,6 +62,30 @@ def _compare_columns(bounds: Bounds, footer: Any) -> Iterator[Claim]:
                 yield Claim(fact, bound.name, claimed, seen, "agree" if claimed == seen else "DIFFER")
         yield from _compare_bound("lower", bound.name, bound.lower, getattr(told, "min", None))
         yield from _compare_bound("upper", bound.name, bound.upper, getattr(told, "max", None))
+
+
+def _name_written(found: DataFile, bound: ColumnBounds) -> str | None:
+    """The column's name in the schema that the file was written with, where the file knows it; else today's.
+
+    None for a column that was added later: the file cannot tell of it.
+    """
+    schema = getattr(found, "schema", None)
+    if isinstance(schema, Schema) and bound.field_id is not None:
+        for name, field in schema.walk():
+            if field.id == bound.field_id:
+                return name
+        return None
+    return bound.name
+
+
+def _find_column(columns: Sequence[Any], bound: ColumnBounds, name: str) -> Any:
+    """The file's column of a field id; by its name where the file has no ids, or gives one id to several."""
+    if all(getattr(column, "field_id", None) is None for column in columns):
+        return next((column for column in columns if column.path == name), None)
+    same = [column for column in columns if column.field_id is not None and column.field_id == bound.field_id]
+    if len(same) > 1:  # the parts of a variant count from 0 again
+        return next((column for column in same if column.path == name), None)
+    return same[0] if same else None
 
 
 def _compare_bound(fact: str, column: str, claimed: Any, told: Any) -> Iterator[Claim]:

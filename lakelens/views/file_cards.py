@@ -137,6 +137,8 @@ def _fold_footer(found: DataFile) -> Fold:
     except LakeError as error:
         return Fold("Footer", wording.clean(error), alert="cannot be read")
     alert, answer = word_claims(claims)
+    if found.manifest is None:
+        answer = "what the file says of itself; no manifest claims anything of it"
 
     def make() -> list[Body]:
         return [*([grid_claims(claims)] if claims else []), describe(footer)]

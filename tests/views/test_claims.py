@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lakelens.model.schema import DataType
+from lakelens.model.schema import DataType, Field, Schema
 from lakelens.model.stats import Bounds, ColumnBounds
 from lakelens.views.claims import compare_claims, grid_claims, word_claims
 
@@ -18,7 +18,9 @@ TEXT = DataType("string", "string")
 def make_file(rows: int = 3, **bound: Any) -> Any:
     told = {"lower": "a", "upper": "c", "nulls": 0, "size": 40, **bound}
     column = ColumnBounds("name", TEXT, 1, values=rows, **told)
-    return SimpleNamespace(record_count=rows, size_bytes=900, bounds=Bounds({"name": column}))
+    return SimpleNamespace(
+        record_count=rows, size_bytes=900, manifest="m0.avro", bounds=Bounds({"name": column})
+    )
 
 
 def make_footer(**told: Any) -> Any:
@@ -48,6 +50,28 @@ def test_columns_are_matched_by_name_where_the_file_has_no_ids() -> None:
     assert "nulls" in judge(make_file(), make_footer(field_id=None, path="name"))
     assert "nulls" not in judge(make_file(), make_footer(field_id=None))
     assert "nulls" not in judge(make_file(), make_footer(field_id=2, path="name"))
+
+
+def test_an_id_that_several_columns_have_is_told_by_the_name() -> None:
+    footer = make_footer(path="name")
+    other = SimpleNamespace(path="v.value", field_id=1, null_count=9, compressed_size=1, min=None, max=None)
+    footer.columns = (footer.columns[0], other)
+    assert judge(make_file(), footer)["nulls"] == "agree"
+
+
+def test_a_column_is_looked_for_under_the_name_it_was_written_with() -> None:
+    found = make_file()
+    found.schema = Schema(0, (Field(1, "old_name", TEXT),))
+    assert judge(found, make_footer(field_id=None))["nulls"] == "agree"
+    assert "nulls" not in judge(found, make_footer(field_id=None, path="name"))
+    found.schema = Schema(0, (Field(2, "name", TEXT),))
+    assert "nulls" not in judge(found, make_footer(field_id=None, path="name")), "it was added later"
+
+
+def test_a_listing_claims_nothing() -> None:
+    found = make_file()
+    found.manifest = None
+    assert judge(found, make_footer()) == {}
 
 
 @pytest.mark.parametrize(

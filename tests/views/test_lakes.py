@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lakelens.errors import LakeError
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.card import Card, Grid, Pairs
+from lakelens.views.claims import compare_claims
 from lakelens.views.glossary import find_meaning
 from lakelens.views.html import draw, render_card
 from lakelens.views.present import present
@@ -96,3 +99,15 @@ def test_every_label_has_a_meaning(path: Path) -> None:
             for label in list_unexplained(present(thing, 2)):
                 missing.setdefault(label, thing)
     assert not missing
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name_lake)
+def test_what_engines_claim_of_their_files_is_true(path: Path) -> None:
+    table = open_lake(path)
+    for found in islice(table.files if table is not None else (), 5):
+        try:
+            claims = compare_claims(found, found.footer)
+        except LakeError:  # a format that has no footer, or a file that is gone
+            continue
+        assert [claim for claim in claims if claim.verdict == "DIFFER"] == []
+        assert not claims or claims[0].fact == "rows"
