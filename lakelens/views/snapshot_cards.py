@@ -35,7 +35,7 @@ def _describe_newest(snapshots: Snapshots, total: int) -> Card:
     if not len(snapshots):
         return Card("Snapshots", "none")
     body = (
-        grid_snapshots(snapshots, total=total),
+        grid_snapshots(snapshots, total=total, looks_closer=True),
         cells.hint("any two states", "table.diff(before, after)"),
     )
     about = tell_about(snapshots[-1], "snapshot")
@@ -76,7 +76,8 @@ def _word_snapshot(snapshot: Snapshot) -> str:
 def _fold_changes(snapshot: Snapshot, detail: int) -> Fold:
     """What the commit did: as it records it itself; by its manifests where the card is opened."""
     if detail < 2:
-        make_row: Make = lambda: [grid_snapshots([snapshot]), cells.hint("file by file", ".changes")]  # noqa: E731
+        row = lambda: grid_snapshots([snapshot], looks_closer=True)  # noqa: E731 - made when it is opened
+        make_row: Make = lambda: [row(), cells.hint("file by file", ".changes")]  # noqa: E731
         return Fold("Changes", word_changes(snapshot), make_row)
     diff = snapshot.changes
 

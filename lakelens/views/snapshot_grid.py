@@ -11,6 +11,7 @@ from lakelens.options import display
 from lakelens.views import cells, wording
 from lakelens.views.card import Cell, Grid
 from lakelens.views.figures import Figures, read_changes
+from lakelens.views.raised import Raised, find_raised_by
 
 # label, figure, how to word it
 _CHANGES: tuple[tuple[str, Callable[[Figures], int | None], Callable[[int], Cell]], ...] = (
@@ -25,19 +26,25 @@ _CHANGES: tuple[tuple[str, Callable[[Figures], int | None], Callable[[int], Cell
 
 
 def grid_snapshots(
-    snapshots: Sequence[Snapshot], how: str = "table.snapshots", total: int | None = None
+    snapshots: Sequence[Snapshot],
+    how: str = "table.snapshots",
+    total: int | None = None,
+    *,
+    looks_closer: bool = False,
 ) -> Grid:
     """The newest snapshots first; a column that no snapshot records is left out, a figure that one leaves out is 0.
 
-    `total` counts them also where only the newest ones are given.
+    `total` counts them also where only the newest ones are given. Looking closer, the manifests of small commits are read
+    that may only have raised files to another level.
     """
-    grid = _grid(list(islice(reversed(snapshots), display.max_rows)), how)
+    grid = _grid(list(islice(reversed(snapshots), display.max_rows)), how, looks_closer)
     left = (len(snapshots) if total is None else total) - len(grid.rows)
     return replace(grid, more=f"… {wording.count(left)} older" if left else "", how=how if left else "")
 
 
-def _grid(shown: Sequence[Snapshot], how: str) -> Grid:
-    figures = [read_changes(snapshot) for snapshot in shown]
+def _grid(shown: Sequence[Snapshot], how: str, looks_closer: bool) -> Grid:
+    raised = [find_raised_by(snapshot) if looks_closer else None for snapshot in shown]
+    figures = [_read_figures(snapshot, found) for snapshot, found in zip(shown, raised, strict=True)]
     columns = [change for change in _CHANGES if any(change[1](f) is not None for f in figures)]
     exact = _share_seconds(shown)
     rows = [
@@ -46,17 +53,27 @@ def _grid(shown: Sequence[Snapshot], how: str) -> Grid:
             cells.text(snapshot.operation),
             cells.moment(snapshot.committed_at, exact=exact),
             *(word(find(found) or 0) for _, find, word in columns),
+            cells.text(_word_raised(up) if up is not None else "", "mute"),
             cells.text(", ".join(snapshot.refs), "mute"),
         )
-        for snapshot, found in zip(shown, figures, strict=True)
+        for snapshot, found, up in zip(shown, figures, raised, strict=True)
     ]
-    names = ["snapshot", "operation!", "committed, UTC!", *(label for label, _, _ in columns), "refs"]
+    names = ["snapshot", "operation!", "committed, UTC!", *(label for label, _, _ in columns), "note", "refs"]
     if "rows −#" in names and "rows +!" in names:
         place = names.index("rows +!")
         names.insert(place, "")
         drawn = cells.bars([(f.removed_rows or 0, f.added_rows or 0) for f in figures])
         rows = [(*row[:place], bar, *row[place:]) for row, bar in zip(rows, drawn, strict=True)]
     return cells.prune(cells.grid(names, rows, how=how, noun="snapshot", about=("common.anywhere",)))
+
+
+def _read_figures(snapshot: Snapshot, raised: Raised | None) -> Figures:
+    figures = read_changes(snapshot)
+    return figures if raised is None else replace(figures, added_files=0, removed_files=0)
+
+
+def _word_raised(raised: Raised) -> str:
+    return f"{wording.plural(len(raised.files), 'file')} {raised.words}"
 
 
 def _share_seconds(snapshots: Sequence[Snapshot]) -> bool:
@@ -83,8 +100,9 @@ def word_snapshots(snapshots: Sequence[Snapshot], most: int = 5, total: int | No
 
 def word_changes(snapshot: Snapshot) -> str:
     """What a commit changed, as it records it, in a line."""
-    figures = read_changes(snapshot)
-    words = []
+    raised = find_raised_by(snapshot)
+    figures = _read_figures(snapshot, raised)
+    words = [] if raised is None else [f"{_word_raised(raised)}, none rewritten"]
     for noun, gone, came in (
         ("files", figures.removed_files, figures.added_files),
         ("rows", figures.removed_rows, figures.added_rows),

@@ -107,6 +107,15 @@ def test_files_that_were_only_raised_say_so() -> None:
     assert "REMOVED" not in text
 
 
+def test_a_commit_that_only_raised_files_says_so() -> None:
+    table = open_lake("paimon-java/2.0.0-pk-level-upgrade")
+    history = render_text(table.snapshots)
+    assert re.search(r"2 +COMPACT +\S+ \S+ +0 +0 .*1 file raised from level 0 to 3", history)
+    assert re.search(r"4 +COMPACT +\S+ \S+ +\u22122 +\+1 ", history), "files were rewritten"
+    told = render_text(table.snapshots[1])
+    assert "Changes: 1 file raised from level 0 to 3, none rewritten" in told
+
+
 def test_a_list_of_nothing_has_no_empty_fold() -> None:
     base = open_lake("paimon-java/2.0.0-append-types").snapshots[0].manifest_lists[0]
     assert base.role == "base"
