@@ -8,7 +8,7 @@ from typing import Any
 from lakelens.model.manifest import Manifest
 from lakelens.model.snapshot import History, Snapshot, Snapshots
 from lakelens.views import cells, wording
-from lakelens.views.card import Body, Card, Cell, Fold, Make
+from lakelens.views.card import Body, Card, Cell, Fold
 from lakelens.views.delete_cards import list_live_folds
 from lakelens.views.diff_cards import grid_totals, word_counts
 from lakelens.views.fileset_cards import grid_files
@@ -76,8 +76,10 @@ def _word_snapshot(snapshot: Snapshot) -> str:
 def _fold_changes(snapshot: Snapshot, detail: int) -> Fold:
     """What the commit did: as it records it itself; by its manifests where the card is opened."""
     if detail < 2:
-        row = lambda: grid_snapshots([snapshot], looks_closer=True)  # noqa: E731 - made when it is opened
-        make_row: Make = lambda: [row(), cells.hint("file by file", ".changes")]  # noqa: E731
+
+        def make_row() -> list[Body]:
+            return [grid_snapshots([snapshot], looks_closer=True), cells.hint("file by file", ".changes")]
+
         return Fold("Changes", word_changes(snapshot), make_row)
     diff = snapshot.changes
 
