@@ -66,7 +66,7 @@ class Moment:
 
 def measure_size(found: DataFile) -> int:
     """The bytes of a file; a vector counts its own, not its Puffin file's."""
-    return getattr(found, "content_size_in_bytes", None) or found.size_bytes or 0
+    return found.own_size_bytes or 0
 
 
 def measure_files(files: Iterable[DataFile]) -> FileShape:

@@ -60,6 +60,16 @@ class DataFile(Explainable, Displayable, ABC):
         return self.recorded_path
 
     @property
+    def copy_identity(self) -> Hashable:
+        """What this file has in common with its copy in a table that lies elsewhere: its place below the table."""
+        return self.identity
+
+    @property
+    def own_size_bytes(self) -> int | None:
+        """The bytes that are this file's own: of a vector its blob, not the Puffin file that holds others too."""
+        return self.size_bytes
+
+    @property
     @abstractmethod
     def bounds(self) -> Bounds:
         """Bounds and counts per leaf column."""

@@ -48,6 +48,11 @@ class FileSet(Displayable, PlottableFiles):
         """The columns that `to_arrow` gives beyond the common ones."""
         return self._load_columns()
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the files were looked at before, so that looking again reads nothing."""
+        return "_files" in self.__dict__
+
     def __len__(self) -> int:
         return len(self._files)
 
@@ -79,7 +84,7 @@ class FileSet(Displayable, PlottableFiles):
     @property
     def size_bytes(self) -> int:
         """Bytes of all files; a vector counts its own bytes, not its Puffin file's."""
-        return sum(getattr(f, "content_size_in_bytes", None) or f.size_bytes or 0 for f in self)
+        return sum(f.own_size_bytes or 0 for f in self)
 
     def __and__(self, other: FileSet) -> FileSet:
         return self._derive(lambda: [f for f in self if f.identity in other._files])
@@ -132,7 +137,7 @@ class FileSet(Displayable, PlottableFiles):
         """
         from lakelens.model.filetable import iterate_batches
 
-        source: Iterable[DataFile] = self if "_files" in self.__dict__ else self._load()
+        source: Iterable[DataFile] = self if self.is_loaded else self._load()
         return iterate_batches(source, self.columns, size=size, stats=stats)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

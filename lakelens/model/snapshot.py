@@ -14,14 +14,14 @@ from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Manifest, ManifestList
-from lakelens.model.schema import Schema
+from lakelens.model.schema import PartitionSpec, Schema
 
 if TYPE_CHECKING:
     from lakelens.errors import LakeError
     from lakelens.model.comparison import FileComparison
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
-    from lakelens.model.diff import Diff
+    from lakelens.model.diff import Diff, IndexChanges
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -148,6 +148,43 @@ class Snapshot(Explainable, Displayable, ABC):
         from lakelens.model.comparison import WholeComparison
 
         return WholeComparison(before.files, self.files)
+
+    def compare_index_files(self, before: Snapshot | None, files: FileComparison) -> IndexChanges:
+        """The index files against those of an older state (None: of nothing), `files` being the comparison of its files."""
+        from lakelens.model.diff import IndexChanges
+
+        old = {found.recorded_path: found for found in before.index_files} if before is not None else {}
+        new = {found.recorded_path: found for found in self.index_files}
+        return IndexChanges(
+            tuple(found for name, found in new.items() if name not in old),
+            tuple(found for name, found in old.items() if name not in new),
+        )
+
+    @property
+    def partitioning(self) -> PartitionSpec | None:
+        """How rows were divided at the time; None where nothing tells."""
+        return None
+
+    @property
+    def table_location(self) -> str | None:
+        """Where its table lies."""
+        return None
+
+    def is_same(self, other: Snapshot) -> bool:
+        """Whether the other is this very snapshot, perhaps met under another name (a tag, a branch)."""
+        return self is other or (self.id is not None and self.id == other.id)
+
+    def walk_ancestors(self) -> Iterator[Snapshot]:
+        """The snapshots it was made from, the nearest first, as far as they are still there."""
+        return iter(())
+
+    def was_undone_by(self, other: Snapshot) -> bool:
+        """Whether the table went from this snapshot back to the other one, an ancestor: a rollback."""
+        return False
+
+    def find_document(self) -> tuple[str, Any] | None:
+        """The table's whole metadata document of this snapshot, with its path; None where there is none, or it is gone."""
+        return None
 
     @cached_property
     def live_rows(self) -> LiveRows:

@@ -18,7 +18,9 @@ def make_file(**told: Any) -> Any:
         "bucket": None,
         "level": None,
     }
-    return SimpleNamespace(**{**standard, **told})
+    return SimpleNamespace(
+        **{"own_size_bytes": told.get("size_bytes", standard["size_bytes"]), **standard, **told}
+    )
 
 
 def test_groups_add_up_to_the_files() -> None:
@@ -37,7 +39,7 @@ def test_groups_add_up_to_the_files() -> None:
 
 
 def test_a_vector_counts_its_own_bytes() -> None:
-    vector = make_file(content="deletion_vector", size_bytes=4_000, content_size_in_bytes=44)
+    vector = make_file(content="deletion_vector", size_bytes=4_000, own_size_bytes=44)
     assert measure_files([vector]).sizes == {"deletion_vector": [44]}
 
 

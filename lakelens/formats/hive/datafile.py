@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -57,6 +57,11 @@ class HiveFile(DataFile):
         self.acid_write_ids = (
             None if found.acid is None else (found.acid.first_write_id, found.acid.last_write_id)
         )
+
+    @property
+    def copy_identity(self) -> Hashable:
+        """The path below the table's directory, and the size: a copy has times of its own."""
+        return (self.relative_path, self.size_bytes)
 
     @cached_property
     def file_format(self) -> str:  # type: ignore[override]

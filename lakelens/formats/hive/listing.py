@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens.formats.hive.read import Found
+from lakelens.model.comparison import FileComparison, FileCounts, WholeComparison, tell_copy
+from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lakelens.model.diff import Diff
     from lakelens.model.manifest import Manifest, ManifestList
-    from lakelens.model.schema import Schema
+    from lakelens.model.schema import PartitionSpec, Schema
     from lakelens.model.table import Table
 
 
@@ -24,6 +26,23 @@ class ListedFiles(FileSet):
 
     def __repr__(self) -> str:
         return f"<FileSet {len(self)} files, {self.size_bytes} bytes>"
+
+
+class ListingComparison(WholeComparison):
+    """Two listings. Rows that were kept are not counted: that would open every file."""
+
+    def count_kept(self) -> Mapping[str, FileCounts]:
+        """Files and bytes that were kept, by content; rows where every file was opened before."""
+        counts: dict[str, FileCounts] = {}
+        for found in self.kept:
+            rows = found.record_count if "record_count" in found.__dict__ else None
+            one = FileCounts(1, rows, found.own_size_bytes)
+            counts[found.content] = counts.get(found.content, FileCounts()) + one
+        return counts
+
+
+def _tell_stored(found: DataFile) -> Hashable:
+    return (found.path, found.size_bytes, getattr(found, "modified", None))
 
 
 class HiveListing(Snapshot):
@@ -82,6 +101,22 @@ class HiveListing(Snapshot):
     def files(self) -> FileSet:
         """The visible data files."""
         return self._files
+
+    def compare_files(self, before: Snapshot) -> FileComparison:
+        """The files against another listing's. A file of the same name with another size or time is another file."""
+        if isinstance(before, HiveListing) and before._table.location != self._table.location:
+            return ListingComparison(before.files, self.files, tell_copy)
+        return ListingComparison(before.files, self.files, _tell_stored)
+
+    @property
+    def partitioning(self) -> PartitionSpec:
+        """The table's partition columns."""
+        return self._table.partitioning
+
+    @property
+    def table_location(self) -> str:
+        """Where the table lies."""
+        return self._table.location
 
     @property
     def changes(self) -> Diff:

@@ -56,6 +56,7 @@ class TableContext:
         self.document = document
         self.typed = document.typed
         self.manifests: dict[tuple[Any, ...], IcebergManifest] = {}
+        self.recent_documents: dict[str, dict[str, Any]] = {}
 
     @property
     def findings(self) -> Findings:

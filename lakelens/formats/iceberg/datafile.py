@@ -86,6 +86,17 @@ class IcebergDataFile(DataFile):
         return (self.file_path, self.content_offset)
 
     @property
+    def copy_identity(self) -> Hashable:
+        """The path below the table's directory (as it is, where it lies elsewhere), and a vector's place in its file."""
+        root = self._context.access.locator.root.rstrip("/") + "/"
+        return (self.path.removeprefix(root), self.content_offset)
+
+    @property
+    def own_size_bytes(self) -> int | None:
+        """The bytes of the file; of a deletion vector those of its blob."""
+        return self.content_size_in_bytes or self.size_bytes
+
+    @property
     def column_sizes(self) -> dict[int, int] | None:
         """Bytes on disk by column id (108)."""
         return self.raw.get("column_sizes")

@@ -5,7 +5,7 @@ Follows the Puffin specification and "Table Statistics", "Partition Statistics" 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,7 +13,7 @@ from lakelens.codecs.puffin import Blob, PuffinFooter, ThetaSketch, decode_foote
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.iceberg.locations import find_present
 from lakelens.formats.iceberg.wire import WireStatistics
-from lakelens.model.datafile import IndexFile, StatisticsFile
+from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
 from lakelens.model.explainable import Source
 
 if TYPE_CHECKING:
@@ -113,18 +113,28 @@ def read_puffin_footer(context: TableContext, recorded: str) -> PuffinFooter:
 
 def list_index_files(context: TableContext, snapshot: IcebergSnapshot) -> tuple[IndexFile, ...]:
     """The Puffin files of a snapshot: table statistics, then the files its deletion vectors lie in."""
+    # vectors are entries of delete manifests: without one no manifest is read
+    files = snapshot.files if any(one.content == "deletes" for one in snapshot.manifests) else ()
+    return (*list_sketch_files(context, snapshot.id), *list_vector_files(context, files))
+
+
+def list_sketch_files(context: TableContext, snapshot_id: int) -> tuple[IndexFile, ...]:
+    """The Puffin files of table statistics that the document records for a snapshot."""
     raws = context.document.raw.get("statistics") or []
-    found = [
+    return tuple(
         _describe_statistics_index(context, wire, raw)
         for wire, raw in zip(context.typed.statistics or [], raws, strict=True)
-        if wire.snapshot_id == snapshot.id
-    ]
+        if wire.snapshot_id == snapshot_id
+    )
+
+
+def list_vector_files(context: TableContext, files: Iterable[DataFile]) -> tuple[IndexFile, ...]:
+    """The Puffin files that the deletion vectors among some files lie in, each with those vectors of it."""
     vectors: dict[str, list[IcebergDataFile]] = {}
-    # vectors are entries of delete manifests: without one no manifest is read
-    for file in snapshot.files if any(one.content == "deletes" for one in snapshot.manifests) else ():
+    for file in files:
         if file.content == "deletion_vector":
             vectors.setdefault(file.recorded_path, []).append(file)  # type: ignore[arg-type]
-    return (*found, *(_describe_vectors(context, path, files) for path, files in vectors.items()))
+    return tuple(_describe_vectors(context, path, found) for path, found in vectors.items())
 
 
 def list_statistics(context: TableContext, snapshot_id: int) -> tuple[StatisticsFile, ...]:

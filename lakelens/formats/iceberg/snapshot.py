@@ -7,7 +7,7 @@ from being read becomes a finding, and what was read before it is kept.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,10 @@ from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifest import IcebergManifest, IcebergManifestList
 from lakelens.formats.iceberg.wire import WireSnapshot
+from lakelens.model.comparison import FileComparison, WholeComparison, tell_copy
 from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.model.fileset import FileColumns, FileSet
-from lakelens.model.schema import Schema
+from lakelens.model.schema import PartitionSpec, Schema
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDelete, DeleteMatch
-    from lakelens.model.diff import Diff
+    from lakelens.model.diff import Diff, IndexChanges
     from lakelens.model.explanation import Explanation
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -193,6 +194,67 @@ class IcebergSnapshot(Snapshot):
 
         return list_statistics(self._context, self.id)
 
+    def compare_files(self, before: Snapshot) -> FileComparison:
+        """The files against an older state's: only the manifests that one of the two names alone are read."""
+        from lakelens.formats.iceberg.changes import IcebergComparison
+
+        if isinstance(before, IcebergSnapshot) and before.is_akin(self):
+            return IcebergComparison(before, self)
+        return WholeComparison(before.files, self.files, tell_copy)
+
+    def compare_index_files(self, before: Snapshot | None, files: FileComparison) -> IndexChanges:
+        """The statistics that are its own, and the Puffin files of the vectors that changed; only those are read."""
+        from lakelens.formats.iceberg.puffins import list_sketch_files, list_vector_files
+        from lakelens.model.diff import IndexChanges
+
+        sketches = () if before is self else list_sketch_files(self._context, self.id)
+        return IndexChanges(
+            (*sketches, *list_vector_files(self._context, files.added)),
+            list_vector_files(self._context, files.removed),
+        )
+
+    @cached_property
+    def partitioning(self) -> PartitionSpec | None:
+        """The default spec of the document it was committed with; of a lost one the newest that its manifests follow."""
+        specs = self._context.specs.specs
+        if len(specs) == 1:
+            return next(iter(specs.values()))
+        found = self.find_document()
+        default = found[1].get("default-spec-id") if found is not None else None
+        if default in specs:
+            return specs[default]
+        told = [number for m in self.manifests if isinstance(number := m.raw.get("partition_spec_id"), int)]
+        return specs.get(max(told, default=0))
+
+    @property
+    def table_location(self) -> str:
+        """Where the table lies."""
+        return self._table.location
+
+    def walk_ancestors(self) -> Iterator[IcebergSnapshot]:
+        """The snapshots it was made from, the nearest first, as far as they are still there."""
+        met, one = {self.id}, self.parent
+        while one is not None and one.id not in met:
+            met.add(one.id)
+            yield one
+            one = one.parent
+
+    def was_undone_by(self, other: Snapshot) -> bool:
+        """Whether the other, an ancestor, became the current snapshot after this one was it: by the snapshot log."""
+        log = [entry.snapshot_id for entry in self._table.history]
+        return self.id in log and other.id in log[log.index(self.id) + 1 :]
+
+    def find_document(self) -> tuple[str, dict[str, Any]] | None:
+        """The metadata document that it was committed with, with its path; None where that is gone."""
+        from lakelens.formats.iceberg.documents import find_committed
+
+        return find_committed(self._context, self.id, self._wire.timestamp_ms)
+
+    def is_akin(self, other: IcebergSnapshot) -> bool:
+        """Whether both are states of one table in one place: then one location names one and the same file."""
+        mine, theirs = self._table, other._table
+        return mine is theirs or (mine.location == theirs.location and mine.uuid == theirs.uuid)
+
     def bytes_view(self) -> Explanation:
         """The snapshot's object in the metadata document. Raises `Missing` when the document is gone."""
         from lakelens.formats.iceberg.bytes import explain_snapshot
@@ -206,7 +268,10 @@ class IcebergSnapshot(Snapshot):
 
     def walk_entries(self) -> Iterator[tuple[IcebergManifest, Any]]:
         """Every entry of every manifest once, with its manifest; damage becomes findings."""
-        for manifest in dict.fromkeys(self.manifests):
+        return self._walk_manifests(self.manifests)
+
+    def _walk_manifests(self, manifests: Iterable[IcebergManifest]) -> Iterator[tuple[IcebergManifest, Any]]:
+        for manifest in dict.fromkeys(manifests):
             entries, error = manifest.walk()
             if error is not None:
                 self._context.findings.add_error(error, manifest.path, (self.id,))
@@ -217,15 +282,23 @@ class IcebergSnapshot(Snapshot):
         """Reads the entries first: manifests may tell of columns that the document has forgotten."""
         for _ in self.walk_entries():
             pass
+        return self.describe_known_columns()
+
+    def describe_known_columns(self) -> FileColumns:
+        """The columns of files in Arrow, as far as what was read so far tells."""
         return self._context.describe_columns()
 
-    def _load_files(self) -> list[IcebergDataFile]:
+    def list_live(self, manifests: Iterable[IcebergManifest]) -> list[IcebergDataFile]:
+        """The live files of some of its manifests, as this snapshot sees them: with its own deletes."""
         # the same entry may be live in many snapshots, with other deletes
-        found = [
+        return [
             entry.file.seen_with(lambda: self.delete_index)
-            for _, entry in self.walk_entries()
+            for _, entry in self._walk_manifests(manifests)
             if entry.is_live
         ]
+
+    def _load_files(self) -> list[IcebergDataFile]:
+        found = self.list_live(self.manifests)
         self._check_totals(found)
         if not self._is_damaged():
             self._note_dangling(found)
@@ -240,7 +313,7 @@ class IcebergSnapshot(Snapshot):
             "total-records": sum(file.record_count or 0 for file in data),
             "total-data-files": len(data),
             "total-delete-files": len(files) - len(data),
-            "total-files-size": sum(file.content_size_in_bytes or file.size_bytes or 0 for file in files),
+            "total-files-size": sum(file.own_size_bytes or 0 for file in files),
         }
         for key, seen in counted.items():
             recorded = self.count(key)

@@ -80,7 +80,7 @@ class PaimonDataFile(DataFile):
         self._find_deletes: Callable[[str], tuple[DeleteMatch, ...]] | None = None
 
     @property
-    def identity(self) -> Hashable:
+    def identity(self) -> tuple[Hashable, ...]:
         """What the engine tells files apart by: partition, bucket, level, name, extra files, embedded index, external."""
         return (
             self.partition_bytes,
@@ -91,6 +91,12 @@ class PaimonDataFile(DataFile):
             self.embedded_file_index,
             self.external_path,
         )
+
+    @property
+    def copy_identity(self) -> Hashable:
+        """The identity without the external path: a copy of the table may keep its files elsewhere."""
+        partition, bucket, level, name, extra, index, _ = self.identity
+        return (partition, bucket, level, name, extra, index)
 
     @cached_property
     def partition(self) -> Partition:  # type: ignore[override]

@@ -20,12 +20,14 @@ from lakelens.formats.paimon.wire import (
     parse_document,
     parse_json,
 )
+from lakelens.model.comparison import FileComparison, WholeComparison, tell_copy
 from lakelens.model.datafile import DataFile, StatisticsFile
 from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
 from lakelens.model.diff import Diff
 from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Entry
+from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from lakelens.model.explanation import Explanation
 
 T = TypeVar("T")
+_MOST_ANCESTORS = 200
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -199,6 +202,69 @@ class PaimonSnapshot(Snapshot):
         """What this snapshot changed: the diff to the one before, to nothing when there is none."""
         return self._table.diff(self.parent_id, self)
 
+    def compare_files(self, before: Snapshot) -> FileComparison:
+        """The files against an older state's: by the deltas between, or by the manifests that one of the two names alone."""
+        from lakelens.formats.paimon.changes import PaimonComparison
+
+        if isinstance(before, PaimonSnapshot) and before.is_akin(self):
+            return PaimonComparison(before, self)
+        return WholeComparison(before.files, self.files, tell_copy)
+
+    def is_akin(self, other: PaimonSnapshot) -> bool:
+        """Whether both are states of one table in one place, of any of its branches."""
+        return self.context.layout.root == other.context.layout.root
+
+    def list_chain(self, older: PaimonSnapshot) -> tuple[PaimonSnapshot, ...]:
+        """The commits after an older snapshot up to this one, as its branch has them; none where one of them is gone."""
+        if not (self.is_in_branch(self) and self.is_in_branch(older)):
+            return ()
+        found = [self._find_numbered(number) for number in range(older.id + 1, self.id + 1)]
+        chain = tuple(step for step in found if step is not None)
+        return chain if len(chain) == len(found) else ()
+
+    def is_in_branch(self, other: PaimonSnapshot) -> bool:
+        """Whether the branch of this snapshot has the other one, not another commit of its number."""
+        known = self._find_numbered(other.id)
+        return known is not None and known.is_same(other)
+
+    def _find_numbered(self, number: int) -> PaimonSnapshot | None:
+        return self._table.find_numbered(number) if self._table.has_snapshot(number) else None
+
+    @property
+    def partitioning(self) -> PartitionSpec:
+        """The partition columns of its schema."""
+        return self.schema.partitioning
+
+    @property
+    def table_location(self) -> str:
+        """Where the table lies, of which every branch is a part."""
+        return self.context.layout.root
+
+    def is_same(self, other: Snapshot) -> bool:
+        """Whether the other is the same commit, perhaps kept by a tag or copied into a branch."""
+        return isinstance(other, PaimonSnapshot) and (self.id, self._lists) == (other.id, other._lists)
+
+    def walk_ancestors(self) -> Iterator[PaimonSnapshot]:
+        """The commits before it in its branch, the nearest first; at most 200: each is a document of its own.
+
+        None of a tag's commit that the branch does not have any more: another may have its number.
+        """
+        last = max(self.id - _MOST_ANCESTORS, 1) if self.is_in_branch(self) else self.id
+        for number in range(self.id - 1, last - 1, -1):
+            one = self._find_numbered(number)
+            if one is None:
+                return
+            yield one
+
+    @property
+    def _lists(self) -> tuple[str | None, ...]:
+        """What tells commits of one number apart: each writes lists of its own."""
+        return (self.base_manifest_list, self.delta_manifest_list)
+
+    def see(self, found: PaimonDataFile) -> PaimonDataFile:
+        """A file as this snapshot sees it: with its own deletion vectors."""
+        return found if self.index_manifest is None else found.seen_with(self.find_deletes)
+
     def bytes_view(self) -> Explanation:
         """The snapshot's document. Raises `Missing` when it has expired since."""
         from lakelens.formats.paimon.bytes import explain_snapshot
@@ -232,9 +298,7 @@ class PaimonSnapshot(Snapshot):
         self._report(merged)
         files = [entry.file for entry in merged.live.values()]
         self._check_total(files)
-        if self.index_manifest is None:
-            return files
-        return [f.seen_with(self.find_deletes) if isinstance(f, PaimonDataFile) else f for f in files]
+        return [self.see(f) if isinstance(f, PaimonDataFile) else f for f in files]
 
     def _report(self, merged: MergedEntries) -> None:
         findings = self.context.findings

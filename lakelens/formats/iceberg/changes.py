@@ -1,0 +1,129 @@
+"""What changed between two snapshots of an Iceberg table, read from the manifests that only one of them names.
+
+A manifest is never rewritten in place, so one that both lists name holds the same files for both::
+
+    added    live files of the manifests that only the newer list names, without those below
+    removed  live files of the manifests that only the older list names, without those above
+
+A file that a third manifest, named by both, holds as well would count as changed; writers remove a file from every
+manifest that holds it. See "Manifest Lists" and "Snapshots" of the Iceberg table specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lakelens.formats.iceberg.datafile import IcebergDataFile
+from lakelens.formats.iceberg.manifest import IcebergManifest
+from lakelens.model.comparison import FileComparison, FileCounts, count_by_content
+from lakelens.model.datafile import DataFile
+from lakelens.model.fileset import FileColumns
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.snapshot import IcebergSnapshot
+
+# so few kept manifests, with so few entries, are read for what was kept; of more their lines in the list tell
+FEW_MANIFESTS = 8
+FEW_ENTRIES = 1_000
+
+LiveFiles = dict[Hashable, IcebergDataFile]
+
+
+class IcebergComparison(FileComparison):
+    """Two snapshots of one table; reads the two lists, and the manifests that are not in both."""
+
+    def __init__(self, before: IcebergSnapshot, after: IcebergSnapshot) -> None:
+        super().__init__(before.files, after.files)
+        self._old, self._new = before, after
+
+    @cached_property
+    def kept_manifests(self) -> tuple[IcebergManifest, ...]:
+        """The manifests that both snapshots name, each once."""
+        known = {manifest.recorded_path for manifest in self._old.manifests}
+        return tuple(m for m in dict.fromkeys(self._new.manifests) if m.recorded_path in known)
+
+    @cached_property
+    def _live(self) -> tuple[LiveFiles, LiveFiles]:
+        """The live files of the manifests that only the older and that only the newer snapshot names."""
+        kept = {manifest.recorded_path for manifest in self.kept_manifests}
+        return _list_live(self._old, kept), _list_live(self._new, kept)
+
+    def find_changes(self) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+        """The files of the new manifests that no dropped one holds, and the other way round."""
+        old, new = self._live
+        added = [found for identity, found in new.items() if identity not in old]
+        return added, [found for identity, found in old.items() if identity not in new]
+
+    def describe_columns(self) -> FileColumns:
+        """Reads the changed manifests first: they may tell of columns that the document has forgotten."""
+        _ = self._live
+        return self._new.describe_known_columns()
+
+    def count_kept(self) -> Mapping[str, FileCounts]:
+        """What was kept, by content; of many manifests by their lines in the list, and by the snapshot's totals.
+
+        Then all deletes are one content, "deletes", and their bytes are not told apart from those of data.
+        """
+        if self._after.is_loaded or self._is_small():
+            return count_by_content(self.kept)
+        old, new = self._live
+        counts = _count_by_kind(found for identity, found in new.items() if identity in old)
+        for manifest in self.kept_manifests:
+            told = FileCounts(*_count_line(manifest), None)
+            counts[manifest.content] = counts.get(manifest.content, FileCounts()) + told
+        return self._complete(counts)
+
+    def _complete(self, counts: dict[str, FileCounts]) -> dict[str, FileCounts]:
+        """The counts with what the snapshot's totals tell besides: the bytes, and all where a list has no counts."""
+        added = _count_by_kind(self.added)
+        total = self._new.count
+        recorded = {
+            "data": FileCounts(total("total-data-files"), total("total-records"), None),
+            "deletes": FileCounts(total("total-delete-files"), None, None),
+        }
+        size = FileCounts(bytes=total("total-files-size")) - FileCounts(bytes=_sum_bytes(added))
+        done = {}
+        for kind, part in counts.items():
+            told = recorded[kind] - replace(added.get(kind, FileCounts()), bytes=None)
+            files = part.files if part.files is not None else told.files
+            rows = part.rows if part.rows is not None else told.rows
+            done[kind] = FileCounts(files, rows, size.bytes if len(counts) == 1 else part.bytes)
+        return done
+
+    def _is_small(self) -> bool:
+        files = [_count_line(manifest)[0] for manifest in self.kept_manifests]
+        return len(files) <= FEW_MANIFESTS and sum(n or 0 for n in files) <= FEW_ENTRIES and None not in files
+
+
+def _list_live(snapshot: IcebergSnapshot, kept: set[str]) -> LiveFiles:
+    """The live files of a snapshot's manifests that are not among the kept, as that snapshot sees them."""
+    own = [manifest for manifest in snapshot.manifests if manifest.recorded_path not in kept]
+    return {found.identity: found for found in snapshot.list_live(own)}
+
+
+def _count_by_kind(files: Iterable[DataFile]) -> dict[str, FileCounts]:
+    """Counts by the content of a manifest: "data", or "deletes" of any content."""
+    counts: dict[str, FileCounts] = {}
+    for content, part in count_by_content(files).items():
+        kind = "data" if content == "data" else "deletes"
+        counts[kind] = counts.get(kind, FileCounts()) + part
+    return counts
+
+
+def _count_line(manifest: IcebergManifest) -> tuple[int | None, int | None]:
+    """Live files and rows of a manifest as its line in the list counts them."""
+    files = (manifest.added_files_count, manifest.existing_files_count)
+    rows = (manifest.added_rows_count, manifest.existing_rows_count)
+    return _sum_known(files), _sum_known(rows)
+
+
+def _sum_known(amounts: tuple[int | None, int | None]) -> int | None:
+    one, other = amounts
+    return None if one is None or other is None else one + other
+
+
+def _sum_bytes(counts: Mapping[str, FileCounts]) -> int:
+    return sum(part.bytes or 0 for part in counts.values())

@@ -1,0 +1,138 @@
+"""Two states of a table compared file by file: what was added, removed and kept, at the price of what changed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lakelens.model.datafile import DataFile
+from lakelens.model.fileset import FileColumns, FileSet
+
+
+@dataclass(frozen=True, slots=True)
+class FileCounts:
+    """How many files, their rows and bytes; None where nothing that was read tells.
+
+    >>> FileCounts(2, 10, 700) + FileCounts(1, 5, None)
+    FileCounts(files=3, rows=15, bytes=None)
+    """
+
+    files: int | None = 0
+    rows: int | None = 0
+    bytes: int | None = 0
+
+    def __add__(self, other: FileCounts) -> FileCounts:
+        return FileCounts(
+            _add(self.files, other.files), _add(self.rows, other.rows), _add(self.bytes, other.bytes)
+        )
+
+    def __sub__(self, other: FileCounts) -> FileCounts:
+        return FileCounts(
+            _subtract(self.files, other.files),
+            _subtract(self.rows, other.rows),
+            _subtract(self.bytes, other.bytes),
+        )
+
+
+def _add(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def _subtract(one: int | None, other: int | None) -> int | None:
+    """A difference of counts; figures that contradict each other tell nothing."""
+    left = None if one is None or other is None else one - other
+    return None if left is None or left < 0 else left
+
+
+def count_by_content(files: Iterable[DataFile]) -> dict[str, FileCounts]:
+    """Files, rows and bytes by content, as the files' own records tell them; an unknown count is taken for 0."""
+    sums: dict[str, list[int]] = {}
+    for found in files:
+        row = sums.setdefault(found.content, [0, 0, 0])
+        row[0] += 1
+        row[1] += found.record_count or 0
+        row[2] += found.own_size_bytes or 0
+    return {content: FileCounts(*row) for content, row in sums.items()}
+
+
+class FileComparison(ABC):
+    """What a change did to the files of a table. Nothing is read until it is asked for.
+
+    A format gives `find_changes`: the files of the newer state that the older one does not have, and the other way round,
+    each as its own state describes it.
+    """
+
+    def __init__(self, before: FileSet, after: FileSet) -> None:
+        self._before, self._after = before, after
+
+    @abstractmethod
+    def find_changes(self) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+        """The files that were added, and those that were removed."""
+
+    @cached_property
+    def _changes(self) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+        return self.find_changes()
+
+    def tell(self, found: DataFile) -> Hashable:
+        """What the same file in both states has in common."""
+        return found.identity
+
+    def describe_columns(self) -> FileColumns:
+        """The columns of the files that changed, where they are shown as Arrow."""
+        return self._after.columns
+
+    @cached_property
+    def added(self) -> FileSet:
+        """The files that only the newer state has."""
+        return FileSet(lambda: self._changes[0], self.describe_columns)
+
+    @cached_property
+    def removed(self) -> FileSet:
+        """The files that only the older state has."""
+        return FileSet(lambda: self._changes[1], self.describe_columns)
+
+    @cached_property
+    def kept(self) -> FileSet:
+        """The files that both have, as the newer state describes them; looking at them reads all of it."""
+        return FileSet(self._find_kept, lambda: self._after.columns)
+
+    def count_kept(self) -> Mapping[str, FileCounts]:
+        """Files, rows and bytes that were kept, by content. Reads the files of the newer state."""
+        return count_by_content(self.kept)
+
+    def _find_kept(self) -> list[DataFile]:
+        new = {self.tell(found) for found in self._changes[0]}
+        return [found for found in self._after if self.tell(found) not in new]
+
+
+class WholeComparison(FileComparison):
+    """All files of one state against all of the other: for copies of a table, and where nothing cheaper is certain.
+
+    `tell` says what the same file has in common on both sides; by default what tells it from others in its table.
+    """
+
+    def __init__(
+        self, before: FileSet, after: FileSet, tell: Callable[[DataFile], Hashable] | None = None
+    ) -> None:
+        super().__init__(before, after)
+        self._tell = tell
+
+    def tell(self, found: DataFile) -> Hashable:
+        """What the same file in both states has in common."""
+        return found.identity if self._tell is None else self._tell(found)
+
+    def find_changes(self) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+        """The differences of the two sets."""
+        old = {self.tell(found) for found in self._before}
+        new = {self.tell(found) for found in self._after}
+        return (
+            [found for found in self._after if self.tell(found) not in old],
+            [found for found in self._before if self.tell(found) not in new],
+        )
+
+
+def tell_copy(found: DataFile) -> Hashable:
+    """What a file has in common with its copy in a table that lies elsewhere."""
+    return found.copy_identity
