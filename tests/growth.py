@@ -7,9 +7,12 @@ what reads.
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import shutil
-from collections.abc import Iterator
+import zlib
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,8 @@ import fastavro
 
 LAKES = Path(__file__).parent / "lakes" / "spark"
 _DAY = 86_400_000
+_MARK = "000000000"  # stands in an encoded entry where the number of its clone goes: as long as every number
+_BLOCK = 4_000  # entries of one Avro block
 
 
 def grow_iceberg(
@@ -105,6 +110,7 @@ def grow_paimon(
         )
         made += count
     _write_avro(folder / document["baseManifestList"], header, lines)
+    newest.write_text(json.dumps(document))
     for number in range(snapshots):
         lines = [*lines, *delta_lines]
         delta_lines = []
@@ -159,20 +165,57 @@ def _add_columns(document: dict[str, Any], columns: int) -> list[int]:
     return ids
 
 
-def _clone_entries(
-    entries: list[dict[str, Any]], first: int, count: int, ids: list[int]
-) -> Iterator[dict[str, Any]]:
+def _mark_entries(entries: list[dict[str, Any]], ids: list[int]) -> list[dict[str, Any]]:
+    """The entries as their clones are: ADDED, of files of a new name, with bounds and counts of the new columns."""
     bounds = [{"key": i, "value": i.to_bytes(8, "little")} for i in ids]
     counts = [{"key": i, "value": i} for i in ids]
-    for number in range(first, first + count):
-        origin = entries[number % len(entries)]
+    marked = []
+    for origin in entries:
         file = dict(origin["data_file"])
-        file["file_path"] = f"{file['file_path'].rsplit('/', 1)[0]}/grown-{number:09}.parquet"
+        file["file_path"] = f"{file['file_path'].rsplit('/', 1)[0]}/grown-{_MARK}.parquet"
         for name in ("lower_bounds", "upper_bounds"):
             file[name] = [*(file.get(name) or []), *bounds]
         for name in ("value_counts", "null_value_counts", "column_sizes"):
             file[name] = [*(file.get(name) or []), *counts]
-        yield {**origin, "status": 1, "data_file": file}
+        marked.append({**origin, "status": 1, "data_file": file})
+    return marked
+
+
+def _write_clones(
+    path: Path, header: Mapping[str, str], marked: Sequence[Mapping[str, Any]], first: int, count: int
+) -> int:
+    """An Avro file of clones, in turn of each marked entry; its size. Each origin is encoded once and its name filled in."""
+    schema = fastavro.parse_schema(json.loads(header["avro.schema"]))
+    encoded = [_encode(schema, one) for one in marked]
+    halves = [data.split(f"grown-{_MARK}".encode()) for data in encoded]
+    assert all(len(parts) == 2 for parts in halves), "the name stands once in an entry"
+    sync = os.urandom(16)
+    meta = {key: value.encode() for key, value in {**header, "avro.codec": "deflate"}.items()}
+    meta_schema = fastavro.parse_schema({"type": "map", "values": "bytes"})
+    with path.open("wb") as stream:
+        stream.write(b"Obj\x01" + _encode(meta_schema, meta) + sync)
+        for start in range(first, first + count, _BLOCK):
+            numbers = range(start, min(start + _BLOCK, first + count))
+            body = b"".join((b"grown-%09d" % n).join(halves[n % len(halves)]) for n in numbers)
+            packer = zlib.compressobj(6, zlib.DEFLATED, -15)
+            packed = packer.compress(body) + packer.flush()
+            stream.write(_encode_long(len(numbers)) + _encode_long(len(packed)) + packed + sync)
+    return path.stat().st_size
+
+
+def _encode(schema: Any, record: Any) -> bytes:
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, schema, record)
+    return out.getvalue()
+
+
+def _encode_long(number: int) -> bytes:
+    """A number of at least 0 as Avro writes a long."""
+    zigzag, out = number << 1, bytearray()
+    while zigzag > 0x7F:
+        out.append(zigzag & 0x7F | 0x80)
+        zigzag >>= 7
+    return bytes([*out, zigzag])
 
 
 def _write_manifest(
@@ -186,7 +229,7 @@ def _write_manifest(
     ids: list[int],
     origin: dict[str, Any],
 ) -> dict[str, Any]:
-    size = _write_avro(folder / f"{name}-m0.avro", header, _clone_entries(entries, first, count, ids))
+    size = _write_clones(folder / f"{name}-m0.avro", header, _mark_entries(entries, ids), first, count)
     rows = sum(entries[n % len(entries)]["data_file"]["record_count"] for n in range(first, first + count))
     changes = {"files_count": count, "rows_count": rows}
     line = deepcopy(origin) | {"manifest_path": f"{place}/{name}-m0.avro", "manifest_length": size}
@@ -228,7 +271,9 @@ def _raise_totals(snapshot: dict[str, Any], entries: list[dict[str, Any]], first
 
 
 def _count_rows(entries: list[dict[str, Any]], first: int, count: int) -> int:
-    return sum(entries[number % len(entries)]["_FILE"]["_ROW_COUNT"] for number in range(first, first + count))
+    return sum(
+        entries[number % len(entries)]["_FILE"]["_ROW_COUNT"] for number in range(first, first + count)
+    )
 
 
 def _write_paimon_manifest(
@@ -240,14 +285,12 @@ def _write_paimon_manifest(
     count: int,
     origin: dict[str, Any],
 ) -> dict[str, Any]:
-    def clone() -> Iterator[dict[str, Any]]:
-        for number in range(first, first + count):
-            entry = entries[number % len(entries)]
-            file = entry["_FILE"]
-            ending = file["_FILE_NAME"].rsplit(".", 1)[-1]
-            yield {**entry, "_FILE": {**file, "_FILE_NAME": f"data-grown-{number:09}.{ending}"}}
-
-    size = _write_avro(folder / name, header, clone())
+    marked = []
+    for entry in entries:
+        file = entry["_FILE"]
+        ending = file["_FILE_NAME"].rsplit(".", 1)[-1]
+        marked.append({**entry, "_FILE": {**file, "_FILE_NAME": f"data-grown-{_MARK}.{ending}"}})
+    size = _write_clones(folder / name, header, marked, first, count)
     return deepcopy(origin) | {
         "_FILE_NAME": name,
         "_FILE_SIZE": size,

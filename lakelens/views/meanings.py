@@ -33,7 +33,7 @@ def add_meanings(card: Card, detail: int) -> Card:
         return explained
 
     def make() -> Sequence[Body]:
-        known = dict(_list_meanings(explained))
+        known = dict(list_meanings(explained))
         return (Pairs(tuple((name, Cell(meaning, "mute")) for name, meaning in known.items()), is_open=True),)
 
     fold = Fold("Meanings", "what each name on this card stands for, in one sentence", make, level=3)
@@ -85,14 +85,15 @@ class _Explainer:
         return meaning
 
 
-def _list_meanings(card: Card) -> Iterator[tuple[str, str]]:
+def list_meanings(card: Card) -> Iterator[tuple[str, str]]:
+    """The names that a card explains, each with its sentence, as they are met."""
     for fact in card.facts:
         if fact.meaning:
             yield wording.clean(fact.label), fact.meaning
     bodies = [*card.body, *(body for fold in card.folds for body in fold.body())]
     for body in bodies:
         if isinstance(body, Card):
-            yield from _list_meanings(body)
+            yield from list_meanings(body)
         elif isinstance(body, Grid):
             yield from ((column.name, column.title) for column in body.columns if column.title)
             yield from ((cell.text, cell.meaning) for row in body.rows for cell in row if cell.meaning)

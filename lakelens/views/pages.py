@@ -29,17 +29,17 @@ _MOST_WALKED = 200  # snapshots whose lists and manifests are read for the stora
 _KIB = 1024
 # what a section may take; together they stay below the size of a page
 SIZES = {
-    "table": 60 * _KIB,
-    "list": 20 * _KIB,
-    "manifest": 26 * _KIB,
-    "file": 32 * _KIB,
-    "deletes": 24 * _KIB,
-    "index": 20 * _KIB,
-    "statistics": 20 * _KIB,
-    "evidence": 12 * _KIB,
-    "refs": 20 * _KIB,
-    "findings": 20 * _KIB,
-    "": 48 * _KIB,
+    "table": 42 * _KIB,
+    "list": 16 * _KIB,
+    "manifest": 22 * _KIB,
+    "file": 24 * _KIB,
+    "deletes": 16 * _KIB,
+    "index": 16 * _KIB,
+    "statistics": 16 * _KIB,
+    "evidence": 10 * _KIB,
+    "refs": 16 * _KIB,
+    "findings": 16 * _KIB,
+    "": 32 * _KIB,
 }
 
 

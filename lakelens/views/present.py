@@ -40,7 +40,8 @@ def present_page(thing: Any, detail: int) -> Sequence[Section]:
     from lakelens.views.report import make_report
 
     _load_cards()
-    return make_report(thing, lambda part: add_meanings(describe(part, detail), detail))
+    # one list of meanings stands at the end of the page, instead of one in each section
+    return make_report(thing, lambda part: add_meanings(describe(part, detail), 1))
 
 
 def list_fields(thing: Any) -> list[tuple[str, Any]]:

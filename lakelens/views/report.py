@@ -6,16 +6,29 @@ hold the number of a section and nothing else; nothing of them is made from a la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lakelens.errors import LakeError
+from lakelens.model.diff import Diff
 from lakelens.options import display
 from lakelens.views import wording
-from lakelens.views.card import Body, Card, Cell, Fold, Grid, Note
+from lakelens.views.card import Body, Card, Cell, Fold, Grid, Note, Pairs
+from lakelens.views.meanings import list_meanings
 from lakelens.views.pages import SIZES, Part, list_parts
 
+# figures whose label stands after them, as it is worded of one
+_COUNTED = {
+    "added": "added",
+    "existing": "existing",
+    "deleted": "deleted",
+    "rows": "row",
+    "entries": "entry",
+    "columns": "column",
+    "rows deleted": "row deleted",
+}
+_BEFORE = {"bucket": "bucket", "snapshot": "snapshot", "sequence": "sequence", "data file": "of"}
 _LINKED = ("snapshot", "manifest list", "manifest", "file")
 _MOST_WORDS = 220
 # kinds whose sentence is but a name: their answer is put together from figures
@@ -43,6 +56,10 @@ def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section
     cards: dict[Part, Card] = {}
     for part in sorted(parts, key=lambda part: part.is_late):  # stable: what tells of the rest comes last
         cards[part] = _describe(part, describe)
+    if len(parts) > 1:
+        last = Part(None, noun="Meanings")
+        cards[last] = _describe_meanings(cards.values())
+        parts = [*parts, last]
     numbers = {part: number for number, part in enumerate(parts, 1)}
     targets = {name: numbers[part] for part in reversed(parts) for name in part.names}
     return [
@@ -50,7 +67,7 @@ def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section
             number,
             cards[part].noun,
             _word_answer(part, cards[part]),
-            _link(cards[part], targets, number),
+            _link(_leave_out_answer(part, cards[part]), targets, number),
             SIZES[part.kind],
             part.depth,
             cards[part].alert,
@@ -80,20 +97,49 @@ def _describe(part: Part, describe: Callable[[Any], Card]) -> Card:
         return Card(type(part.thing).__name__, line, alert=reason)
 
 
+def _describe_meanings(cards: Iterable[Card]) -> Card:
+    """Every name of the page with its sentence, once."""
+    met = {(name, meaning) for card in cards for name, meaning in list_meanings(card)}
+    items = tuple((name, Cell(meaning, "mute")) for name, meaning in sorted(met))
+    told = f"{wording.plural(len(items), 'name')} of this page, each in one sentence"
+    return Card(
+        "Meanings", told, folds=(Fold("Names", "by the alphabet", lambda: (Pairs(items, is_open=True),)),)
+    )
+
+
 def _word_answer(part: Part, card: Card) -> str:
-    """What the title says beside the noun: the card's sentence, and figures where that is but a name."""
+    """What the title says beside the noun: the card's sentence; figures before it where that is but a name."""
+    if isinstance(part.thing, Diff):
+        told = next((body.text for body in card.body if isinstance(body, Note)), "")
+        return wording.clean(
+            f"{told.removesuffix('.')}; {card.sentence}" if told else card.sentence, _MOST_WORDS
+        )
     words = [card.sentence]
-    if part.kind in _NAMED and card.facts:
-        words.append(", ".join(_word_fact(fact.label, fact.value.text) for fact in card.facts[:4]))
-    elif card.facts and not card.sentence:
-        words.append(", ".join(_word_fact(fact.label, fact.value.text) for fact in card.facts[:3]))
-    if not card.sentence and card.folds:
+    if part.kind in _NAMED or not card.sentence:
+        figures = [_word_fact(fact.label, fact.value.text) for fact in card.facts[:4]]
+        words.insert(0, ", ".join(filter(None, figures)))
+    if not any(words) and card.folds:
         words.append(card.folds[0].answer)
     return wording.clean(": ".join(filter(None, words)), _MOST_WORDS)
 
 
+def _leave_out_answer(part: Part, card: Card) -> Card:
+    """The card without the note that its section's title says already."""
+    is_said = isinstance(part.thing, Diff) and card.body and isinstance(card.body[0], Note)
+    return replace(card, body=card.body[1:]) if is_said else card
+
+
 def _word_fact(label: str, value: str) -> str:
-    return value if label in ("content", "role", "type") else f"{label} {value}"
+    """A figure in the line of a title; of what there is none nothing is said.
+
+    >>> _word_fact("added", "2"), _word_fact("deleted", "0"), _word_fact("content", "data"), _word_fact("bucket", "3")
+    ('2 added', '', 'data', 'bucket 3')
+    """
+    if value in ("0", "unknown", "absent"):
+        return ""
+    if label in _COUNTED:
+        return f"{value} {_COUNTED[label] if value == '1' else label}"
+    return f"{_BEFORE[label]} {value}" if label in _BEFORE else value
 
 
 def _link(card: Card, targets: Mapping[tuple[str, str], int], own: int) -> Card:

@@ -1,0 +1,208 @@
+"""The report: a whole table in one page whose links lead somewhere, bounded, with damage said where it is."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import html5lib
+import pytest
+
+import lakelens as ll
+from lakelens.model.manifest import ManifestList
+from lakelens.model.snapshot import History, Snapshot, Snapshots
+from lakelens.model.table import Table
+from lakelens.options import display
+from lakelens.views.html import render_page
+from lakelens.views.pages import SIZES, list_parts
+from lakelens.views.present import present_page
+from lakelens.views.report import Section
+from tests.views.lakes import LAKES
+
+MOST = 1_000_000
+SAMPLES = ("iceberg", "iceberg-evolution", "paimon", "paimon-branches", "hive")
+LAKE_PATHS = (
+    "spark/iceberg/v2-merge-on-read",
+    "spark/iceberg/v1-partition-void",
+    "spark/iceberg/v2-statistics",
+    "spark/iceberg/v2-no-snapshot",
+    "spark/paimon/pk-deletion-vectors",
+    "spark/paimon/changelog-kept",
+    "spark/paimon/schema-only",
+)
+
+
+@pytest.fixture(autouse=True)
+def _strict() -> Any:
+    with display.using(strict_views=True):
+        yield
+
+
+def open_lake(name: str) -> Table:
+    return ll.open(LAKES / name / "table")
+
+
+def parse(markup: str) -> Element:
+    parser = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False)
+    tree: Element = parser.parse(markup)
+    return tree
+
+
+def list_links(tree: Element) -> list[str]:
+    return [element.attrib["href"] for element in tree.iter("a")]
+
+
+def find_section(sections: Sequence[Section], noun: str) -> Section:
+    return next(section for section in sections if section.noun.startswith(noun))
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, *LAKE_PATHS])
+def test_every_link_leads_to_one_section(name: str) -> None:
+    table = ll.sample(name) if name in SAMPLES else open_lake(name)
+    markup = render_page(table)
+    tree = parse(markup)
+    ids = [element.attrib["id"] for element in tree.iter() if "id" in element.attrib]
+    assert len(ids) == len(set(ids))
+    assert all(re.fullmatch(r"contents|s\d+", made) for made in ids)
+    links = list_links(tree)
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+    # the contents name every section but the first, which stands above them
+    toc = next(element for element in tree.iter("ol"))
+    assert [link.attrib["href"] for link in toc.iter("a")] == [
+        f"#{i}" for i in ids if i not in ("contents", "s1")
+    ]
+    assert [*tree.iter("script")] == []
+    assert len(markup.encode()) <= MOST
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, *LAKE_PATHS])
+def test_titles_are_answers(name: str) -> None:
+    table = ll.sample(name) if name in SAMPLES else open_lake(name)
+    for section in present_page(table, 2):
+        assert section.noun
+        assert section.answer or section.alert, section.noun
+
+
+def test_a_snapshot_leads_to_its_list_that_to_its_manifests_those_to_files() -> None:
+    table = open_lake("spark/iceberg/v2-merge-on-read")
+    sections = present_page(table, 2)
+    snapshot = find_section(sections, "Snapshot 8")
+    found = find_section(sections, "Manifest list")
+    manifests = [section for section in sections if section.noun == "Manifest"]
+    files = [section for section in sections if section.noun == "Data file"]
+    assert found.above == snapshot.number
+    assert found.number in snapshot.below
+    assert found.below == tuple(section.number for section in manifests)
+    assert {file.above for file in files} <= {manifest.number for manifest in manifests}
+    tree = parse(render_page(table))
+    parts = {element.attrib["id"]: element for element in tree.iter("section")}
+    listed = {
+        link.text_content if hasattr(link, "text_content") else "".join(link.itertext()): link.attrib["href"]
+        for link in parts[f"s{found.number}"].iter("table")
+        for link in link.iter("a")
+    }
+    assert listed == {
+        manifest.path.rsplit("/", 1)[-1]: f"#s{section.number}"
+        for manifest, section in zip(table.current.manifests, manifests, strict=True)  # type: ignore[union-attr]
+    }
+    for manifest in manifests:
+        if manifest.below:
+            hrefs = [
+                link.attrib["href"]
+                for grid in parts[f"s{manifest.number}"].iter("table")
+                for link in grid.iter("a")
+            ]
+            assert {f"#s{number}" for number in manifest.below} <= set(hrefs)
+
+
+def test_an_id_is_linked_only_where_a_snapshot_is_meant() -> None:
+    """Paimon's snapshot 1 and its field 1 are the same text."""
+    table = open_lake("spark/paimon/pk-deletion-vectors")
+    sections = present_page(table, 2)
+    for grid in (body for section in sections for fold in section.card.folds for body in fold.body()):
+        for row in getattr(grid, "rows", ()):
+            for column, cell in zip(grid.columns, row, strict=True):
+                assert not cell.section or column.name in ("snapshot", "manifest list", "manifest", "file")
+
+
+def test_damage_is_said_in_its_place(tmp_path: Path) -> None:
+    root = tmp_path / "table"
+    shutil.copytree(LAKES / "spark/iceberg/v2-merge-on-read/table", root)
+    table = ll.open(root)
+    assert table.current is not None
+    lists = table.current.manifest_lists[0].path
+    assert lists is not None
+    manifests = [manifest.path for manifest in table.current.manifests]
+    Path(manifests[0]).write_bytes(b"Obj\x01 this is no manifest")
+    markup = render_page(ll.open(root))
+    sections = present_page(ll.open(root), 2)
+    damaged = [section for section in sections if section.noun == "Manifest"][0]
+    told = " ".join(str(body) for fold in damaged.card.folds for body in fold.body())
+    assert "ERROR, cannot be read" in told
+    assert "cannot be read" in markup
+    assert find_section(sections, "Findings").alert
+    # the first section is told last: what was met on the way is on the table's own card
+    assert sections[0].alert
+    Path(lists).write_bytes(b"")
+    broken = present_page(ll.open(root), 2)
+    found = find_section(broken, "Manifests")
+    assert found.alert == "ERROR"
+    assert found.answer.startswith("cannot be read")
+    assert broken[found.above - 1].noun == "Manifest list"
+
+
+@pytest.mark.parametrize("name", ["iceberg", "paimon"])
+def test_pages_of_parts_are_small(name: str, tmp_path: Path) -> None:
+    table = ll.sample(name)
+    snapshot = table.current
+    assert snapshot is not None
+    manifest_list: ManifestList = snapshot.manifest_lists[0]
+    for thing in (snapshot, manifest_list, snapshot.manifests[0], snapshot.files, table.schema, table.refs):
+        thing.to_html(tmp_path / "page.html")
+        markup = (tmp_path / "page.html").read_text("utf-8")
+        tree = parse(markup)
+        assert len([*tree.iter("h1")]) == 1
+        assert len(markup.encode()) <= MOST // 2
+        assert markup.startswith("<!DOCTYPE html>")
+
+
+def test_sizes_of_sections_add_up_to_less_than_a_page() -> None:
+    """Of the largest report: as many parts of each kind as `list_parts` gives at most."""
+    most = {"table": 2, "": 6, "list": 3, "manifest": 8, "file": 5, "deletes": 7, "index": 3, "statistics": 3}
+    most |= {"evidence": 4, "refs": 1, "findings": 1}
+    assert set(most) == set(SIZES)
+    assert sum(SIZES[kind] * number for kind, number in most.items()) <= MOST
+    for name in (*LAKE_PATHS[:2], *LAKE_PATHS[4:6]):
+        kinds = [part.kind for part in list_parts(open_lake(name))]
+        assert all(kinds.count(kind) <= number for kind, number in most.items()), name
+
+
+def test_the_page_says_what_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lakelens.views.html._MOST_PAGE", 150_000)
+    markup = render_page(open_lake("spark/iceberg/v2-merge-on-read"))
+    assert len(markup.encode()) <= 150_000
+    assert "left out" in markup
+    tree = parse(markup)
+    ids = {element.attrib["id"] for element in tree.iter() if "id" in element.attrib}
+    assert {link.removeprefix("#") for link in list_links(tree)} <= ids
+
+
+def test_a_long_history_is_not_walked_for_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lakelens.views.pages._MOST_WALKED", 2)
+    sections = present_page(open_lake("spark/iceberg/v2-merge-on-read"), 2)
+    tree = find_section(sections, "Storage tree")
+    assert tree.answer.startswith("left out")
+    assert "table.tree().to_html(path)" in str(tree.card.body)
+
+
+def test_history_in_outline_as_a_card() -> None:
+    history = open_lake("spark/iceberg/v2-merge-on-read").outline_history(2)
+    assert isinstance(history, History)
+    assert isinstance(history.newest, Snapshots)
+    assert isinstance(history.first, Snapshot)
+    assert history.to_text().startswith("Snapshots: last 2 of 5") or "5 snapshots" in history.to_text()
+    assert "3 older" in history.to_text()
