@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.model.explanation import Explanation
 from lakelens.views.bytes_lines import list_tokens
-from lakelens.views.bytes_model import BytesView, Fold, Group, More, Part, choose_scale, present_bytes
+from lakelens.views.bytes_model import choose_scale, present_bytes
+from lakelens.views.bytes_parts import BytesView, Fold, Group, More, Part
 from lakelens.views.wording import visible
 
 if TYPE_CHECKING:

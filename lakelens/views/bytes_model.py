@@ -17,15 +17,15 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, dropwhile, islice
-from typing import TypeAlias
 
 from lakelens.codecs.span import Octets, Span
 from lakelens.errors import LakeError
 from lakelens.model.explanation import Explanation, is_field
 from lakelens.views import wording
 from lakelens.views.bytes_lines import Frame, Line, tell_value
+from lakelens.views.bytes_parts import BytesView, Fold, Group, More, Part, count_shown, list_lines
 
 #: rows in the open, and rows behind folds, for each detail
 ROWS = {0: (64, 64), 1: (64, 64), 2: (256, 128), 3: (4096, 1024)}
@@ -35,61 +35,6 @@ _MOST_UNPACKINGS = 8
 _DEEPEST = 24
 _WORD = 8
 _DIGITS = re.compile(r"\d+")
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Lines in the open, under a title ("" for none)."""
-
-    title: str
-    lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class More:
-    """What was left out, and the call on the shown explanation that shows it.
-
-    `source` is the structure, how its lines lie, and the byte from which it goes on: for a view that can ask for more.
-    """
-
-    text: str
-    code: str
-    source: tuple[Span, Frame, int] | None = field(default=None, repr=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """A structure that can be folded; `answer` says what is in it. Without parts, `call` is what shows them.
-
-    `source` is the structure and how its lines lie: for a view that can ask for its parts.
-    """
-
-    label: str
-    answer: str
-    place: str
-    parts: tuple[Part, ...] = ()
-    opened: bool = False
-    call: str = ""
-    source: tuple[Span, Frame] | None = field(default=None, repr=False, compare=False)
-
-
-Part: TypeAlias = Group | More | Fold
-
-
-@dataclass(frozen=True, slots=True)
-class BytesView:
-    """What a view says of an explanation."""
-
-    noun: str
-    sentence: str
-    place: str
-    details: str
-    alert: str
-    parts: tuple[Part, ...]
-
-    def list_lines(self) -> Iterator[Line]:
-        """Every line, those behind folds too."""
-        yield from list_lines(self.parts)
 
 
 def choose_scale(detail: int, most: int, row: int) -> float:
@@ -140,15 +85,6 @@ def present_bytes(
         "" if damage is None else f"ERROR at {damage.tip}",
         tuple(parts),
     )
-
-
-def list_lines(parts: Sequence[Part]) -> Iterator[Line]:
-    """Every line of some parts, in order."""
-    for part in parts:
-        if isinstance(part, Group):
-            yield from part.lines
-        elif isinstance(part, Fold):
-            yield from list_lines(part.parts)
 
 
 def tell_structure(span: Span, note: str = "") -> str:
@@ -347,19 +283,6 @@ def count_rows(span: Span, frame: Frame, most: int, depth: int = 0) -> int:
             rows += 1 + (most if depth > _DEEPEST else count_rows(child, frame, most - rows, depth + 1))
         if rows > most:
             break
-    return rows
-
-
-def count_shown(parts: Sequence[Part]) -> int:
-    """How many rows some parts take in the open."""
-    rows = 0
-    for part in parts:
-        if isinstance(part, Group):
-            rows += len(part.lines)
-        elif isinstance(part, Fold):
-            rows += 1 + (count_shown(part.parts) if part.opened else 0)
-        else:
-            rows += 1
     return rows
 
 

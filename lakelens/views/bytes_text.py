@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lakelens.codecs.span import Span
 from lakelens.model.explanation import Explanation
 from lakelens.options import display
 from lakelens.views.bytes_lines import Line
-from lakelens.views.bytes_model import BytesView, Fold, Group, More, Part, choose_scale, present_bytes
+from lakelens.views.bytes_model import choose_scale, present_bytes
+from lakelens.views.bytes_parts import BytesView, Fold, Group, More, Part
 from lakelens.views.wording import visible
 
 _NAMES = ("at", "#", "field", "bytes", "ASCII", "meaning", "value")
@@ -84,8 +84,3 @@ def _list_cells(line: Line) -> tuple[str, ...]:
     if line.role == "more":
         return ("", number, line.field, line.meaning, "", "", "")
     return (line.at, number, line.field, line.hex, line.ascii, meaning, line.value)
-
-
-def tell_line(span: Span) -> str:
-    """One span in one line of text."""
-    return f"{span.start} to {span.end}: {span.label}" + (f", {span.note}" if span.note else "")

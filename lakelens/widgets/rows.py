@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 
 from lakelens.codecs.span import Span
 from lakelens.views.bytes_lines import Line, list_tokens
-from lakelens.views.bytes_model import Fold, Group, More, Part, open_rest, open_structure
+from lakelens.views.bytes_model import open_rest, open_structure
+from lakelens.views.bytes_parts import Fold, Group, More, Part
 from lakelens.views.wording import clean, visible
 
 Row: TypeAlias = dict[str, Any]

@@ -14,7 +14,8 @@ from lakelens.errors import Corrupt
 from lakelens.model.explanation import Explanation
 from lakelens.options import display
 from lakelens.views.bytes_html import bytes_style
-from lakelens.views.bytes_model import Fold, Group, More, list_lines, present_bytes
+from lakelens.views.bytes_model import present_bytes
+from lakelens.views.bytes_parts import Fold, Group, More, list_lines
 from lakelens.views.html import render_card, render_page
 from lakelens.views.text import render_text
 from tests.views.test_hostile import HOSTILE
