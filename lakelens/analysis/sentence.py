@@ -41,7 +41,11 @@ def word_action(diff: Diff, relation: Relation) -> str:
 
 def word_sentence(diff: Diff, relation: Relation) -> str:
     """What was done, what became of files and rows, whether schema and partitioning changed."""
-    parts = [f"{word_action(diff, relation)}: {_word_files(diff)}"]
+    raised, action = find_raised(diff), word_action(diff, relation)
+    if len(relation.steps) == 1 and len(raised.files) == len(diff.added) == len(diff.removed) > 0:
+        parts = [f"{action} raised {_plural(len(raised.files), 'file')} {raised.span}, none was rewritten"]
+    else:
+        parts = [f"{action}: {_word_files(diff)}"]
     changed = _word_structure(diff)
     return ". ".join([*parts, changed] if changed else parts)
 
@@ -70,9 +74,6 @@ def _word_step(diff: Diff) -> str:
         if diff.manifests.dropped and diff.manifests.new:
             return f"{word}, a rewrite of manifests"
         return word
-    raised = find_raised(diff)
-    if raised.files and len(raised.files) == len(diff.added) == len(diff.removed):
-        return f"{word} raised {_plural(len(raised.files), 'file')} {raised.span}"
     if word.upper().startswith("OVERWRITE") and len(diff.removed):
         partitions = {change.partition for change in diff.by_partition if change.partition}
         return f"{word} of {_plural(len(partitions), 'partition')}" if partitions else word

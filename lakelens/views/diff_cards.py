@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
-from lakelens.model.datafile import DataFile
+from lakelens.model.comparison import FileCounts, count_by_content
 from lakelens.model.diff import Diff, JsonChange, PartitionChange
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Manifest
@@ -15,6 +15,7 @@ from lakelens.views.meanings import tell_about
 from lakelens.views.present import describe, one
 from lakelens.views.raised import Raised, find_raised
 
+_MOST_REWRITTEN = 20_000  # entries of new and dropped manifests that are read to tell which took over which
 _STATES = {"ADDED": "add", "REMOVED": "del", "RAISED": "", "KEPT": ""}
 
 
@@ -23,12 +24,12 @@ def describe_diff(diff: Diff, detail: int = 1) -> Card:
     """What changed: files, rows and bytes; then partitions, columns, manifests, the document's places."""
     raised = find_raised(diff)
     folds = [_fold_partitions(diff, raised)]
-    if diff.schema:
+    if diff.schema or diff.partitioning:
         folds.append(_fold_schema(diff))
     if diff.manifests.new or diff.manifests.dropped or diff.manifests.kept:
         folds.append(_fold_manifests(diff))
     if diff.metadata:
-        answer = f"{wording.plural(len(diff.metadata), 'place')} of the document differ"
+        answer = f"{wording.plural(len(diff.metadata), 'place')} of the {_word_documents(diff)} differ"
         folds.append(Fold("Document", answer, lambda: one(grid_json(diff.metadata, how="diff.metadata"))))
     if raised.files:
         folds.append(_fold_raised(raised))
@@ -41,7 +42,8 @@ def describe_diff(diff: Diff, detail: int = 1) -> Card:
             grid = grid_files(left, how=how)
             answer = word_contents(files) if len(left) == len(files) else wording.plural(len(left), "file")
             folds.append(Fold(label, answer, lambda grid=grid: one(grid)))  # type: ignore[misc]
-    body = (Note(f"{word_counts(diff)}."), grid_totals(diff))
+    said = [wording.clean(diff.action, 300), word_counts(diff)]
+    body = (Note(f"{'. '.join(part for part in said if part)}."), grid_totals(diff))
     about = tell_about(diff.after, "diff", "snapshot")
     return Card("Diff", _word_range(diff), body=body, folds=tuple(folds), about=about)
 
@@ -49,6 +51,13 @@ def describe_diff(diff: Diff, detail: int = 1) -> Card:
 def _word_range(diff: Diff) -> str:
     before = "from nothing" if diff.before is None else f"from {_word_id(diff.before.id)}"
     return f"{before} to {_word_id(diff.after.id)}{_word_time(diff)}"
+
+
+def _word_documents(diff: Diff) -> str:
+    before, after = diff.documents
+    if before is None or after is None:
+        return "document"
+    return f"documents {wording.name(before)} and {wording.name(after)}"
 
 
 def _word_id(number: int | None) -> str:
@@ -75,8 +84,10 @@ def word_counts(diff: Diff) -> str:
         told = f"{wording.plural(len(raised.files), 'file')} {raised.words}"
         words = [told, *words] if added or removed else [f"{told}, none rewritten"]
     rows = diff.added.record_count - diff.removed.record_count
-    kept = f"{wording.count(len(diff.kept))} kept"
-    return f"{', '.join([*words, kept])}; {_word_rows(rows)}{_word_marked(diff)}"
+    kept = diff.kept_counts.files
+    if kept is not None:
+        words.append(f"{wording.count(kept)} kept")
+    return f"{', '.join(words)}; {_word_rows(rows)}{_word_marked(diff)}"
 
 
 def _word_rows(rows: int) -> str:
@@ -100,14 +111,18 @@ def _count_marked(files: FileSet) -> int:
 def grid_totals(diff: Diff) -> Grid:
     """Files, rows and bytes by what happened to them and by content, with a bar for the bytes."""
     raised = find_raised(diff)
-    sets: list[tuple[str, Iterable[DataFile]]] = [
-        ("ADDED", (f for f in diff.added if f.path not in raised.paths)),
-        ("REMOVED", (f for f in diff.removed if f.path not in raised.paths)),
-        ("RAISED", (f for f in raised.files)),
-        ("KEPT", diff.kept),
+    sets: list[tuple[str, Mapping[str, FileCounts]]] = [
+        ("ADDED", count_by_content(f for f in diff.added if f.path not in raised.paths)),
+        ("REMOVED", count_by_content(f for f in diff.removed if f.path not in raised.paths)),
+        ("RAISED", count_by_content(raised.files)),
+        ("KEPT", diff.kept_by_content),
     ]
-    sums = [(state, content, *sum_) for state, files in sets for content, sum_ in _add_up(files).items()]
-    longest = max((size for *_, size in sums), default=0) or 1
+    sums = [
+        (state, content, counts.files, counts.rows, counts.bytes)
+        for state, contents in sets
+        for content, counts in contents.items()
+    ]
+    longest = max((size or 0 for *_, size in sums), default=0) or 1
     rows, last = [], ""
     for state, content, number, amount, size in sums:
         rows.append(
@@ -115,7 +130,7 @@ def grid_totals(diff: Diff) -> Grid:
                 Cell(state if state != last else ""),
                 cells.text(content.replace("_", " ")),
                 *_word_change(state, number, amount, size),
-                Cell("", bar=_draw(state, round(40 * size / longest) or (1 if size else 0))),
+                Cell("", bar=_draw(state, round(40 * (size or 0) / longest) or (1 if size else 0))),
             )
         )
         last = state
@@ -123,20 +138,13 @@ def grid_totals(diff: Diff) -> Grid:
     return cells.grid(names, rows, about=("common.diff",))
 
 
-def _add_up(files: Iterable[DataFile]) -> dict[str, tuple[int, int, int]]:
-    counts: dict[str, tuple[int, int, int]] = {}
-    for f in files:
-        number, amount, size = counts.get(f.content, (0, 0, 0))
-        more = getattr(f, "content_size_in_bytes", None) or f.size_bytes or 0
-        counts[f.content] = (number + 1, amount + (f.record_count or 0), size + more)
-    return counts
-
-
-def _word_change(state: str, number: int, amount: int, size: int) -> tuple[Cell, Cell, Cell]:
+def _word_change(
+    state: str, number: int | None, amount: int | None, size: int | None
+) -> tuple[Cell, Cell, Cell]:
     if _STATES[state] == "add":
-        return cells.added(number), cells.added(amount), cells.added_size(size)
+        return cells.added(number or 0), cells.added(amount or 0), cells.added_size(size or 0)
     if _STATES[state] == "del":
-        return cells.removed(number), cells.removed(amount), cells.removed_size(size)
+        return cells.removed(number or 0), cells.removed(amount or 0), cells.removed_size(size or 0)
     return cells.number(number), cells.number(amount), cells.size(size)
 
 
@@ -202,10 +210,22 @@ def _fold_schema(diff: Diff) -> Fold:
         )
         for c in diff.schema
     ]
-    grid = cells.grid(("!", "column", "id#", "before", "after"), rows, how="diff.schema", noun="column")
+    rows += [
+        (
+            cells.state(p.kind.upper()),
+            cells.code(p.name),
+            cells.code(p.field_id),
+            cells.code(p.before),
+            cells.code(p.after),
+        )
+        for p in diff.partitioning
+    ]
+    how = "diff.schema, diff.partitioning" if diff.partitioning else "diff.schema"
+    grid = cells.grid(("!", "column", "id#", "before", "after"), rows, how=how, noun="column")
     answer = ", ".join(f"{wording.clean(c.name, 40)} {c.kind}" for c in diff.schema[:4])
     more = f", {len(diff.schema) - 4:,} more" if len(diff.schema) > 4 else ""
-    return Fold("Schema", answer + more, lambda: one(grid))
+    partitioned = "the partitioning changed" if diff.partitioning else ""
+    return Fold("Schema", "; ".join(part for part in (answer + more, partitioned) if part), lambda: one(grid))
 
 
 def _fold_manifests(diff: Diff) -> Fold:
@@ -216,7 +236,8 @@ def _fold_manifests(diff: Diff) -> Fold:
     )
 
     def make() -> tuple[Body, ...]:
-        rewrites = changes.rewrites if changes.dropped and changes.new else {}
+        is_readable = changes.dropped and changes.new and changes.entry_count <= _MOST_REWRITTEN
+        rewrites = changes.rewrites if is_readable else {}
         states = (("NEW", changes.new), ("DROPPED", changes.dropped), ("KEPT", changes.kept))
         rows = [_row_manifest(s, m, rewrites.get(m.path, ())) for s, manifests in states for m in manifests]
         names = ("!", "manifest", "content!", "added#", "existing#", "deleted#", "bytes#", "note")

@@ -241,7 +241,7 @@ class IcebergSnapshot(Snapshot):
 
     def was_undone_by(self, other: Snapshot) -> bool:
         """Whether the other, an ancestor, became the current snapshot after this one was it: by the snapshot log."""
-        log = [entry.snapshot_id for entry in self._table.history]
+        log = [line.snapshot_id for line in self._context.typed.snapshot_log or []]
         return self.id in log and other.id in log[log.index(self.id) + 1 :]
 
     def find_document(self) -> tuple[str, dict[str, Any]] | None:
