@@ -105,8 +105,11 @@ class Lab:
         return panel
 
     def run_all(self, page: Any) -> None:
-        """Run every cell; the promise of the command ends when the last one has ended."""
-        page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        """Run every cell and wait until the last one has ended; a kernel that is not ready would be asked for."""
+        page.evaluate(
+            "async () => { const app = window.jupyterapp; await app.shell.currentWidget.sessionContext.ready;"
+            " await app.commands.execute('notebook:run-all-cells') }"
+        )
 
 
 def _keep_settings(folder: Path) -> None:

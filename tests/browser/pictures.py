@@ -5,6 +5,7 @@ The tables are the samples that ship with the package, written by the engines th
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -17,19 +18,21 @@ from tests.browser.browsers import launch_browser
 from tests.browser.lab import THEMES, Lab
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
-# name of the picture: the lines of its cell; the last one is shown
+# name of the picture: the lines of its cell, of which the last is shown, and the fold that is opened by hand
 PICTURES = {
-    "table": 'table = ll.sample("iceberg-evolution")\ntable',
-    "snapshot": 'table = ll.sample("paimon")\ntable.current',
-    "manifest": 'table = ll.sample("iceberg")\ntable.current.manifests[0]',
-    "file": 'table = ll.sample("iceberg")\nnext(iter(table.files))',
-    "diff": 'table = ll.sample("paimon")\ntable.diff(1, 2)',
+    "table": ('table = ll.sample("iceberg")\ntable', "Changes"),
+    "snapshot": ('table = ll.sample("paimon")\ntable.current', ""),
+    "manifest": ('table = ll.sample("iceberg")\ntable.current.manifests[0]', ""),
+    "file": ('table = ll.sample("iceberg")\nnext(iter(table.files))', ""),
+    "diff": ('table = ll.sample("iceberg")\ntable.diff(table.snapshots[1], table.snapshots[-1])', ""),
     "bytes": (
         'table = ll.sample("paimon")\n'
-        "entry = table.current.manifests[-1].entries[0]\n"
-        "entry.file.value_stats.min_values.bytes_view()"
+        "entry = table.current.manifests[0].entries[0]\n"
+        "entry.file.value_stats.max_values.bytes_view()",
+        "",
     ),
 }
+_EDGE = 12  # pixels around a card
 
 
 def make_cell(source: str) -> Any:
@@ -38,9 +41,21 @@ def make_cell(source: str) -> Any:
     *before, last = source.split("\n")
     exec("\n".join(before), names)  # noqa: S102 (our own lines, above)
     shown = eval(last, names)  # noqa: S307
-    html = shown._repr_html_().replace(tempfile.gettempdir(), "")
+    html = re.sub(r"[^\s<>\"]*lakelens-sample-\w+", "warehouse", shown._repr_html_())
     output = nbformat.v4.new_output("execute_result", {"text/html": html}, execution_count=1)
     return nbformat.v4.new_code_cell(source, outputs=[output], execution_count=1)
+
+
+def take_picture(page: Any, card: Any, target: Path) -> None:
+    """A card with a little of its surroundings."""
+    box = card.bounding_box()
+    clip = {
+        "x": box["x"] - _EDGE,
+        "y": box["y"] - _EDGE,
+        "width": min(box["width"], 860) + 2 * _EDGE,
+        "height": box["height"] + 2 * _EDGE,
+    }
+    page.screenshot(path=target, clip=clip)
 
 
 def take_pictures() -> None:
@@ -49,15 +64,20 @@ def take_pictures() -> None:
     with tempfile.TemporaryDirectory() as root, launch_browser() as browser:
         lab = Lab(Path(root))
         try:
-            for name, source in PICTURES.items():
+            for name, (source, fold) in PICTURES.items():
                 lab.write(f"{name}.ipynb", [make_cell(source)], trusted=True)
                 for theme in THEMES:
                     page = browser.new_page(viewport={"width": 1100, "height": 1400}, device_scale_factor=2)
                     panel = lab.open(page, f"{name}.ipynb", theme)
-                    panel.locator(".jp-OutputArea-output").first.wait_for()
+                    card = panel.locator(".jp-OutputArea-output .ll-root").first
+                    card.wait_for()
+                    if fold:
+                        card.locator("summary", has_text=fold).first.click()
+                    page.add_style_tag(content=".jp-InputArea, .jp-OutputPrompt { visibility: hidden }")
                     page.evaluate("document.activeElement.blur()")
+                    page.mouse.move(0, 0)
                     target = FOLDER / f"{name}-{theme}.png"
-                    panel.locator(".jp-OutputArea-output").first.screenshot(path=target)
+                    take_picture(page, card, target)
                     print(target.relative_to(Path.cwd()))
                     page.close()
         finally:
