@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lakelens.opening import find_tables as find
     from lakelens.opening import open_table as open
     from lakelens.samples import sample
+    from lakelens.watching import watch
 
 _PUBLIC = {
     "open": ("lakelens.opening", "open_table"),
@@ -32,6 +33,7 @@ _PUBLIC = {
     "decode_binary_row": ("lakelens.codecs.binary_row", "decode_binary_row"),
     "explain_bytes": ("lakelens.explaining", "explain_bytes"),
     "explain_file": ("lakelens.explaining", "explain_file"),
+    "watch": ("lakelens.watching", "watch"),
     "errors": ("lakelens.errors", None),
     "options": ("lakelens.options", None),
     "spark": ("lakelens.spark", None),
@@ -48,6 +50,7 @@ __all__ = [
     "options",
     "sample",
     "spark",
+    "watch",
 ]
 
 
@@ -57,6 +60,13 @@ def __getattr__(name: str) -> Any:
     module, attribute = _PUBLIC[name]
     loaded = import_module(module)
     return loaded if attribute is None else getattr(loaded, attribute)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext lakelens`: the magics `%lakelens` and `%%laketrace`."""
+    from lakelens.magics import register_magics
+
+    register_magics(shell)
 
 
 def __dir__() -> list[str]:

@@ -76,6 +76,11 @@ def find_tables(
     `depth` is how many levels below `root` are looked at. Directories that cannot be read are kept in `problems`.
     """
     store, path = open_source(root, storage_options)
+    return find_in_store(store, path, depth=depth)
+
+
+def find_in_store(store: Store, path: str, *, depth: int = 4) -> Catalog:
+    """Walk a warehouse in a store that is already at hand."""
     tables: list[FoundTable] = []
     problems: list[LakeError] = []
     pending = [(path, 0)]

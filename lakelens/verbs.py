@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lakelens.model.diff import Diff
     from lakelens.model.table import Table
     from lakelens.model.tree import StorageTree
+    from lakelens.watching import Watch
 
 
 class Analysable:
@@ -41,3 +43,12 @@ class Analysable:
         from lakelens.analysis.tree import build_tree
 
         return build_tree(self, references=references)
+
+    def watch(self: Table, *, spark: Any = None, storage_options: Mapping[str, Any] | None = None) -> Watch:  # type: ignore[misc]
+        """Watch what a block of code does to this table's storage: see `lakelens.watch`.
+
+        With `spark` a table that was opened by its name is found again through the catalog.
+        """
+        from lakelens.watching import watch
+
+        return watch(self, spark=spark, storage_options=storage_options)

@@ -42,13 +42,13 @@ def find_references(table: Table) -> dict[str, dict[str, None]]:
     walked: set[str] = set()
     for entry in table.metadata_log:
         referrers.setdefault(entry.path, {}).setdefault("metadata log")
-    for snapshot, name in _list_snapshots(table):
+    for snapshot, name in list_every_snapshot(table):
         for path, referrer in _walk_snapshot(snapshot, name, walked):
             referrers.setdefault(path, {}).setdefault(referrer)
     return referrers
 
 
-def _list_snapshots(table: Table) -> Iterator[tuple[Snapshot, str]]:
+def list_every_snapshot(table: Table) -> Iterator[tuple[Snapshot, str]]:
     """The table's snapshots, those that only a branch or a tag still holds, and those kept for their changelog."""
     met: set[str | None] = set()
     for snapshot in table.snapshots:

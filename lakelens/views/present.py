@@ -76,5 +76,6 @@ def _load_cards() -> None:
         schema_cards,
         snapshot_cards,
         table_cards,
+        trace_cards,
         tree_cards,
     )

@@ -1,0 +1,179 @@
+"""`%load_ext lakelens`: `%lakelens` shows a table, `%%laketrace` runs SQL and shows what it did to storage.
+
+%lakelens warehouse/shop.db/orders -s 3 -d 2
+
+%%laketrace iceberg.shop.orders -o change
+INSERT INTO iceberg.shop.orders VALUES (1, 'a');
+DELETE FROM iceberg.shop.orders WHERE id = 1
+"""
+
+# IPython leaves its decorators of magics untyped
+# mypy: disable-error-code="untyped-decorator, no-untyped-call"
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from lakelens.errors import Unsupported
+
+# what may hold a semicolon that ends nothing: comments, texts, quoted names; then the semicolon itself
+_TOKEN = re.compile(
+    r"""--[^\n]*|/\*|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|;""",
+    re.DOTALL,
+)
+_FENCE = re.compile(r"/\*|\*/")
+_COMMENT = re.compile(r"\s+|--[^\n]*(?:\n|$)")
+
+
+def split_statements(sql: str) -> list[str]:
+    """The statements of a text, without the semicolons between them; those in texts, names and comments end nothing.
+
+    >>> split_statements("SELECT ';' -- a; b\\n; ; DELETE FROM `a;b` /* ; /* ; */ */;")
+    ["SELECT ';' -- a; b", 'DELETE FROM `a;b` /* ; /* ; */ */']
+    """
+    pieces, start = [], 0
+    for position in _find_semicolons(sql):
+        pieces.append(sql[start:position])
+        start = position + 1
+    pieces.append(sql[start:])
+    return [piece.strip() for piece in pieces if _skip_comments(piece)]
+
+
+def _find_semicolons(sql: str) -> Iterator[int]:
+    position = 0
+    while token := _TOKEN.search(sql, position):
+        if token[0] == "/*":
+            position = _find_comment_end(sql, token.end())
+            continue
+        if token[0] == ";":
+            yield token.start()
+        position = token.end()
+
+
+def _find_comment_end(sql: str, position: int) -> int:
+    """Where a bracketed comment ends; they nest, and one that is not closed takes all the rest."""
+    depth = 1
+    while depth and (fence := _FENCE.search(sql, position)):
+        depth += 1 if fence[0] == "/*" else -1
+        position = fence.end()
+    return len(sql) if depth else position
+
+
+def _skip_comments(sql: str) -> str:
+    """A statement from its first word on; empty where it is nothing but comments."""
+    position = 0
+    while position < len(sql):
+        if sql.startswith("/*", position):
+            position = _find_comment_end(sql, position + 2)
+        elif met := _COMMENT.match(sql, position):
+            position = met.end()
+        else:
+            break
+    return sql[position:]
+
+
+def run_statements(sql: str, spark: Any) -> None:
+    """Run each statement; of one that gives rows the first twenty are printed."""
+    for statement in split_statements(sql):
+        frame = spark.sql(statement)
+        if frame.columns:
+            frame.show()
+
+
+def get_session() -> Any:
+    """The Spark session that runs here. Raises `Unsupported` when there is none."""
+    hint = 'spark = lakelens.spark.session("warehouse") first'
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise Unsupported("PySpark is not installed", hint="pip install 'lakelens[spark]'") from None
+    found = SparkSession.getActiveSession()
+    if found is None:
+        raise Unsupported("no Spark session is running: %%laketrace runs SQL on one", hint=hint)
+    return found
+
+
+def find_target(text: str, namespace: dict[str, Any]) -> Any:
+    """What a magic's TARGET means: a variable that holds a table or a path, else the text itself.
+
+    >>> find_target("place", {"place": "/warehouse/t"}), find_target("/warehouse/t", {})
+    ('/warehouse/t', '/warehouse/t')
+    """
+    import os
+
+    from lakelens.model.table import Table
+
+    held = namespace.get(text) if text.isidentifier() else None
+    return held if isinstance(held, str | os.PathLike | Table) else text
+
+
+def register_magics(shell: Any) -> None:
+    """Give a shell `%lakelens` and `%%laketrace`."""
+    from IPython.core.error import UsageError
+    from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+    from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+    @magics_class
+    class LakeMagics(Magics):
+        """The magics of lakelens."""
+
+        @magic_arguments()
+        @argument("path", help="path, URL, variable, or catalog.database.table of a running session")
+        @argument("-s", "--snapshot", help="id, tag, branch or time of the snapshot to show")
+        @argument("-d", "--detail", type=int, default=1, choices=range(4), help="0 is one line, 3 everything")
+        @line_magic
+        def lakelens(self, line: str) -> None:
+            """Show a table, or one of its snapshots."""
+            arguments = parse_argstring(self.lakelens, line)
+            show_table(find_target(arguments.path, shell.user_ns), arguments.snapshot, arguments.detail)
+
+        @magic_arguments()
+        @argument("target", help="path, variable or catalog.database.table of a table, or a warehouse's root")
+        @argument("-o", "--output", metavar="VAR", help="keep the trace in this variable")
+        @argument("-d", "--detail", type=int, default=1, choices=range(4), help="0 is one line, 3 everything")
+        @cell_magic
+        def laketrace(self, line: str, cell: str) -> None:
+            """Run the cell's SQL on the running Spark session, and show what it did to storage."""
+            arguments = parse_argstring(self.laketrace, line)
+            if arguments.output and not arguments.output.isidentifier():
+                raise UsageError(f"{arguments.output} is not a name for a variable")
+            target = find_target(arguments.target, shell.user_ns)
+            trace_statements(cell, target, arguments.detail, arguments.output, shell.user_ns)
+
+    shell.register_magics(LakeMagics)
+
+
+def show_table(target: Any, snapshot: str | None = None, detail: int = 1) -> None:
+    """Show a table or one of its snapshots; a name is looked up in the running session."""
+    from lakelens.model.table import Table
+    from lakelens.opening import open_table
+    from lakelens.watching import find_session, looks_like_name
+
+    if isinstance(target, Table):
+        table = target
+    else:
+        spark = find_session() if isinstance(target, str) and looks_like_name(target) else None
+        table = open_table(target, spark=spark)
+    (table if snapshot is None else table.snapshot(snapshot)).show(detail)
+
+
+def trace_statements(
+    sql: str, target: Any, detail: int = 1, output: str | None = None, namespace: dict[str, Any] | None = None
+) -> None:
+    """Run SQL, show what it did to the target, also when it failed, and keep the trace under a name."""
+    from lakelens.watching import watch
+
+    spark = get_session()
+    watching = watch(target, spark=spark)
+    statements = split_statements(sql)
+    watching.trace.statement = _skip_comments(statements[0]) if len(statements) == 1 else None
+    try:
+        with watching:
+            run_statements(sql, spark)
+    finally:
+        if watching.trace.is_finished:
+            if output and namespace is not None:
+                namespace[output] = watching.trace
+            watching.trace.show(detail)

@@ -1,0 +1,336 @@
+"""Watching a statement: storage before, the block, storage after, and what became of it in words.
+
+with ll.watch("warehouse/shop.db/orders") as change:
+    spark.sql("INSERT INTO …")
+change.created, change.removed, change.rewritten, change.diff
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import posixpath
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from lakelens.analysis.trace import ListingChange, make_traced, read_state, trace_table
+from lakelens.errors import LakeError, Missing, NotATable, Unsupported
+from lakelens.io.frozen import FrozenStore
+from lakelens.io.source import open_source
+from lakelens.io.store import Store
+from lakelens.model.table import Table
+from lakelens.model.trace import Stamp, StorageChange, TableState, TableTrace, Trace, TracedFile, TracedFiles
+from lakelens.model.tree import StoredFile
+from lakelens.opening import find_in_store, open_in_store
+
+if TYPE_CHECKING:
+    from lakelens.spark.catalog import CatalogEntry
+
+# what a session of `lakelens.spark.session` writes beside its tables
+SCRATCH = ("metastore", "metastore_db", "tmp", "derby.log", "spark.log")
+# objects of at most so many bytes are told apart by their content too: hints are rewritten within a second
+_MARKED_BYTES = 256
+_MOST_MARKED = 2_000
+_MOST_DESCRIBED = 20
+
+
+def watch(
+    target: str | os.PathLike[str] | Table,
+    *,
+    spark: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+    depth: int = 4,
+    ignore: Collection[str] = SCRATCH,
+    references: bool = True,
+) -> Watch:
+    """Watch what a block of code does to storage: a context manager that gives a `Trace`, filled when the block ends.
+
+    `target` is the path or URL of a table, which need not exist yet, nor afterwards; of a warehouse, whose tables are found
+    down to `depth`; a `Table`; or, with `spark=` (or an active session), a name `"catalog.database.table"`. With `spark`
+    what the catalog says of Hive tables is compared too. `ignore` names children of a warehouse that are passed over.
+
+    Before the block every snapshot of the table is walked, so that what is removed can still be told;
+    `references=False` saves that, where nothing will be removed. What the block raises is kept in `change.error` and
+    propagates. Raises `Unsupported` for a name without a session, `AccessDenied` for what may not be listed.
+
+    >>> import lakelens as ll, pathlib
+    >>> table = ll.sample("paimon")
+    >>> with ll.watch(table.location) as change:
+    ...     _ = pathlib.Path(table.location, "bucket-0", "data-left-behind-0.parquet").write_bytes(b"PAR1")
+    >>> change.created[0].reason
+    'data file, referred to by nothing'
+    """
+    return Watch(_find_target(target, spark, storage_options), depth, frozenset(ignore), references)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What is watched: a place in a store, or a name in the catalogs of a session whose place may not be known yet."""
+
+    store: Store
+    root: str | None
+    name: str | None = None
+    spark: Any = None
+    storage_options: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """One moment: the frozen store, its objects' stamps, the tables in it by location, and the name's entry."""
+
+    store: FrozenStore
+    stamps: Mapping[str, Stamp]
+    tables: Mapping[str, TableState]
+    entry: CatalogEntry | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+class Watch:
+    """The context manager behind `lakelens.watch`; made anew for each block."""
+
+    def __init__(self, target: _Target, depth: int, ignore: frozenset[str], references: bool) -> None:
+        self._target, self._depth, self._references = target, depth, references
+        self._ignore = ignore
+        self._before: _Moment | None = None
+        self.trace = Trace(target.root or target.name or "")
+
+    def __enter__(self) -> Trace:
+        self._before = self._capture(self._references)
+        self._before.store.close()
+        return self.trace
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._before is not None
+        self.trace.error = error
+        try:
+            after = self._capture(True)
+            self.trace.root = _find_root(self._target, self._before, after)
+            self.trace.change = _compare(self._before, after, self.trace.root)
+            after.store.close()
+        except LakeError as second:
+            if error is None:
+                raise
+            error.add_note(f"lakelens could not tell what this did to storage: {second}")
+
+    def _capture(self, references: bool) -> _Moment:
+        target = self._target
+        if target.name is not None:
+            return _capture_named(target, references, self._before)
+        assert target.root is not None
+        store = FrozenStore(target.store, target.root, ignore=self._ignore)
+        notes: list[str] = []
+        tables: dict[str, TableState] = {}
+        for table in _find_tables(store, target, self._depth, notes):
+            _add_state(tables, table, _ask_metastore(target.spark, table, len(tables)), references, notes)
+        return _Moment(store, _stamp(store), tables, None, tuple(notes))
+
+
+def _find_target(target: Any, spark: Any, storage_options: Mapping[str, Any] | None) -> _Target:
+    if isinstance(target, Table):
+        return _find_table_target(target, spark, storage_options)
+    if not isinstance(target, str | os.PathLike):
+        raise Unsupported(
+            f"cannot watch a {type(target).__name__}", hint="a path, a URL, a table or its name"
+        )
+    if isinstance(target, str) and looks_like_name(target):
+        spark = spark or find_session()
+        if spark is not None:
+            return _Target(open_source(".")[0], None, target, spark, storage_options)
+    store, path = open_source(target, storage_options)
+    if path.endswith((".metadata.json", ".metadata.json.gz")):
+        path = posixpath.dirname(posixpath.dirname(path))
+    return _Target(store, path, None, spark, storage_options)
+
+
+def _find_table_target(table: Table, spark: Any, storage_options: Mapping[str, Any] | None) -> _Target:
+    if spark is not None and table.catalog and table.name.count(".") == 2:
+        return _Target(open_source(".")[0], None, table.name, spark, storage_options)
+    store, path = open_source(table.location, storage_options)
+    try:
+        store.info(path)
+    except Missing:
+        raise Unsupported(
+            "the table does not lie on this machine", path=table.location, hint="lakelens.watch(its URL)"
+        ) from None
+    return _Target(store, path, None, spark, storage_options)
+
+
+def looks_like_name(text: str) -> bool:
+    """Whether a text may be a table's name: two or three parts, and no path that is there.
+
+    >>> looks_like_name("iceberg.shop.orders"), looks_like_name("warehouse/t"), looks_like_name("t")
+    (True, False, False)
+    """
+    return "/" not in text and ":" not in text and "." in text.strip(".") and not os.path.exists(text)  # noqa: PTH110
+
+
+def find_session() -> Any:
+    """The Spark session that runs here already, if any; PySpark is not loaded for it."""
+    import sys
+
+    if "pyspark" not in sys.modules:
+        return None
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession()
+
+
+def _stamp(store: FrozenStore) -> dict[str, Stamp]:
+    """Size and time of each object, and of small ones a mark of their content."""
+    stamps, marked = {}, 0
+    for path, info in store.files.items():
+        mark = None
+        if 0 < info.size <= _MARKED_BYTES and marked < _MOST_MARKED:
+            marked += 1
+            try:
+                mark = hashlib.blake2b(store.read(path), digest_size=16).hexdigest()
+            except LakeError:  # gone between the listing and now: its size and time are known
+                mark = None
+        stamps[path] = Stamp(info.size, info.modified, mark)
+    return stamps
+
+
+def _find_tables(store: FrozenStore, target: _Target, depth: int, notes: list[str]) -> Iterator[Table]:
+    """The tables at or below the root; what cannot be opened is noted."""
+    notes += [str(problem) for problem in store.problems]
+    if store.is_cut:
+        notes.append("there are more objects than are listed: what lies beyond was not compared")
+    assert target.root is not None
+    if not store.has_folder(target.root):
+        return
+    catalog = find_in_store(store, target.root, depth=depth)
+    for found in catalog:
+        try:
+            yield found.open()
+        except LakeError as error:
+            notes.append(str(error))
+
+
+def _add_state(
+    tables: dict[str, TableState],
+    table: Table,
+    facts: Mapping[str, object],
+    references: bool,
+    notes: list[str],
+) -> None:
+    try:
+        tables[table.location] = read_state(table, facts, references=references)
+    except LakeError as error:
+        notes.append(str(error))
+
+
+def _ask_metastore(spark: Any, table: Table, asked: int) -> Mapping[str, object]:
+    """What the metastore says of a Hive table that was found by its path; nothing where it knows of none there."""
+    if spark is None or table.format != "hive" or asked >= _MOST_DESCRIBED:
+        return {}
+    from lakelens.spark.catalog import locate
+
+    name = table.name if "." in table.name else f"default.{table.name}"
+    try:
+        entry = locate(spark, f"spark_catalog.{name}")
+        place = open_source(entry.location)[1]
+    except LakeError:
+        return {}
+    return entry.facts if place == table.location else {}
+
+
+def _capture_named(target: _Target, references: bool, earlier: _Moment | None) -> _Moment:
+    """A table by its name. One that is not there yet may lie anywhere below its catalog's warehouse."""
+    from lakelens.spark.catalog import locate
+
+    assert target.name is not None
+    try:
+        entry = locate(target.spark, target.name)
+    except Missing:
+        if earlier is not None:  # dropped, or never made: what is left where it lay
+            store = FrozenStore(earlier.store.inner, earlier.store.root)
+        else:
+            store = FrozenStore(*_find_warehouse(target))
+        return _Moment(store, _stamp(store), {})
+    inner, path = open_source(entry.location, target.storage_options)
+    store, tables, notes = FrozenStore(inner, path), {}, []  # type: ignore[var-annotated]
+    facts = {**entry.facts, "metadata_location": entry.metadata_location}
+    try:
+        table = open_in_store(store, path, format=entry.format, name=entry.name, catalog=facts)
+        _add_state(
+            tables, table, entry.facts if entry.format == "hive" else _name_pointer(entry), references, notes
+        )
+    except (NotATable, Missing) as error:  # the catalog knows of it before its directory holds anything
+        notes.append(str(error))
+    return _Moment(store, _stamp(store), tables, entry, tuple(notes))
+
+
+def _name_pointer(entry: CatalogEntry) -> dict[str, object]:
+    return {} if entry.metadata_location is None else {"metadata_location": entry.metadata_location}
+
+
+def _find_warehouse(target: _Target) -> tuple[Store, str]:
+    """Where the tables of a name's catalog lie, as the session is set up; without a setting, nowhere."""
+    from lakelens.spark.catalog import parse_name
+
+    catalog = parse_name(target.name or "")[0]
+    key = (
+        "spark.sql.warehouse.dir" if catalog == "spark_catalog" else f"spark.sql.catalog.{catalog}.warehouse"
+    )
+    found = target.spark.conf.get(key, None)
+    if not found:
+        from lakelens.io.memory import MemoryStore
+
+        return MemoryStore({}), "/nowhere"
+    return open_source(found, target.storage_options)
+
+
+def _find_root(target: _Target, before: _Moment, after: _Moment) -> str:
+    if target.root is not None:
+        return target.root
+    if before.entry is None and after.entry is None:
+        return target.name or before.store.root
+    return after.store.root if after.entry is not None else before.store.root
+
+
+def _compare(before: _Moment, after: _Moment, root: str) -> StorageChange:
+    """All that happened below a root, table by table, and what belongs to no table."""
+    whole = ListingChange(before.stamps, after.stamps).restrict(root)
+    states = whole.states
+    traces, rest = [], dict(states)
+    for location in dict.fromkeys((*before.tables, *after.tables)):
+        own = whole.restrict(location)
+        told = trace_table(before.tables.get(location), after.tables.get(location), own, root)
+        rest = {
+            path: state for path, state in rest.items() if path not in own.before and path not in own.after
+        }
+        if not told.is_empty or told.kind != "changed" or told.document or told.metastore:
+            traces.append(_correct_kind(told, before))
+    others = [_describe_other(path, rest[path], whole, root) for path in rest]
+    every = sorted(
+        [*(file for told in traces for file in told.files), *others],
+        key=lambda file: file.relative_path.split("/"),
+    )
+    by_state = {s: [f for f in every if f.state == s] for s in ("created", "removed", "rewritten")}
+    untouched = sum(1 for path in after.stamps if path in whole.after and path not in states)
+    notes = tuple(dict.fromkeys((*before.notes, *after.notes)))
+    sets = {state: TracedFiles(root, files) for state, files in by_state.items()}
+    return StorageChange(sets["created"], sets["removed"], sets["rewritten"], tuple(traces), untouched, notes)
+
+
+def _correct_kind(told: TableTrace, before: _Moment) -> TableTrace:
+    """A Hive table without files is told from no table only by its directory."""
+    from dataclasses import replace
+
+    was_there = told.kind == "created" and told.format == "hive" and before.store.has_folder(told.location)
+    return replace(told, kind="changed") if was_there else told
+
+
+def _describe_other(path: str, state: Any, change: ListingChange, root: str) -> TracedFile:
+    name = posixpath.basename(path)
+    stamp = (change.before if state == "removed" else change.after)[path]
+    if name.startswith(".") and name.endswith(".crc"):
+        role, reason = "checksum", f"checksum of {name[1:-4]}"
+    else:
+        role, reason = "unknown", "lies in no table"
+    previous = change.before[path].size_bytes if state == "rewritten" else None
+    return make_traced(StoredFile(path, "", stamp.size_bytes, role), stamp, state, reason, root, previous)
