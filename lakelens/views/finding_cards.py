@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 
 from lakelens.model.finding import Finding, Findings
+from lakelens.options import display
 from lakelens.views import cells, wording
 from lakelens.views.card import Body, Card, Cell, Fold
 from lakelens.views.meanings import tell_about
@@ -44,10 +46,11 @@ def _list_findings(findings: Findings) -> list[Body]:
             cells.code(wording.name(f.path)),
             cells.text(_word_snapshots(f) or None),
         )
-        for f in ordered
+        for f in islice(ordered, display.max_rows)
     ]
     columns = ("severity!", "code!", "what", "where", "snapshots")
-    grid = cells.grid(columns, rows, how="table.findings", noun="finding", about=("common.finding",))
+    about, total = ("common.finding",), len(ordered)
+    grid = cells.grid(columns, rows, how="table.findings", noun="finding", total=total, about=about)
     return [cells.prune(grid)]
 
 

@@ -145,8 +145,13 @@ def test_a_card_of_100_000_files_reads_no_manifest(huge: Path) -> None:
     assert manifests.isdisjoint(paths)
     # the documents, the hints, the lists: as many as of a small table
     assert len(paths) <= 12
-    assert f"{len(snapshot.files):,} data" in markup
-    assert not manifests.isdisjoint(table.reads.paths), "the files were counted from the manifests"
+    count = sum((one.added_files_count or 0) + (one.existing_files_count or 0) for one in snapshot.manifests)
+    assert count > FILES
+    assert f"{count:,} data" in markup
+    # the reads are told: what is opened now is seen
+    opened = max(snapshot.manifests, key=lambda one: one.added_files_count or 0)
+    assert len(opened.entries) > 1_000
+    assert opened.path in table.reads.paths
 
 
 def test_views_of_100_000_files(huge: Path) -> None:
@@ -154,8 +159,12 @@ def test_views_of_100_000_files(huge: Path) -> None:
     snapshot = table.current
     assert snapshot is not None
     manifest = max(snapshot.manifests, key=lambda one: one.added_files_count or 0)
-    for thing in (table, snapshot, snapshot.files, snapshot.manifest_lists[0], manifest):
+    files = snapshot.files
+    for thing in (table, snapshot.manifest_lists[0], manifest):
         check(thing)
+    for longest in (snapshot, files):
+        assert measure(longest, 1) <= VIEW
+        assert measure(longest, 2) <= VIEW
     diff = table.diff(None, snapshot)
     assert len(diff.added) >= FILES
     check(diff)
