@@ -25,7 +25,8 @@ class Raised:
     @property
     def words(self) -> str:
         """What happened to them: `raised from level 0 to 5`."""
-        return f"raised {self.span}"
+        is_raised = all((f.level or 0) > (self.levels[f.path] or 0) for f in self.files)
+        return f"{'raised' if is_raised else 'moved'} {self.span}"
 
     @property
     def span(self) -> str:

@@ -33,7 +33,8 @@ def word_action(diff: Diff, relation: Relation) -> str:
     if relation.kind == "same":
         return "one and the same snapshot"
     if relation.kind == "unknown":
-        return f"{_word_one(diff.before)} and {_word_one(diff.after)} have no common snapshot that is still there"
+        ids = f"snapshot {diff.before.id} and snapshot {diff.after.id}"
+        return f"{ids}, which no commits that are still there lead from one to the other"
     if relation.kind == "forward":
         return _word_step(diff) if len(relation.steps) == 1 else _word_steps(relation.steps, diff)
     return _word_return(relation)
@@ -85,24 +86,23 @@ def _word_steps(steps: Sequence[Snapshot], diff: Diff) -> str:
     took = ""
     if before is not None and before.committed_at is not None and diff.after.committed_at is not None:
         took = f" in {_word_time(diff.after.committed_at - before.committed_at)}"
-    return f"{_plural(len(steps), 'snapshot')}{took} ({_count_operations(steps)})"
+    return _word_commits(steps, took)
 
 
 def _word_return(relation: Relation) -> str:
     """Commits undone, and those that followed from the common snapshot instead."""
     common = relation.common
     number = common.id if common is not None else None
-    undone = f"{_plural(len(relation.undone), 'snapshot')} ({_count_operations(relation.undone)})"
+    undone = _word_commits(relation.undone)
     if relation.is_rollback:
         back = f"rollback to snapshot {number}, which undid {undone}"
-    elif relation.kind == "back":
-        back = f"back to snapshot {number}, before {undone}"
-    else:
-        later = f"{_plural(len(relation.steps), 'snapshot')} ({_count_operations(relation.steps)})"
-        return f"both go back to snapshot {number}: {undone} on one side, {later} on the other"
-    if relation.steps:
-        back += f", then {_plural(len(relation.steps), 'snapshot')} ({_count_operations(relation.steps)})"
-    return back
+        return f"{back}, then {_word_commits(relation.steps)}" if relation.steps else back
+    if relation.kind == "back":
+        return f"back to snapshot {number}, before {undone}"
+    ids = {str(one.id) for one in relation.undone}
+    picked = any(step.summary.get("source-snapshot-id") in ids for step in relation.steps)
+    later = f"{_word_commits(relation.steps)} on the other{', which picked from the first' if picked else ''}"
+    return f"both go back to snapshot {number}: {undone} on one side, {later}"
 
 
 def _word_files(diff: Diff) -> str:
@@ -179,14 +179,11 @@ def _word_structure(diff: Diff) -> str:
     return f"{sentence[:1].upper()}{sentence[1:]} changed" if sentence else ""
 
 
-def _word_one(snapshot: Snapshot) -> str:
-    return f"snapshot {snapshot.id}"
-
-
-def _count_operations(steps: Iterable[Snapshot]) -> str:
-    """`2 append, 1 delete`, the most frequent first."""
+def _word_commits(steps: Sequence[Snapshot], took: str = "") -> str:
+    """`3 snapshots (2 append, 1 delete)`, the most frequent operation first; `2 snapshots (append)`."""
     counts = Counter(step.operation or "unknown" for step in steps)
-    return ", ".join(f"{count:,} {operation}" for operation, count in counts.most_common())
+    told = ", ".join(f"{count:,} {operation}" for operation, count in counts.most_common())
+    return f"{_plural(len(steps), 'snapshot')}{took} ({told if len(counts) > 1 else next(iter(counts))})"
 
 
 def _word_time(took: timedelta) -> str:

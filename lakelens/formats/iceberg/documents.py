@@ -33,15 +33,19 @@ def find_committed(
 
 
 def _list_candidates(context: TableContext, moment: int) -> Iterator[str]:
-    """Documents of that very time, then the next later ones; the opened one is the last of the log."""
+    """Documents of that very time; else the next later ones, where the log still has what was before that time.
+
+    The opened document is the last of the log.
+    """
     log = [
         (line.timestamp_ms, context.access.locator.locate(line.metadata_file))
         for line in context.typed.metadata_log or []
     ]
     log.append((context.typed.last_updated_ms or moment, context.document.path))
     yield from (path for at, path in log if at == moment)
-    later = [path for at, path in sorted(log, key=lambda line: line[0]) if at > moment]
-    yield from later[:_MOST_TRIED]
+    if any(at < moment for at, _ in log):
+        later = [path for at, path in sorted(log, key=lambda line: line[0]) if at > moment]
+        yield from later[:_MOST_TRIED]
 
 
 def _read(context: TableContext, path: str) -> dict[str, Any] | None:

@@ -177,18 +177,19 @@ def list_deltas(older: PaimonSnapshot, newer: PaimonSnapshot) -> list[PaimonMani
 
 def count_entries(manifests: Iterable[PaimonManifest]) -> int:
     """How many entries the lists say that manifests have."""
-    return sum((m.num_added_files or 0) + (m.num_deleted_files or 0) for m in manifests)
+    counts = (count for m in manifests for count in (m.num_added_files, m.num_deleted_files))
+    return sum(count for count in counts if isinstance(count, int))
 
 
 def count_live(manifests: Iterable[PaimonManifest]) -> int | None:
     """How many files are left by the lists' counts; None where one has none."""
-    counts = [
-        None
-        if m.num_added_files is None or m.num_deleted_files is None
-        else m.num_added_files - m.num_deleted_files
-        for m in manifests
-    ]
-    return _sum_known(counts)
+    live = 0
+    for manifest in manifests:
+        added, deleted = manifest.num_added_files, manifest.num_deleted_files
+        if not isinstance(added, int) or not isinstance(deleted, int):
+            return None
+        live += added - deleted
+    return live
 
 
 def _sum_known(amounts: Sequence[int | None]) -> int | None:
