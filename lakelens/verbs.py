@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from lakelens.model.diff import Diff
+    from lakelens.model.history import Timeline
     from lakelens.model.table import Table
     from lakelens.model.tree import StorageTree
     from lakelens.watching import Watch
@@ -43,6 +44,32 @@ class Analysable:
         from lakelens.analysis.tree import build_tree
 
         return build_tree(self, references=references)
+
+    @property
+    def history(self: Table) -> Timeline:  # type: ignore[misc]
+        """How the table came here: every snapshot once, with branches, tags, rollbacks and what expired. A still picture.
+
+        Reads the snapshots and no manifest. A Hive table has none: then it tells when its files were written.
+
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").history
+        <Timeline of shop.orders: 3 snapshots>
+        """
+        from lakelens.analysis.timeline import trace_history
+
+        return trace_history(self)
+
+    def timeline(self: Table, *, spacing: Literal["time", "even"] = "time") -> Any:  # type: ignore[misc]
+        """The history as a widget: choose a snapshot for its card, two of them or a range for the diff.
+
+        What is chosen comes back as `widget.snapshot` and `widget.diff`. `spacing` is true to time, or even. Needs anywidget
+        (`pip install 'lakelens[notebook]'`); without a kernel the still picture of `history` is what a reader sees.
+        """
+        if spacing not in ("time", "even"):
+            raise ValueError(f"spacing is 'time' or 'even', not {spacing!r}")
+        widget = self.history.widget()
+        widget.spacing = spacing
+        return widget
 
     def watch(self: Table, *, spark: Any = None, storage_options: Mapping[str, Any] | None = None) -> Watch:  # type: ignore[misc]
         """Watch what a block of code does to this table's storage: see `lakelens.watch`.

@@ -14,6 +14,7 @@ from lakelens.errors import LakeError, Missing
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileSet
 from lakelens.model.finding import Findings
+from lakelens.model.history import LogEntry
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
 from lakelens.model.tree import StoredFile
@@ -163,6 +164,16 @@ class Table(Analysable, Explainable, Displayable, PlottableTable, ABC):
     def metadata_log(self) -> Sequence[MetadataLogEntry]:
         """Earlier versions of the metadata; only Iceberg keeps them."""
         return ()
+
+    @property
+    def snapshot_log(self) -> Sequence[LogEntry]:
+        """Which snapshot was the current one from when on; only Iceberg keeps it."""
+        return ()
+
+    @property
+    def separate_branches(self) -> Mapping[str, Snapshots]:
+        """The snapshots of other branches by name, where each branch numbers its own: only Paimon's do."""
+        return {}
 
     @property
     @abstractmethod

@@ -110,7 +110,15 @@ class Note:
     code: str = ""
 
 
-Body: TypeAlias = "Grid | Pairs | Block | Note | Card"
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing as a document of its own (SVG), and what it tells in words. Text leaves it out: words stand beside it."""
+
+    svg: str
+    words: str
+
+
+Body: TypeAlias = "Grid | Pairs | Block | Note | Picture | Card"
 # the proof of a fold, made when it is opened
 Make: TypeAlias = "Callable[[], Sequence[Body]]"
 

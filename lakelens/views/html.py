@@ -7,6 +7,7 @@ of markup; nothing from a lake is ever marked safe.
 from __future__ import annotations
 
 import os
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -19,7 +20,7 @@ from lakelens.model.explanation import Explanation
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.bytes_html import bytes_style, render_bytes
-from lakelens.views.card import Block, Body, Card, Fold, Grid, Note, Pairs
+from lakelens.views.card import Block, Body, Card, Fold, Grid, Note, Pairs, Picture
 from lakelens.views.present import present, present_page
 from lakelens.views.wording import split_ids, visible, word_failure
 
@@ -37,8 +38,8 @@ _FEWEST_ROWS = 7  # before whole folds are left out
 _LEFT_OUT = (Note("left out: this view has reached its size; use .to_pandas(), .show(2) or .to_html()"),)
 
 
-def render_card(thing: object, detail: int = 1) -> str:
-    """An object as an HTML card with its style.
+def render_card(thing: object, detail: int = 1, *, style: bool = True) -> str:
+    """An object as an HTML card, with its style unless the page around it has it (`common_style`).
 
     Never longer than `display.max_bytes`, nor a table's default card than 15 KiB: lists are cut, then the longest folds are
     emptied until it fits, and say so.
@@ -50,11 +51,11 @@ def render_card(thing: object, detail: int = 1) -> str:
             return render_bytes(thing, detail, display.max_bytes)
         for rows in (*((_MOST_ROWS,) if detail >= 3 else ()), display.max_rows):
             with display.using(max_rows=max(display.max_rows, rows)):
-                markup = draw(present(thing, detail), detail)
+                markup = draw(present(thing, detail), detail, style=style)
             if len(markup.encode()) <= most:
                 return markup
         with display.using(max_rows=min(display.max_rows, _FEWEST_ROWS)):
-            return _fit(present(thing, detail), detail, most)
+            return _fit(present(thing, detail), detail, most, style=style)
     except Exception as error:
         if display.strict_views:
             raise
@@ -161,6 +162,10 @@ def _keep_indent(text: str) -> str:
     return "\u00a0" * (len(text) - len(bare)) + bare
 
 
+def _to_base64(text: str) -> str:
+    return b64encode(text.encode()).decode()
+
+
 @cache
 def template_environment() -> Environment:
     """The templates of all views: autoescaping, and undefined names are refused."""
@@ -176,7 +181,8 @@ def template_environment() -> Environment:
     )
     made.filters["split_ids"] = split_ids
     made.filters["keep_indent"] = _keep_indent
-    kinds = {"grid": Grid, "pairs": Pairs, "block": Block, "note": Note, "card": Card}
+    made.filters["to_base64"] = _to_base64
+    kinds = {"grid": Grid, "pairs": Pairs, "block": Block, "note": Note, "picture": Picture, "card": Card}
     for name, kind in kinds.items():
         made.tests[name] = lambda body, kind=kind: isinstance(body, kind)
     return made
@@ -185,6 +191,11 @@ def template_environment() -> Environment:
 def _guard(held: Any) -> Any:
     """What every expression of a template passes: whatever a card forgot to make visible is made so here."""
     return visible(held) if type(held) is str else held
+
+
+def common_style() -> str:
+    """The sheet that all cards share."""
+    return str(_style())
 
 
 @cache

@@ -76,6 +76,7 @@ def _load_cards() -> None:
         schema_cards,
         snapshot_cards,
         table_cards,
+        timeline_cards,
         trace_cards,
         tree_cards,
     )

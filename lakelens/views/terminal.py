@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING
 
 from lakelens.options import display
-from lakelens.views.card import Block, Body, Card, Cell, Fact, Fold, Grid, Note, Pairs
+from lakelens.views.card import Block, Body, Card, Cell, Fact, Fold, Grid, Note, Pairs, Picture
 from lakelens.views.present import present
 from lakelens.views.text import render_text
 from lakelens.views.wording import split_ids, visible, word_failure
@@ -95,6 +95,8 @@ def make_body(body: Body, detail: int, width: int) -> RenderableType:
         return _text(body.text)
     if isinstance(body, Note):
         return _text(": ".join(filter(None, (body.text, body.code))), _STYLES[body.role])
+    if isinstance(body, Picture):  # the same stands beside it in words
+        return _text("")
     return make_card(body, detail, width)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from lakelens.model.explanation import Explanation
 from lakelens.options import display
 from lakelens.views.bytes_text import render_bytes_text
-from lakelens.views.card import Block, Body, Card, Column, Grid, Note, Pairs
+from lakelens.views.card import Block, Body, Card, Column, Grid, Note, Pairs, Picture
 from lakelens.views.present import present
 from lakelens.views.wording import clean, visible, word_failure
 
@@ -79,6 +79,8 @@ def write_body(body: Body, detail: int) -> Iterator[str]:
         yield from body.text.splitlines()
     elif isinstance(body, Note):
         yield ": ".join(filter(None, (body.text, body.code)))
+    elif isinstance(body, Picture):
+        return
     else:
         yield from write_card(body, detail)
 

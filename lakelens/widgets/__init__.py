@@ -18,6 +18,12 @@ def make_widget(thing: Any) -> Any:
         raise Unsupported(
             "widgets need anywidget, which is not installed", hint="pip install 'lakelens[notebook]'"
         ) from error
+    from lakelens.model.history import Timeline
+
+    if isinstance(thing, Timeline):
+        from lakelens.widgets.timeline import TimelineWidget
+
+        return TimelineWidget(thing)
     from lakelens.widgets.bytes import BytesWidget
 
     return BytesWidget(thing)

@@ -22,7 +22,7 @@ CASES = ("v1-types", "v2-merge-on-read", "v3-merge-on-read", "v2-gzip-metadata")
 
 def walk(table: IcebergTable) -> int:
     """Asks a table for everything; gives the number of files it met."""
-    _ = table.schema, table.specs, table.refs, table.history, table.metadata_log, table.sort_orders
+    _ = table.schema, table.specs, table.refs, table.snapshot_log, table.metadata_log, table.sort_orders
     count = 0
     for snapshot in table.snapshots:
         for manifest in snapshot.manifests:

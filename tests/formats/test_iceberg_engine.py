@@ -78,7 +78,7 @@ def test_history(lake: Lake) -> None:
             "parent_id": entry.parent_id,
             "is_current_ancestor": entry.is_current_ancestor,
         }
-        for entry in opened(lake).history
+        for entry in opened(lake).snapshot_log
     ]
     assert ours == answer(lake, "history")
 
@@ -107,7 +107,7 @@ def test_metadata_log(lake: Lake) -> None:
     assert [(plain(at), file) for at, file in log] == [(row["timestamp"], row["file"]) for row in theirs[:-1]]
     assert Path(theirs[-1]["file"]).name == Path(table.metadata_path).name
     for row in theirs:
-        made = [entry for entry in table.history if plain(entry.made_current_at) <= row["timestamp"]]
+        made = [entry for entry in table.snapshot_log if plain(entry.made_current_at) <= row["timestamp"]]
         latest = table.find_by_id(made[-1].snapshot_id) if made else None
         assert row["latest_snapshot_id"] == (made[-1].snapshot_id if made else None)
         if latest is not None:
@@ -296,7 +296,7 @@ def test_opening_reads_no_manifest(lake: Lake) -> None:
         table.schema,
         table.snapshots,
         table.refs,
-        table.history,
+        table.snapshot_log,
         table.current,
         table.specs,
         table.sort_orders,

@@ -6,7 +6,7 @@ Follows "Table Metadata" and "Snapshot References" of the Iceberg table specific
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from lakelens.formats.iceberg.snapshot import IcebergSnapshot, to_time
 from lakelens.io.locate import split_location
 from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileSet
+from lakelens.model.history import LogEntry
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
 from lakelens.model.table import Evidence, MetadataLogEntry, Reads, Relocation, Table
@@ -30,16 +31,6 @@ if TYPE_CHECKING:
     from lakelens.model.tree import StoredFile
 
 _MAIN = "main"
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryEntry:
-    """When a snapshot became the current one, and whether it is an ancestor of today's."""
-
-    made_current_at: datetime | None
-    snapshot_id: int
-    parent_id: int | None
-    is_current_ancestor: bool
 
 
 class IcebergTable(Table):
@@ -166,11 +157,11 @@ class IcebergTable(Table):
         )
 
     @cached_property
-    def history(self) -> Sequence[HistoryEntry]:
+    def snapshot_log(self) -> Sequence[LogEntry]:
         """Which snapshot was the current one from when on."""
         ancestors = self._list_ancestors(self._current_id)
         return tuple(
-            HistoryEntry(
+            LogEntry(
                 to_time(log.timestamp_ms),
                 log.snapshot_id,
                 parent.parent_id if (parent := self.find_by_id(log.snapshot_id)) is not None else None,
@@ -222,7 +213,7 @@ class IcebergTable(Table):
     def _snapshot_at(self, moment: datetime) -> Snapshot | None:
         """What was current then, by the snapshot log; by commit times where the log does not reach back."""
         if self.branch is None:
-            logged = [(entry.made_current_at, entry.snapshot_id) for entry in self.history]
+            logged = [(entry.made_current_at, entry.snapshot_id) for entry in self.snapshot_log]
             before = [number for at, number in logged if at is not None and at <= moment]
             if before:
                 return self.find_by_id(before[-1])

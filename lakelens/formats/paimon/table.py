@@ -137,6 +137,19 @@ class PaimonTable(Table):
         found = (self.find_numbered(number) for number in self.pointer.ids)
         return Snapshots([snapshot for snapshot in found if snapshot is not None])
 
+    @property
+    def separate_branches(self) -> Mapping[str, Snapshots]:
+        """The snapshots of the other branches: each is a directory with snapshot files of its own."""
+        others = (ref for ref in self.refs.branches if ref.name != self.branch_name)
+        return {
+            ref.name: self.context.attempt(
+                lambda name=ref.name: self.branch(name).snapshots,  # type: ignore[misc]
+                ref.path or self.location,
+                Snapshots(()),
+            )
+            for ref in others
+        }
+
     def outline_history(self, most: int = 5) -> History:
         """The history in outline. Of a long one the listing tells how many there are, and few snapshots are read.
 

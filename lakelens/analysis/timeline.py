@@ -1,0 +1,294 @@
+"""A table's history from what its snapshots record of themselves: marks, lanes, flags, rollbacks, gaps.
+
+No manifest is read. Where branches share the snapshots (Iceberg), lanes follow the parents from each branch's head: `main`
+first, and a snapshot belongs to the first branch that leads to it. Where each branch numbers its own (Paimon), those that a
+branch began with are the snapshots of the branch that it was made from, and are shown once, there.
+
+Rollbacks are told by Iceberg's snapshot log: the current snapshot became one of its own ancestors. A Paimon rollback
+deletes the snapshots behind it and the next commit takes their numbers, so nothing is left that could tell of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from lakelens.errors import LakeError
+from lakelens.model.history import Amounts, Flag, Gap, Kind, Lane, Mark, Rollback, Timeline
+from lakelens.model.snapshot import Snapshot
+from lakelens.model.table import Table
+
+_MAIN = "main"
+_MOST_LANES = 8  # of branches; what the other branches alone lead to shares one lane
+_MOST_STEPS = 1_000_000  # along parents in search of rollbacks: a log is an attacker's too
+_KINDS: dict[str, Kind] = {
+    "append": "append",
+    "overwrite": "overwrite",
+    "delete": "delete",
+    "replace": "compact",
+    "compact": "compact",
+}
+
+
+def trace_history(table: Table) -> Timeline:
+    """The history of a table; of a Hive table, which has no snapshots, the listing of its files as the nearest thing."""
+    found = _gather(table)
+    if not found.snapshots:
+        current = table.current
+        return Timeline(table, listing=current if current is not None and current.id is None else None)
+    rollbacks = tuple(_find_rollbacks(table, found))
+    _place_branches(table, found)
+    undone = {key for rollback in rollbacks for key in rollback.undone}
+    _place_loose(table, found, undone)
+    gaps = tuple(_find_gaps(table, found))
+    flags = tuple(_make_flags(table, found))
+    marks = tuple(_make_marks(found, {gap.before for gap in gaps}, undone))
+    return Timeline(table, marks, tuple(found.lanes), flags, gaps, rollbacks)
+
+
+@dataclass
+class _Found:
+    """What was found so far: snapshots by key in the order of commits, their parents, and on which lane each lies."""
+
+    snapshots: dict[str, Snapshot] = field(default_factory=dict)
+    parents: dict[str, str | None] = field(default_factory=dict)
+    lanes: list[Lane] = field(default_factory=list)
+    lane_of: dict[str, int] = field(default_factory=dict)
+    bare: list[str] = field(default_factory=list)  # branches without a snapshot to themselves
+    heads: dict[str, str] = field(default_factory=dict)  # branch: the key of its newest snapshot
+    kept: set[str] = field(default_factory=set)  # that only a tag keeps
+
+
+def _gather(table: Table) -> _Found:
+    """Every snapshot once: the table's, those that only a tag keeps, those of branches that keep their own."""
+    found = _Found()
+    own = {str(snapshot.id): snapshot for snapshot in table.snapshots}
+    kept = dict(_list_kept_by_tags(table, own))
+    found.kept = set(kept)
+    found.snapshots = kept | own
+    if _is_numbered(table):  # what a tag keeps belongs before what is still there
+        found.snapshots = dict(sorted(found.snapshots.items(), key=lambda item: item[1].id or 0))
+    for key, snapshot in found.snapshots.items():
+        parent = None if snapshot.parent_id is None else str(snapshot.parent_id)
+        if _is_numbered(table) and snapshot.id is not None:
+            parent = str(snapshot.id - 1)
+        found.parents[key] = parent if parent in found.snapshots and parent != key else None
+    for name, snapshots in table.separate_branches.items():
+        _add_separate(found, name, snapshots)
+    return found
+
+
+def _list_kept_by_tags(table: Table, own: Mapping[str, Snapshot]) -> Iterator[tuple[str, Snapshot]]:
+    for tag in table.refs.tags:
+        if tag.snapshot_id is None or str(tag.snapshot_id) in own:
+            continue
+        try:
+            snapshot = table.snapshot(tag.snapshot_id)
+        except LakeError:
+            continue
+        if str(snapshot.id) not in own:
+            yield str(snapshot.id), snapshot
+
+
+def _is_numbered(table: Table) -> bool:
+    """Whether a branch numbers its commits from 1 on, without a hole but where snapshots expired."""
+    return table.format == "paimon"
+
+
+def _add_separate(found: _Found, name: str, snapshots: Sequence[Snapshot]) -> None:
+    """A branch that numbers its own snapshots; those it began with are copies of another branch's documents."""
+    keys: dict[int | None, str] = {}
+    lane, is_alone = len(found.lanes), False
+    for snapshot in snapshots:
+        plain, key = str(snapshot.id), f"{name}/{snapshot.id}"
+        known = found.snapshots.get(plain)
+        if known is not None and known.raw == snapshot.raw and plain not in found.lane_of:
+            keys[snapshot.id] = plain
+            continue
+        keys[snapshot.id], is_alone = key, True
+        found.snapshots[key] = snapshot
+        found.parents[key] = keys.get(snapshot.parent_id)
+        found.lane_of[key] = lane
+    if keys:
+        found.heads[name] = list(keys.values())[-1]
+    if is_alone:
+        found.lanes.append(Lane(name))
+    else:
+        found.bare.append(name)
+
+
+def _find_rollbacks(table: Table, found: _Found) -> Iterator[Rollback]:
+    before: str | None = None
+    steps = 0
+    for entry in table.snapshot_log:
+        key = str(entry.snapshot_id)
+        if before is not None and key != before and found.parents.get(key) != before:
+            path: list[str] = []
+            at: str | None = before
+            while at is not None and at != key and steps < _MOST_STEPS:
+                path.append(at)
+                at = found.parents.get(at)
+                steps += 1
+            if at == key and before in found.snapshots:
+                yield Rollback(entry.made_current_at, before, key, tuple(path))
+        before = key
+
+
+def _place_branches(table: Table, found: _Found) -> None:
+    """Give each snapshot that a branch leads to its lane, the opened branch's first."""
+    branches = sorted(table.refs.branches, key=lambda ref: ref.name != _MAIN)
+    if _is_numbered(table):
+        opened = next((ref.name for ref in branches if ref.name not in table.separate_branches), _MAIN)
+        found.lanes.insert(0, Lane(opened))
+        found.lane_of = {key: lane + 1 for key, lane in found.lane_of.items()}
+        for key in found.snapshots:
+            if key not in found.lane_of:
+                found.lane_of[key] = 0
+                found.heads[opened] = key
+    else:
+        for ref in branches:
+            _follow_parents(found, ref.name, str(ref.snapshot_id))
+    _join_lanes(found)
+
+
+def _follow_parents(found: _Found, name: str, head: str) -> None:
+    """The lane of a branch: what it leads to and no branch before it."""
+    if head not in found.snapshots:
+        return
+    found.heads[name] = head
+    if head in found.lane_of:
+        found.bare.append(name)
+        return
+    at: str | None = head
+    while at is not None and at not in found.lane_of:
+        found.lane_of[at] = len(found.lanes)
+        at = found.parents[at]
+    found.lanes.append(Lane(name))
+
+
+def _join_lanes(found: _Found) -> None:
+    """More branches than can be told apart share the last lane."""
+    if len(found.lanes) <= _MOST_LANES:
+        return
+    left = len(found.lanes) - _MOST_LANES + 1
+    found.lanes = [*found.lanes[: _MOST_LANES - 1], Lane(f"{left:,} more branches")]
+    found.lane_of = {key: min(lane, _MOST_LANES - 1) for key, lane in found.lane_of.items()}
+
+
+def _place_loose(table: Table, found: _Found, undone: set[str]) -> None:
+    """Lanes for the snapshots that no branch leads to, by why that is."""
+    logged = {str(entry.snapshot_id) for entry in table.snapshot_log}
+    lanes: dict[str, int] = {}
+    for key, snapshot in found.snapshots.items():
+        if key in found.lane_of:
+            continue
+        if key in undone:
+            word = "rolled back"
+        elif "wap.id" in snapshot.summary:
+            word = "staged"
+        else:
+            word = "replaced" if key in logged else "no branch"
+        if word not in lanes:
+            lanes[word] = len(found.lanes)
+            found.lanes.append(Lane(word, is_branch=False))
+        found.lane_of[key] = lanes[word]
+
+
+def _find_gaps(table: Table, found: _Found) -> Iterator[Gap]:
+    """Where what a snapshot was made from is no longer there; numbers tell how many are gone, hashes do not."""
+    last: dict[int, int] = {}  # lane: the number met last
+    for key, snapshot in found.snapshots.items():
+        parent, lane, number = found.parents[key], found.lane_of[key], snapshot.id or 0
+        if not _is_numbered(table):
+            if snapshot.parent_id is not None and parent is None:
+                yield Gap(key)
+            continue
+        before = last.get(lane, 0 if parent is None else number - 1)
+        if number > before + 1:
+            yield Gap(key, number - before - 1)
+        last[lane] = number
+
+
+def _make_flags(table: Table, found: _Found) -> Iterator[Flag]:
+    for name in found.bare:
+        if name in found.heads:
+            yield Flag(name, "branch", found.heads[name])
+    for ref in table.refs:
+        key = None if ref.snapshot_id is None else str(ref.snapshot_id)
+        if ref.type == "tag":
+            yield Flag(ref.name, "tag", key if key in found.snapshots else None)
+        elif ref.name not in found.heads:
+            yield Flag(ref.name, "branch", None)
+
+
+def _make_marks(found: _Found, gapped: set[str], undone: set[str]) -> Iterator[Mark]:
+    """The marks in order of time; a commit whose clock went back stands where the one before it stands."""
+    times: dict[str, int] = {}
+    newest: dict[str, int] = {}  # commits of one branch never overtake each other
+    for key, snapshot in found.snapshots.items():
+        home = key.rsplit("/", 1)[0] if "/" in key else ""
+        times[key] = newest[home] = max(_to_milliseconds(snapshot.committed_at), newest.get(home, 0))
+    for key in sorted(found.snapshots, key=lambda key: times[key]):
+        snapshot = found.snapshots[key]
+        operation = snapshot.operation or "not recorded"
+        mark = Mark(
+            key,
+            snapshot,
+            operation,
+            _KINDS.get(operation.lower(), "other"),
+            found.lane_of[key],
+            times[key],
+            found.parents[key],
+            read_amounts(snapshot),
+        )
+        yield replace(mark, notes=tuple(_list_notes(mark, found, gapped, undone)))
+
+
+def _list_notes(mark: Mark, found: _Found, gapped: set[str], undone: set[str]) -> Iterator[str]:
+    summary = mark.snapshot.summary
+    if mark.key in undone:
+        yield "rolled back"
+    if "source-snapshot-id" in summary:
+        yield f"cherry-picked from {summary['source-snapshot-id']}"
+    if "wap.id" in summary:
+        yield f"staged as {summary['wap.id']}"
+    if "published-wap-id" in summary:
+        yield f"published {summary['published-wap-id']}"
+    if mark.key in gapped:
+        yield "what came before has expired"
+    if mark.key in found.kept:
+        yield "expired, kept by a tag"
+
+
+def _to_milliseconds(moment: datetime | None) -> int:
+    return 0 if moment is None else round(moment.timestamp() * 1000)
+
+
+def read_amounts(snapshot: Snapshot) -> Amounts:
+    """What a snapshot's own document records: the summary keys of Iceberg, the counters of Paimon.
+
+    Paimon records the net change of rows alone: it counts as added when it is positive, as removed when it is negative.
+    """
+    summary = snapshot.summary
+    net = _parse(summary, "deltaRecordCount")
+    if net is not None:
+        return Amounts(added_rows=max(net, 0), removed_rows=max(-net, 0), rows=snapshot.record_count)
+    return Amounts(
+        added_rows=_parse(summary, "added-records"),
+        removed_rows=_parse(summary, "deleted-records"),
+        added_files=_parse(summary, "added-data-files"),
+        removed_files=_parse(summary, "deleted-data-files"),
+        added_bytes=_parse(summary, "added-files-size"),
+        removed_bytes=_parse(summary, "removed-files-size"),
+        rows=snapshot.record_count,
+        files=_parse(summary, "total-data-files"),
+        size_bytes=_parse(summary, "total-files-size"),
+    )
+
+
+def _parse(summary: Mapping[str, str], key: str) -> int | None:
+    try:
+        return int(summary[key])
+    except (KeyError, ValueError, TypeError):
+        return None

@@ -1,0 +1,318 @@
+/* The timeline of a table. Python says where everything lies and what is told of it; this module draws, and hears the reader.
+
+   Traits   view      {title, sentence, back, width, height, top, bottom, shapes, items, legend, notes, focus}
+                      shapes are [tag, attributes, text, item, lane]; an item is {first, last, count, x, left, right, label} with
+                      the keys of its first and last snapshot
+            selected  the key of one snapshot, or ""
+            range     [key before, key after], or []
+            detail    {of, from, to, words, html, code, dim}: what Python says of the choice; html is a card of ours
+            spacing   "time" or "even"
+   Messages to Python    {type: "open", item}   a fold            {type: "close"}   back to what was before
+
+   Text comes from a lake: it is only ever set as textContent or title. */
+
+const NS = "http://www.w3.org/2000/svg";
+const WAIT = 60; // milliseconds: arrows that follow each other quickly ask Python once
+
+function make(tag, className, text) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text !== undefined && text !== "") node.textContent = text;
+  return node;
+}
+
+function draw(shapes, width, height) {
+  const svg = document.createElementNS(NS, "svg");
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.setAttribute("aria-hidden", "true");
+  const nodes = shapes.map(([tag, attributes, text]) => {
+    const node = document.createElementNS(NS, tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+    if (text) node.textContent = text;
+    svg.append(node);
+    return node;
+  });
+  return [svg, nodes];
+}
+
+class Timeline {
+  constructor(model, el) {
+    this.model = model;
+    this.items = [];
+    this.options = [];
+    this.nodes = []; // of the shapes
+    this.at = -1; // the item that was reached last, and the one that a range began with
+    this.from = -1;
+    this.rest = 0; // where the tab stop lies while nothing is chosen
+    this.drag = null;
+    this.timer = 0;
+    this.abort = new AbortController();
+    this.root = make("div", "ll-root ll-tl");
+    this.head = make("p", "ll-p ll-h");
+    this.stage = make("div", "ll-stage");
+    this.stage.setAttribute("role", "listbox");
+    this.stage.setAttribute("aria-multiselectable", "true");
+    this.stage.setAttribute("aria-orientation", "horizontal");
+    this.legend = make("p", "ll-p ll-legend");
+    this.told = make("p", "ll-p ll-told");
+    this.told.setAttribute("role", "status");
+    this.card = make("div", "ll-detail");
+    this.root.append(this.head, this.stage, this.legend, this.told, this.card);
+    el.replaceChildren(this.root);
+    this.listen();
+    this.show();
+  }
+
+  listen() {
+    const { signal } = this.abort;
+    const on = (node, type, act) => node.addEventListener(type, act, { signal });
+    on(this.stage, "keydown", (event) => this.press(event));
+    on(this.stage, "pointerdown", (event) => this.grab(event));
+    on(this.stage, "pointermove", (event) => this.pull(event));
+    on(this.stage, "pointerup", (event) => this.drop(event));
+    on(this.stage, "pointercancel", () => { this.drag = null; });
+    on(this.root, "click", (event) => this.click(event));
+    this.handlers = { "change:view": () => this.show(), "change:detail": () => this.tell() };
+    for (const [name, act] of Object.entries(this.handlers)) this.model.on(name, act);
+  }
+
+  close() {
+    this.flush();
+    this.abort.abort();
+    for (const [name, act] of Object.entries(this.handlers)) this.model.off(name, act);
+    this.root.remove();
+  }
+
+  /* Draw what the view says, anew. */
+  show() {
+    const view = this.model.get("view");
+    const held = this.stage.contains(document.activeElement);
+    this.items = view.items;
+    this.at = this.from = -1;
+    const [svg, nodes] = draw(view.shapes, view.width, view.height);
+    this.nodes = nodes;
+    this.band = make("div", "ll-band");
+    this.options = this.items.map((item) => this.makeOption(item, view));
+    this.stage.replaceChildren(svg, this.band, ...this.options);
+    this.stage.setAttribute("aria-label", `${view.title} ${view.sentence}`);
+    this.showHead(view);
+    this.showLegend(view);
+    this.rest = Math.min(Math.max(view.focus, 0), this.items.length - 1);
+    this.tell();
+    if (held && this.options.length) this.options[this.at < 0 ? this.rest : this.at].focus();
+  }
+
+  makeOption(item, view) {
+    const option = make("div", "ll-o");
+    const percent = (amount, whole) => `${(100 * amount) / whole}%`;
+    Object.assign(option.style, {
+      left: percent(item.left, view.width),
+      width: percent(item.right - item.left, view.width),
+      top: percent(view.top, view.height),
+      height: percent(view.bottom - view.top, view.height),
+    });
+    option.setAttribute("role", "option");
+    option.setAttribute("aria-label", item.label);
+    option.title = item.label;
+    option.tabIndex = -1;
+    return option;
+  }
+
+  showHead(view) {
+    this.head.replaceChildren(make("b", "", view.title), view.sentence);
+    if (view.back) this.head.append(" ", this.makeLink("back", view.back), " ", make("small", "", "Escape"));
+  }
+
+  showLegend(view) {
+    this.legend.replaceChildren();
+    for (const [shape, text] of view.legend) {
+      const [sign] = draw([shape], 14, 14);
+      const entry = make("span");
+      entry.append(sign, ` ${text}`);
+      this.legend.append(entry, " ");
+    }
+    const isEven = this.model.get("spacing") === "even";
+    const small = make("small", "", view.notes ? `${view.notes}; ` : "");
+    const words = isEven ? "evenly spaced, space them by time" : "spaced by time, space them evenly";
+    const [now, other] = words.split(", ");
+    small.append(`${now}; `, this.makeLink("spacing", `S: ${other}`));
+    this.legend.append(small);
+  }
+
+  /* For the mouse: every link is a key as well, so that the timeline stays one tab stop. */
+  makeLink(act, text) {
+    const link = make("span", "ll-link", text);
+    link.dataset.act = act;
+    return link;
+  }
+
+  /* Show what Python says of the choice, and which items it stands for. */
+  tell() {
+    const detail = this.model.get("detail");
+    const chosen = [this.model.get("selected"), ...this.model.get("range")].filter(Boolean);
+    if (String(detail.of) === String(chosen)) {
+      const same = Math.min(this.at, this.from) === detail.from && Math.max(this.at, this.from) === detail.to;
+      if (!same) [this.from, this.at] = [detail.from, detail.to];
+    }
+    this.paint();
+    this.told.textContent = detail.words;
+    const parsed = new DOMParser().parseFromString(detail.html, "text/html");
+    this.card.replaceChildren(...parsed.body.childNodes);
+    if (detail.code) {
+      const line = make("p", "ll-p");
+      line.append(make("code", "ll-s", detail.code));
+      this.card.append(line);
+    }
+  }
+
+  paint() {
+    const first = Math.min(this.at, this.from);
+    const last = Math.max(this.at, this.from);
+    const stop = this.at < 0 ? this.rest : this.at;
+    this.options.forEach((option, index) => {
+      option.setAttribute("aria-selected", String(first >= 0 && index >= first && index <= last));
+      option.tabIndex = index === stop ? 0 : -1;
+    });
+    this.band.hidden = first < 0;
+    const view = this.model.get("view");
+    if (first >= 0) {
+      const { left } = this.items[first];
+      Object.assign(this.band.style, {
+        left: `${(100 * left) / view.width}%`,
+        width: `${(100 * (this.items[last].right - left)) / view.width}%`,
+        top: `${(100 * view.top) / view.height}%`,
+        height: `${(100 * (view.bottom - view.top)) / view.height}%`,
+      });
+    }
+    const dim = new Set((this.model.get("detail").dim ?? []).map(String));
+    view.shapes.forEach(([, , , item, lane], index) => {
+      this.nodes[index].classList.toggle("ll-dim", dim.has(`${item},${lane}`));
+    });
+  }
+
+  /* Choose an item, or everything from where a range began up to it. */
+  pick(index, extend, focus = true) {
+    if (index < 0 || index >= this.items.length) return;
+    this.at = index;
+    if (!extend || this.from < 0) this.from = index;
+    const first = this.items[Math.min(this.at, this.from)];
+    const last = this.items[Math.max(this.at, this.from)];
+    const isOne = first === last && first.count === 1;
+    this.model.set("selected", isOne ? first.first : "");
+    this.model.set("range", isOne ? [] : [first.first, last.last]);
+    this.paint();
+    if (focus) this.options[index].focus();
+    this.save();
+  }
+
+  clear() {
+    this.rest = Math.max(this.at, 0);
+    this.at = this.from = -1;
+    this.model.set("selected", "");
+    this.model.set("range", []);
+    this.paint();
+    this.save();
+  }
+
+  save() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.flush(), WAIT);
+  }
+
+  flush() {
+    if (!this.timer) return;
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.model.save_changes();
+  }
+
+  open(index) {
+    this.flush();
+    this.model.send({ type: "open", item: index });
+  }
+
+  back() {
+    this.flush();
+    this.model.send({ type: "close" });
+  }
+
+  changeSpacing() {
+    this.model.set("spacing", this.model.get("spacing") === "even" ? "time" : "even");
+    this.model.save_changes();
+  }
+
+  press(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || !this.items.length) return;
+    const here = this.at < 0 ? this.rest : this.at;
+    const move = (by) => this.pick(Math.min(this.items.length - 1, Math.max(0, here + by)), event.shiftKey);
+    const enter = () => {
+      if (this.items[here].count > 1 && !event.shiftKey) this.open(here);
+      else this.pick(here, event.shiftKey);
+    };
+    const act = {
+      ArrowRight: () => move(this.at < 0 ? 0 : 1),
+      ArrowLeft: () => move(this.at < 0 ? 0 : -1),
+      PageDown: () => move(10),
+      PageUp: () => move(-10),
+      Home: () => move(-this.items.length),
+      End: () => move(this.items.length),
+      Enter: enter,
+      " ": enter,
+      Escape: () => (this.model.get("view").back ? this.back() : this.clear()),
+      s: () => this.changeSpacing(),
+      S: () => this.changeSpacing(),
+    }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation(); // a notebook has its own meaning for these keys
+    act();
+  }
+
+  /* The item at a place of the pointer, or the nearest one. */
+  reach(event) {
+    const index = this.options.indexOf(event.target.closest?.(".ll-o"));
+    if (index >= 0) return index;
+    const box = this.stage.getBoundingClientRect();
+    const x = ((event.clientX - box.left) / box.width) * this.model.get("view").width;
+    const away = this.items.map((item) => Math.abs(item.x - x));
+    return away.indexOf(Math.min(...away));
+  }
+
+  grab(event) {
+    if (event.button !== 0 || !this.items.length) return;
+    const index = this.reach(event);
+    this.drag = { index, moved: false, again: index === this.at && this.at === this.from };
+    this.stage.setPointerCapture?.(event.pointerId);
+    event.preventDefault();
+    this.pick(index, event.shiftKey);
+  }
+
+  pull(event) {
+    if (!this.drag) return;
+    const box = this.stage.getBoundingClientRect();
+    const x = ((event.clientX - box.left) / box.width) * this.model.get("view").width;
+    const away = this.items.map((item) => Math.abs(item.x - x));
+    const index = away.indexOf(Math.min(...away));
+    if (index !== this.drag.index) this.drag.moved = true;
+    if (this.drag.moved && index !== this.at) this.pick(index, true);
+  }
+
+  drop(event) {
+    const { drag } = this;
+    this.drag = null;
+    if (drag && !drag.moved && drag.again && !event.shiftKey && this.items[this.at]?.count > 1) this.open(this.at);
+  }
+
+  click(event) {
+    const act = event.target.dataset?.act;
+    if (act === "back") this.back();
+    if (act === "spacing") this.changeSpacing();
+  }
+}
+
+function render({ model, el }) {
+  const timeline = new Timeline(model, el);
+  return () => timeline.close();
+}
+
+export default { render };

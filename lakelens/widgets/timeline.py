@@ -1,0 +1,193 @@
+"""The timeline as a widget: choose a snapshot for its card, two of them or a range for the diff, open what is folded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import anywidget
+import traitlets
+
+from lakelens.model.diff import Diff
+from lakelens.model.history import Mark, Timeline
+from lakelens.model.snapshot import Snapshot
+from lakelens.options import display
+from lakelens.views.html import common_style, render_card
+from lakelens.views.timeline_choice import find_path, list_dimmed, word_code, word_diff, word_one
+from lakelens.views.timeline_json import write_view
+from lakelens.views.timeline_layout import Layout, lay_out
+from lakelens.views.wording import word_failure
+
+_HINT = "Choose a snapshot with the arrow keys or the mouse; with Shift, or by dragging, a range of them."
+
+
+@cache
+def _read_static(name: str) -> str:
+    return files("lakelens.widgets").joinpath("static", name).read_text("utf-8")
+
+
+class TimelineWidget(anywidget.AnyWidget):
+    """A `Timeline` to look around in.
+
+    `selected` is the key of the chosen snapshot, its id as text (or ""), `range` the keys of two of them, the older first
+    (or []); both can be set. `snapshot` and `diff` are what they stand for. Keyboard: arrows move and choose, Shift makes a
+    range, Home and End, Enter opens a fold and Escape closes it, S spaces evenly or by time.
+
+    >>> import lakelens as ll
+    >>> table = ll.sample("iceberg")
+    >>> widget = table.timeline()
+    >>> widget.selected = str(table.current.id)
+    >>> widget.snapshot is table.current, widget.diff
+    (True, None)
+    """
+
+    _esm = _read_static("timeline.js")
+    _css = ""
+
+    view = traitlets.Dict().tag(sync=True)
+    selected = traitlets.Unicode("").tag(sync=True)
+    range = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    detail = traitlets.Dict().tag(sync=True)
+    spacing = traitlets.Enum(("time", "even"), "time").tag(sync=True)
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._trail: list[
+            tuple[int, int, int]
+        ] = []  # windows that were left, and the fold that was opened there
+        self._window = (0, len(timeline.marks))
+        self._diff: tuple[tuple[str, ...], Diff] | None = None
+        self._layout = lay_out(timeline)
+        style = f"{common_style()}\n{_read_static('timeline.css')}"
+        super().__init__(view=write_view(self._layout), detail=self._tell(), _css=style)
+        self.on_msg(self._receive)
+        self.observe(self._follow, ["selected", "range"])
+        self.observe(self._draw, "spacing")
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The chosen snapshot; None when none or a range is chosen."""
+        mark = self._find(self.selected)
+        return None if mark is None else mark.snapshot
+
+    @property
+    def diff(self) -> Diff | None:
+        """What changed over the chosen range, from the older snapshot to the newer one; None without a range."""
+        if len(self.range) != 2:
+            return None
+        chosen = tuple(self.range)
+        if self._diff is None or self._diff[0] != chosen:
+            before, after = (self._find(key) for key in chosen)
+            if before is None or after is None:
+                return None
+            self._diff = (chosen, self._timeline.table.diff(before.snapshot, after.snapshot))
+        return self._diff[1]
+
+    def _find(self, key: str) -> Mark | None:
+        index = self._timeline.find(key)
+        return None if index is None else self._timeline.marks[index]
+
+    @traitlets.validate("selected")
+    def _check_selected(self, proposal: Any) -> str:
+        key: str = proposal["value"]
+        if key and self._timeline.find(key) is None:
+            raise traitlets.TraitError(f"no snapshot {key!r} in {self._timeline!r}")
+        return key
+
+    @traitlets.validate("range")
+    def _check_range(self, proposal: Any) -> list[str]:
+        keys: list[str] = proposal["value"]
+        places = [self._timeline.find(key) for key in keys]
+        if len(keys) not in (0, 2) or None in places:
+            raise traitlets.TraitError(
+                f"range is [] or the keys of two snapshots of {self._timeline!r}, not {keys!r}"
+            )
+        return sorted(keys, key=lambda key: self._timeline.find(key) or 0)
+
+    def _follow(self, change: Any) -> None:
+        """One choice takes the other's place."""
+        if change["new"]:
+            if change["name"] == "selected":
+                self.range = []
+            else:
+                self.selected = ""
+        self.detail = self._tell()
+
+    def _draw(self, _: Any = None, focus: int = -1) -> None:
+        self._layout = lay_out(self._timeline, *self._window, spacing="even" if self.spacing == "even" else "time")
+        with self.hold_sync():
+            self.view = write_view(self._layout, is_window=bool(self._trail), focus=focus)
+            self.detail = self._tell()
+
+    def _receive(self, _: Any, content: Any, buffers: Any) -> None:
+        """A browser opens a fold, or goes back."""
+        kind = content.get("type") if isinstance(content, dict) else None
+        if kind == "close" and self._trail:
+            first, end, focus = self._trail.pop()
+            self._window = (first, end)
+            self._draw(focus=focus)
+        index = content.get("item") if kind == "open" else None
+        if type(index) is int and 0 <= index < len(self._layout.spots):
+            item = self._layout.spots[index].item
+            if item.count > 1:
+                self._trail.append((*self._window, index))
+                self._window = (item.first, item.last + 1)
+                self._draw()
+
+    def _tell(self) -> dict[str, Any]:
+        """What is said of the choice: words, the card, the code that goes on from it."""
+        chosen = [key for key in (self.selected, *self.range) if key]
+        told: dict[str, Any] = {
+            "of": chosen,
+            "from": -1,
+            "to": -1,
+            "words": _HINT,
+            "html": "",
+            "code": "",
+            "dim": [],
+        }
+        if not self._timeline.marks:
+            return {**told, "words": "", "html": render_card(self._timeline, style=False)}
+        if not chosen:
+            return told
+        marks = [mark for mark in map(self._find, chosen) if mark is not None]
+        spots = _find_spots(self._layout, chosen)
+        told |= {"from": spots[0], "to": spots[-1], "code": word_code(self._timeline, marks)}
+        try:
+            if len(marks) == 1:
+                return told | {
+                    "words": word_one(self._timeline, marks[0]),
+                    "html": render_card(marks[0].snapshot, style=False),
+                }
+            path = find_path(self._timeline, *chosen)
+            return told | {
+                "words": word_diff(self._timeline, marks, path),
+                "html": render_card(self.diff, style=False),
+                "dim": list_dimmed(self._layout, path, spots),
+            }
+        except Exception as error:  # the reader sees why, and can go on
+            if display.strict_views:
+                raise
+            return told | {"words": word_failure(self._timeline, error)}
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data, *rest = bundle if isinstance(bundle, tuple) else (bundle,)
+        if data is None:
+            return None
+        data = {**data, "text/html": render_card(self._timeline, 1)}
+        return (data, *rest) if rest else data
+
+    def __repr__(self) -> str:
+        return f"<TimelineWidget of {self._timeline.table.name}: {len(self._timeline):,} snapshots>"
+
+
+def _find_spots(layout: Layout, keys: Sequence[str]) -> list[int]:
+    """The spots of the chosen snapshots; of one outside of the window the edge of it, -1 when none is inside."""
+    places = [layout.timeline.find(key) or 0 for key in keys]
+    if places[-1] < layout.first or places[0] >= layout.end:
+        return [-1]
+    found = [min(max(place, layout.first), layout.end - 1) for place in places]
+    return [next(i for i, spot in enumerate(layout.spots) if spot.item.last >= place) for place in found]
