@@ -1,6 +1,6 @@
-"""What a cold process pays: bare Python, `import lakelens`, opening a sample, its card.
+"""What a cold process pays: bare Python, `import lakelens`, opening a sample, its card, the card of 100,000 files.
 
-    python tests/benchmarks/cold_start.py
+    python -m tests.benchmarks.cold_start
 
 Prints the minimum and the median of several runs in seconds, each run in a process of its own.
 """
@@ -10,9 +10,14 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
+
+from tests import growth
 
 RUNS = 9
+FILES = 100_000
 CASES = {
     "bare Python": "pass",
     "import lakelens": "import lakelens",
@@ -20,6 +25,8 @@ CASES = {
     "its card": "import lakelens as ll; ll.sample('iceberg')._repr_html_()",
     "open a sample (Paimon)": "import lakelens as ll; ll.sample('paimon')",
     "its card, too": "import lakelens as ll; ll.sample('paimon')._repr_html_()",
+    f"card of {FILES:,} files (Iceberg)": "import lakelens as ll; ll.open({iceberg!r})._repr_html_()",
+    f"card of {FILES:,} files (Paimon)": "import lakelens as ll; ll.open({paimon!r})._repr_html_()",
 }
 
 
@@ -32,10 +39,15 @@ def time_process(script: str) -> float:
 
 def main() -> None:
     """Run every case and print a table."""
-    print(f"{'case':26} {'min s':>8} {'median s':>9}")
-    for name, script in CASES.items():
-        seconds = [time_process(script) for _ in range(RUNS)]
-        print(f"{name:26} {min(seconds):8.3f} {statistics.median(seconds):9.3f}")
+    with tempfile.TemporaryDirectory() as folder:
+        grown = {
+            "iceberg": str(growth.grow_iceberg(Path(folder) / "iceberg", files=FILES)),
+            "paimon": str(growth.grow_paimon(Path(folder) / "paimon", files=FILES)),
+        }
+        print(f"{'case':32} {'min s':>8} {'median s':>9}")
+        for name, script in CASES.items():
+            seconds = [time_process(script.format(**grown)) for _ in range(RUNS)]
+            print(f"{name:32} {min(seconds):8.3f} {statistics.median(seconds):9.3f}")
 
 
 if __name__ == "__main__":
