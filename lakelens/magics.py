@@ -98,13 +98,15 @@ def get_session() -> Any:
 def find_target(text: str, namespace: dict[str, Any]) -> Any:
     """What a magic's TARGET means: a variable that holds a table or a path, else the text itself.
 
-    >>> find_target("place", {"place": "/warehouse/t"}), find_target("/warehouse/t", {})
-    ('/warehouse/t', '/warehouse/t')
+    >>> find_target("place", {"place": "/warehouse/t"}), find_target("'/my lake/t'", {})
+    ('/warehouse/t', '/my lake/t')
     """
     import os
 
     from lakelens.model.table import Table
 
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]  # IPython leaves the quotes around a path with spaces
     held = namespace.get(text) if text.isidentifier() else None
     return held if isinstance(held, str | os.PathLike | Table) else text
 

@@ -129,9 +129,9 @@ def test_a_rollback_tells_what_is_gone(tmp_path: Path) -> None:
 
 def test_a_file_that_is_still_needed_is_missed(tmp_path: Path) -> None:
     Stages(MANY, tmp_path / "t").go(2)
-    (victim,) = [f for f in ll.open(tmp_path / "t").snapshots[0].files]
+    (victim,) = list(ll.open(tmp_path / "t").snapshots[0].files)
     with ll.watch(tmp_path / "t") as change:
-        os.unlink(victim.path)
+        Path(victim.path).unlink()
     (file,) = change.removed
     assert file.reason.startswith("data file: still named by manifest-")
 

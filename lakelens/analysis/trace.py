@@ -108,6 +108,7 @@ def trace_table(
         _find_schema(before, after),
         _find_document(before, after),
         diff_facts(before.facts if before else {}, after.facts if after else {}),
+        bool((before and before.facts) or (after and after.facts)),
     )
 
 

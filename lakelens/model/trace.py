@@ -139,7 +139,7 @@ class TableTrace(FileChanges, Displayable):
 
     `before` and `after` are the table as it was and is, None where there was or is none. `snapshots` were committed in
     between, `gone` are the names of those that were there before and are not any more. `document` compares the tables'
-    metadata documents, `metastore` what the catalog said.
+    metadata documents, `metastore` what the catalog said, where it was asked (`is_metastore_known`).
     """
 
     name: str
@@ -157,6 +157,7 @@ class TableTrace(FileChanges, Displayable):
     schema: tuple[SchemaChange, ...] = ()
     document: tuple[JsonChange, ...] = ()
     metastore: tuple[JsonChange, ...] = ()
+    is_metastore_known: bool = False
 
     def __repr__(self) -> str:
         return (

@@ -191,7 +191,9 @@ def _fold_table(told: TableTrace, detail: int) -> Iterable[Fold]:
     if told.metastore:
         answer = f"{wording.plural(len(told.metastore), 'place')} of what the catalog says differ"
         grid_facts = grid_json(told.metastore, how="change.metastore")
-        yield Fold("Metastore", answer, lambda: one(grid_facts), opened=True)
+        yield Fold("Catalog", answer, lambda: one(grid_facts), opened=True)
+    elif told.is_metastore_known:
+        yield Fold("Catalog", "nothing that it says has changed")
 
 
 def _word_diff(told: TableTrace) -> str:

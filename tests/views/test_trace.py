@@ -1,0 +1,146 @@
+"""The card of a trace: one sentence, the objects as a tree, and nothing of it obeyed or without bounds."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import lakelens as ll
+from lakelens.model.diff import JsonChange, SchemaChange
+from lakelens.model.trace import CommitTrace, StorageChange, TableTrace, Trace, TracedFile, TracedFiles
+from lakelens.options import display
+from lakelens.views.card import Grid
+from lakelens.views.html import render_card
+from lakelens.views.present import present
+from lakelens.views.text import render_text
+from lakelens.views.trace_cards import word_changes
+from tests.stages import Stages
+from tests.views.fakes import FakeTable
+from tests.views.test_hostile import HOSTILE, check_markup, cycle
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def hold(*files: TracedFile) -> TracedFiles:
+    return TracedFiles("/t", files)
+
+
+def make_file(
+    path: str, size: int = 10, state: str = "created", reason: str = "why", was: int | None = None
+) -> TracedFile:
+    return TracedFile(f"/t/{path}", path, size, "data", (), NOW, state, reason, was)  # type: ignore[arg-type]
+
+
+def make_trace(created: int = 0, removed: int = 0, rewritten: int = 0, statement: str | None = None) -> Trace:
+    sets = [
+        hold(*(make_file(f"{state}/{n}", 1_000, state) for n in range(count)))
+        for state, count in (("created", created), ("removed", removed), ("rewritten", rewritten))
+    ]
+    return Trace("/t", statement, None, StorageChange(*sets))
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ((0, 0, 0), "touched no file"),
+        ((5, 0, 1), "wrote 5 files, 5,000 bytes and rewrote 1"),
+        ((1, 0, 0), "wrote 1 file, 1,000 bytes"),
+        ((0, 2, 0), "removed 2 files, 2,000 bytes"),
+        ((0, 0, 2), "rewrote 2 files"),
+        ((1, 2, 3), "wrote 1 file, 1,000 bytes, rewrote 3, removed 2 files, 2,000 bytes"),
+    ],
+)
+def test_the_sentence(counts: tuple[int, int, int], words: str) -> None:
+    trace = make_trace(counts[0], counts[1], counts[2], "insert INTO t VALUES (1)")
+    assert word_changes(trace) == words
+    assert str(trace).splitlines()[0] == f"Trace: INSERT {words}"
+
+
+@pytest.mark.parametrize("statement", [None, "", "(SELECT 1)", "\u202eINSERT", "x" * 30])
+def test_a_block_without_a_verb_is_a_block(statement: str | None) -> None:
+    assert str(make_trace(1, statement=statement)).startswith("Trace: the block wrote 1 file")
+
+
+def test_the_tree_keeps_directories_together() -> None:
+    files = (
+        make_file("a/b/one"),
+        make_file("a/b/two", 20, "rewritten", was=7),
+        make_file("c", state="removed"),
+    )
+    trace = Trace("/t", change=StorageChange(hold(files[0]), hold(files[2]), hold(files[1])))
+    (grid,) = (body for body in present(trace).body if isinstance(body, Grid))
+    assert [(row[0].text, row[1].text) for row in grid.rows] == [
+        ("", "a/"),
+        ("", "  b/"),
+        ("CREATED", "    one"),
+        ("REWRITTEN", "    two"),
+        ("REMOVED", "c"),
+    ]
+    assert grid.rows[3][4].text == "why (was 7 B)"
+    assert trace.created["one"].size_bytes == 10 and trace.created["a/b/one"] is trace.created[0]
+    with pytest.raises(KeyError):
+        trace.created["two"]
+
+
+def test_text_and_html_tell_the_same(tmp_path: Path) -> None:
+    stages = Stages("spark/paimon/changelog-input", tmp_path / "t")
+    stages.go(1)
+    with ll.watch(tmp_path / "t") as change:
+        stages.go(3)
+    text, markup = render_text(change, 2), render_card(change, 2)
+    plain = re.sub(r"\s+", "", re.sub(r"<[^>]*>", "", markup))
+    for file in change.files:
+        assert file.path.rsplit("/", 1)[-1] in text
+        assert re.sub(r"\s+", "", file.reason) in plain
+    for word in ("Snapshots", "Diff", "2 committed: APPEND, APPEND"):
+        assert word in text and word.replace(" ", "") in plain
+    assert len(render_card(change).encode()) < 64 << 10
+    check_markup(markup)
+    for part in (change.tables[0], change.snapshots[0], change.created):
+        assert render_text(part).count("\n") > 3
+        check_markup(render_card(part))
+
+
+def test_a_large_trace_is_bounded() -> None:
+    trace = make_trace(20_000, 20_000)
+    for detail in (1, 2, 3):
+        assert len(render_card(trace, detail).encode()) <= display.max_bytes
+        assert len(render_text(trace, detail)) <= display.max_bytes + 100
+    assert "more objects" in render_text(trace)
+    assert "change.files" in render_text(trace)
+
+
+@pytest.mark.parametrize("shift", range(len(HOSTILE)))
+def test_hostile_names_are_shown_not_obeyed(shift: int) -> None:
+    word = cycle()
+    for _ in range(shift):
+        word()
+    table = FakeTable(word)
+    files = [
+        TracedFile(word(), f"{word()}/{word()}/{n}", 10, word(), (word(),), NOW, "created", word())
+        for n in range(4)
+    ]
+    held = TracedFiles(word(), files)
+    told = TableTrace(
+        word(), word(), word(), "created", None, table, held, held, held,
+        (CommitTrace(word(), table.snapshots[0], held),), (word(), word()), table.snapshots[-1].changes,
+        (SchemaChange("retyped", 1, word(), word(), word()),),
+        (JsonChange(word(), "changed", word(), word()),),
+        (JsonChange(word(), "added", None, {word(): word()}),),
+    )  # fmt: skip
+    several = StorageChange(held, held, held, (told, told), 3, (word(), word()))
+    one = StorageChange(held, held, held, (told,), 3, (word(),))
+    with display.using(strict_views=True):
+        for thing in (
+            Trace(word(), word(), ValueError(word()), several), Trace(word(), word(), None, one), Trace(word()),
+            told, told.snapshots[0], held,
+        ):  # fmt: skip
+            for detail in (0, 1, 2):
+                markup = render_card(thing, detail)
+                check_markup(markup)
+                assert len(markup.encode()) <= display.max_bytes
+                text = render_text(thing, detail)
+                assert all(character == "\n" or character.isprintable() for character in text)
