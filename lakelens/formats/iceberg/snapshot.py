@@ -261,7 +261,7 @@ class IcebergSnapshot(Snapshot):
 
         return explain_snapshot(self, self._context)
 
-    @property
+    @cached_property
     def changes(self) -> Diff:
         """What it changed: the diff to its parent; to nothing when it has none or the parent has expired."""
         return self._table.diff(self.parent, self)
