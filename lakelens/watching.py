@@ -42,14 +42,16 @@ def watch(
     spark: Any = None,
     storage_options: Mapping[str, Any] | None = None,
     depth: int = 4,
-    ignore: Collection[str] = SCRATCH,
+    ignore: Collection[str] | None = None,
     references: bool = True,
 ) -> Watch:
     """Watch what a block of code does to storage: a context manager that gives a `Trace`, filled when the block ends.
 
     `target` is the path or URL of a table, which need not exist yet, nor afterwards; of a warehouse, whose tables are found
     down to `depth`; a `Table`; or, with `spark=` (or an active session), a name `"catalog.database.table"`. With `spark`
-    what the catalog says of Hive tables is compared too. `ignore` names children of a warehouse that are passed over.
+    what the catalog says of Hive tables is compared too. `ignore` names children of a warehouse that are passed over; by
+    default, where a metastore lies beside the tables, what Spark and Derby write for themselves (`SCRATCH`). What a table
+    keeps outside of its directory is not compared.
 
     Before the block every snapshot of the table is walked, so that what is removed can still be told;
     `references=False` saves that, where nothing will be removed. What the block raises is kept in `change.error` and
@@ -62,7 +64,7 @@ def watch(
     >>> change.created[0].reason
     'data file, referred to by nothing'
     """
-    return Watch(_find_target(target, spark, storage_options), depth, frozenset(ignore), references)
+    return Watch(_find_target(target, spark, storage_options), depth, ignore, references)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class _Moment:
 class Watch:
     """The context manager behind `lakelens.watch`; made anew for each block."""
 
-    def __init__(self, target: _Target, depth: int, ignore: frozenset[str], references: bool) -> None:
+    def __init__(self, target: _Target, depth: int, ignore: Collection[str] | None, references: bool) -> None:
         self._target, self._depth, self._references = target, depth, references
         self._ignore = ignore
         self._before: _Moment | None = None
@@ -111,8 +113,8 @@ class Watch:
             self.trace.root = _find_root(self._target, self._before, after)
             self.trace.change = _compare(self._before, after, self.trace.root)
             after.store.close()
-        except LakeError as second:
-            if error is None:
+        except Exception as second:
+            if error is None:  # else what the block raised goes before what came of it
                 raise
             error.add_note(f"lakelens could not tell what this did to storage: {second}")
 
@@ -121,8 +123,9 @@ class Watch:
         if target.name is not None:
             return _capture_named(target, references, self._before)
         assert target.root is not None
-        store = FrozenStore(target.store, target.root, ignore=self._ignore)
-        notes: list[str] = []
+        ignore = _find_scratch(target.store, target.root) if self._ignore is None else self._ignore
+        store = FrozenStore(target.store, target.root, ignore=ignore)
+        notes = _list_notes(store)
         tables: dict[str, TableState] = {}
         for table in _find_tables(store, target, self._depth, notes):
             _add_state(tables, table, _ask_metastore(target.spark, table, len(tables)), references, notes)
@@ -196,9 +199,6 @@ def _stamp(store: FrozenStore) -> dict[str, Stamp]:
 
 def _find_tables(store: FrozenStore, target: _Target, depth: int, notes: list[str]) -> Iterator[Table]:
     """The tables at or below the root; what cannot be opened is noted."""
-    notes += [str(problem) for problem in store.problems]
-    if store.is_cut:
-        notes.append("there are more objects than are listed: what lies beyond was not compared")
     assert target.root is not None
     if not store.has_folder(target.root):
         return
@@ -208,6 +208,23 @@ def _find_tables(store: FrozenStore, target: _Target, depth: int, notes: list[st
             yield found.open()
         except LakeError as error:
             notes.append(str(error))
+
+
+def _find_scratch(store: Store, root: str) -> Collection[str]:
+    """What lies beside the tables of a session of its own; nothing where no metastore does: a table may use any name."""
+    try:
+        names = {child.name for child in store.list(root)}
+    except LakeError:
+        return ()
+    return SCRATCH if names & {"metastore", "metastore_db"} and "derby.log" in names else ()
+
+
+def _list_notes(store: FrozenStore) -> list[str]:
+    """What the listing of a store could not tell."""
+    cut = (
+        ["there are more objects than are listed: what lies beyond was not compared"] if store.is_cut else []
+    )
+    return [*(str(problem) for problem in store.problems), *cut]
 
 
 def _add_state(
@@ -250,9 +267,10 @@ def _capture_named(target: _Target, references: bool, earlier: _Moment | None) -
             store = FrozenStore(earlier.store.inner, earlier.store.root)
         else:
             store = FrozenStore(*_find_warehouse(target))
-        return _Moment(store, _stamp(store), {})
+        return _Moment(store, _stamp(store), {}, None, tuple(_list_notes(store)))
     inner, path = open_source(entry.location, target.storage_options)
-    store, tables, notes = FrozenStore(inner, path), {}, []  # type: ignore[var-annotated]
+    store, tables = FrozenStore(inner, path), dict[str, TableState]()
+    notes = _list_notes(store)
     facts = {**entry.facts, "metadata_location": entry.metadata_location}
     try:
         table = open_in_store(store, path, format=entry.format, name=entry.name, catalog=facts)
@@ -296,16 +314,13 @@ def _compare(before: _Moment, after: _Moment, root: str) -> StorageChange:
     """All that happened below a root, table by table, and what belongs to no table."""
     whole = ListingChange(before.stamps, after.stamps).restrict(root)
     states = whole.states
-    traces, rest = [], dict(states)
-    for location in dict.fromkeys((*before.tables, *after.tables)):
-        own = whole.restrict(location)
-        told = trace_table(before.tables.get(location), after.tables.get(location), own, root)
-        rest = {
-            path: state for path, state in rest.items() if path not in own.before and path not in own.after
-        }
+    parts = whole.split({*before.tables, *after.tables})
+    traces = []
+    for location in sorted(parts.keys() - {""}):
+        told = trace_table(before.tables.get(location), after.tables.get(location), parts[location], root)
         if not told.is_empty or told.kind != "changed" or told.document or told.metastore:
             traces.append(_correct_kind(told, before))
-    others = [_describe_other(path, rest[path], whole, root) for path in rest]
+    others = [_describe_other(path, state, whole, root) for path, state in parts[""].states.items()]
     every = sorted(
         [*(file for told in traces for file in told.files), *others],
         key=lambda file: file.relative_path.split("/"),

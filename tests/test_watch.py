@@ -166,14 +166,17 @@ def test_a_warehouse_is_told_table_by_table(tmp_path: Path) -> None:
     second.go(2)
     shutil.copytree(LAKES / HIVE / "table", tmp_path / "wh/a.db/three")
     (tmp_path / "wh/metastore").mkdir()
-    before = list_plainly(tmp_path / "wh")
+    (tmp_path / "wh/derby.log").touch()
+    before = {p: f for p, f in list_plainly(tmp_path / "wh").items() if "derby" not in p}
     with ll.watch(tmp_path / "wh") as change:
         first.go(3)
         shutil.rmtree(tmp_path / "wh/a.db/three")
         shutil.copytree(LAKES / HIVE / "table", tmp_path / "wh/a.db/four")
         (tmp_path / "wh/a.db/.note.txt.crc").write_text("x")
         (tmp_path / "wh/metastore/log").write_text("scratch")
-    after = {p: f for p, f in list_plainly(tmp_path / "wh").items() if "/metastore/" not in p}
+    after = {
+        p: f for p, f in list_plainly(tmp_path / "wh").items() if "/metastore/" not in p and "derby" not in p
+    }
     check_plainly(before, after, change)
     assert {told.name: told.kind for told in change.tables} == {
         "a.one": "changed",
@@ -184,6 +187,44 @@ def test_a_warehouse_is_told_table_by_table(tmp_path: Path) -> None:
     assert tell(change)["a.db/.note.txt.crc"] == "checksum of note.txt"
     with pytest.raises(KeyError):
         change["two"]
+
+
+def test_a_table_may_use_the_names_of_scratch(tmp_path: Path) -> None:
+    stages = Stages(ICEBERG, tmp_path / "t")
+    stages.go(1)
+    (tmp_path / "t/tmp").mkdir()
+    with ll.watch(tmp_path / "t") as change:
+        (tmp_path / "t/tmp/x.parquet").write_bytes(b"PAR1")
+    assert [f.relative_path for f in change.created] == ["tmp/x.parquet"]
+    with ll.watch(tmp_path / "t", ignore=["data"]) as change:
+        shutil.rmtree(tmp_path / "t/data")
+    assert change.is_empty
+
+
+def test_a_warehouse_that_becomes_a_table_is_told_once(tmp_path: Path) -> None:
+    """Each object is told once, also where the places of the tables before and after lie within each other."""
+    first = Stages(MANY, tmp_path / "wh/data/in")
+    first.go(2)
+    before = list_plainly(tmp_path / "wh")
+    with ll.watch(tmp_path / "wh") as change:
+        first.go(3)
+        Stages(ICEBERG, tmp_path / "wh").go(1)
+        first.go(3)
+    check_plainly(before, list_plainly(tmp_path / "wh"), change)
+    assert len(change.files) == len({file.path for file in change.files})
+
+
+def test_an_error_of_the_block_goes_before_one_of_the_watch(tmp_path: Path) -> None:
+    watching = ll.watch(tmp_path / "t")
+
+    def fail(references: bool) -> None:
+        raise OSError("the store is gone")
+
+    with pytest.raises(ValueError, match="mine") as caught, watching as change:
+        watching._capture = fail  # type: ignore[method-assign,assignment]
+        raise ValueError("mine")
+    assert any("the store is gone" in note for note in caught.value.__notes__)
+    assert change.error is caught.value and not change.is_finished
 
 
 def test_before_stays_before(tmp_path: Path) -> None:

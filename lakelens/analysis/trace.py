@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,21 @@ class ListingChange:
             {path: stamp for path, stamp in self.before.items() if path.startswith(start)},
             {path: stamp for path, stamp in self.after.items() if path.startswith(start)},
         )
+
+    def split(self, roots: Collection[str]) -> dict[str, ListingChange]:
+        """The same by root, each path under the nearest root above it; those below none stand under ""."""
+        before: dict[str, dict[str, Stamp]] = {root: {} for root in (*roots, "")}
+        after: dict[str, dict[str, Stamp]] = {root: {} for root in (*roots, "")}
+        for whole, parts in ((self.before, before), (self.after, after)):
+            for path, stamp in whole.items():
+                parts[_find_nearest(path, parts)][path] = stamp
+        return {root: ListingChange(before[root], after[root]) for root in before}
+
+
+def _find_nearest(path: str, roots: Collection[str]) -> str:
+    while path not in roots:
+        path = path.rpartition("/")[0]
+    return path
 
 
 def read_state(table: Table, facts: Mapping[str, object], *, references: bool = True) -> TableState:

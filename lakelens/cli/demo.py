@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import lakelens as ll
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table
-    from lakelens.model.tree import StoredFile
+    from lakelens.model.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ def _walk_through(walkthrough: Walkthrough, spark: Any, directory: Path, console
     console.print()
     console.rule(walkthrough.title)
     with console.status(f"{walkthrough.title}: creating the table and inserting one line"):
-        before, files_before, after = _insert_one_line(walkthrough, spark)
+        before, change, after = _insert_one_line(walkthrough, spark)
     console.print(Text(walkthrough.create, style="bold"))
     console.print(Text(walkthrough.insert, style="bold"))
-    console.print(Text("\nWhat appeared in storage:"))
-    console.print(Text(str(replace(after.tree(), files=tuple(list_changes(files_before, after.tree()))))))
+    console.print(Text("\nWhat it did to storage:"))
+    console.print(Text(str(change)))
     for caption, shown in walkthrough.tell(before, after):
         console.print(Text(f"\n{caption}", style="bold"))
         console.print(Text(str(shown)))
@@ -87,19 +87,14 @@ def _walk_through(walkthrough: Walkthrough, spark: Any, directory: Path, console
     return page
 
 
-def _insert_one_line(walkthrough: Walkthrough, spark: Any) -> tuple[Table, list[StoredFile], Table]:
+def _insert_one_line(walkthrough: Walkthrough, spark: Any) -> tuple[Table, Trace, Table]:
     spark.sql(f"DROP TABLE IF EXISTS {walkthrough.name}")
     spark.sql(walkthrough.create)
     before = ll.open(walkthrough.name, spark=spark)
-    files_before = list(before.list_files())
-    spark.sql(walkthrough.insert)
-    return before, files_before, ll.open(walkthrough.name, spark=spark)
-
-
-def list_changes(before: Iterable[StoredFile], after: Iterable[StoredFile]) -> list[StoredFile]:
-    """The files that are new or were rewritten, in the order of `after`."""
-    known = {file.relative_path: (file.size_bytes, file.modified) for file in before}
-    return [file for file in after if known.get(file.relative_path) != (file.size_bytes, file.modified)]
+    with ll.watch(walkthrough.name, spark=spark) as change:
+        spark.sql(walkthrough.insert)
+    change.statement = walkthrough.insert
+    return before, change, ll.open(walkthrough.name, spark=spark)
 
 
 def _tell_hive(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
