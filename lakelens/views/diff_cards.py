@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from lakelens.model.comparison import FileCounts, count_by_content
-from lakelens.model.diff import Diff, JsonChange, PartitionChange
+from lakelens.model.diff import Diff, JsonChange, ManifestChanges, PartitionChange
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Manifest
 from lakelens.views import cells, wording
@@ -237,18 +238,49 @@ def _fold_manifests(diff: Diff) -> Fold:
 
     def make() -> tuple[Body, ...]:
         is_readable = changes.dropped and changes.new and changes.entry_count <= _MOST_REWRITTEN
-        rewrites = changes.rewrites if is_readable else {}
+        taken = changes.taken if is_readable else {}
+        notes = _note_manifests(changes, taken)
         states = (("NEW", changes.new), ("DROPPED", changes.dropped), ("KEPT", changes.kept))
-        rows = [_row_manifest(s, m, rewrites.get(m.path, ())) for s, manifests in states for m in manifests]
+        rows = [_row_manifest(s, m, notes.get(m.path)) for s, manifests in states for m in manifests]
         names = ("!", "manifest", "content!", "added#", "existing#", "deleted#", "bytes#", "note")
         return (cells.prune(cells.grid(names, rows, how="diff.manifests", noun="manifest")),)
 
     return Fold("Manifests", answer, make)
 
 
-def _row_manifest(state: str, manifest: Manifest, taken: Sequence[str]) -> tuple[Cell, ...]:
-    sources = ", ".join(wording.name(path) for path in taken[:3])
-    more = f" and {len(taken) - 3} more" if len(taken) > 3 else ""
+def _note_manifests(changes: ManifestChanges, taken: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
+    """Which dropped manifests each new one rewrites and how much of them; what became of the files of each dropped one."""
+    live = {one.path: _count_live(one) for one in changes.dropped}
+    notes, went = {}, Counter[str]()
+    for path, sources in taken.items():
+        went.update(sources)
+        told = [
+            wording.name(source)
+            + (
+                ""
+                if live[source] is None
+                else f": {wording.count(count)} of its {wording.count(live[source])} files"
+            )
+            for source, count in list(sources.items())[:3]
+        ]
+        more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
+        notes[path] = f"REWRITES {', '.join(told)}{more}"
+    for path, count in live.items() if taken else ():
+        if count is not None:
+            left = count - went[path]
+            notes[path] = (
+                f"{wording.plural(went[path], 'file')} went on, {wording.count(left)} left the table"
+            )
+    return notes
+
+
+def _count_live(manifest: Manifest) -> int | None:
+    """The live files of a manifest by the counts of its list; None where the list does not tell."""
+    added, existing = manifest.added_files_count, manifest.existing_files_count
+    return None if added is None or existing is None else added + existing
+
+
+def _row_manifest(state: str, manifest: Manifest, note: str | None) -> tuple[Cell, ...]:
     return (
         cells.state(state),
         cells.code(wording.name(manifest.path)),
@@ -257,7 +289,7 @@ def _row_manifest(state: str, manifest: Manifest, taken: Sequence[str]) -> tuple
         cells.number(manifest.existing_files_count),
         cells.number(manifest.deleted_files_count),
         cells.size(manifest.size_bytes),
-        cells.text(f"REWRITES {sources}{more}" if taken else None, "mute"),
+        cells.text(note, "mute"),
     )
 
 

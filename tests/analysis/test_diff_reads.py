@@ -125,7 +125,18 @@ def test_paimon_after_a_rewrite_of_the_manifests_reads_the_deltas(tmp_path: Path
     assert list_manifests(table) == ["manifest-appended"]
 
 
-def test_paimon_rows_that_do_not_add_up_are_not_told_by_deltas(tmp_path: Path) -> None:
+def test_paimon_deltas_whose_rows_do_not_add_up_are_not_trusted(tmp_path: Path) -> None:
+    place = grow_paimon(tmp_path / "table", files=500, manifests=2, snapshots=2, appended=CHANGED)
+    rewrite_base(place)
+    newest = max((place / "snapshot").glob("snapshot-*"), key=lambda path: int(path.name.split("-")[1]))
+    newest.write_text(json.dumps(json.loads(newest.read_text()) | {"deltaRecordCount": 1}))
+    table = open_table(place)
+    diff = table.diff(table.snapshots[-2], table.snapshots[-1])
+    assert (len(diff.added), len(diff.removed)) == (CHANGED, 0)
+    assert any(name.startswith("manifest-merged") for name in list_manifests(table))
+
+
+def test_paimon_files_that_do_not_add_up_are_not_told_by_deltas(tmp_path: Path) -> None:
     """A commit that put other files in place: its delta does not tell them, its manifests do."""
     place = grow_paimon(tmp_path / "table", files=500, manifests=2, snapshots=2, appended=CHANGED)
     rewrite_base(place)
