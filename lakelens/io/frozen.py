@@ -44,6 +44,9 @@ class FrozenStore:
         self._take(ignore, limit)
 
     def _take(self, ignore: Collection[str], limit: int) -> None:
+        refresh = getattr(self.inner, "refresh", None)
+        if refresh is not None:  # some file systems answer from listings that they made before
+            refresh()
         pending = [self.root]
         while pending:
             folder = pending.pop()

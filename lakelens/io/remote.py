@@ -24,6 +24,10 @@ class FsspecStore:
         self._fs = filesystem
         self.scheme = scheme
 
+    def refresh(self) -> None:
+        """Forget the listings that the file system keeps: others may have written meanwhile."""
+        self._fs.invalidate_cache()
+
     def info(self, path: str) -> ObjectInfo:
         return self._describe(self._call(self._fs.info, path))
 
