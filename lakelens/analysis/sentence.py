@@ -110,16 +110,15 @@ def _word_files(diff: Diff) -> str:
     raised = find_raised(diff)
     added = _count_contents(f for f in diff.added if f.path not in raised.paths)
     removed = _count_contents(f for f in diff.removed if f.path not in raised.paths)
-    marked = _word_marked(diff)
     if not added and not removed:
-        return f"{'none rewritten' if raised.files else 'no file changed'}{marked}"
+        return f"{'none rewritten' if raised.files else 'no file changed'}{_word_marked(diff)}"
     words = [f"{counts} {what}" for counts, what in ((added, "added"), (removed, "removed")) if counts]
     if raised.files:
         words.append(f"{_plural(len(raised.files), 'file')} {raised.words}")
     again = len({f.path for f in diff.added} & {f.path for f in diff.removed} - raised.paths)
     if again and not diff.deletes.added:
         words.append(f"{_plural(again, 'file')} of them written anew under the same name")
-    return f"{', '.join(words)}; {_word_rows(diff)}{marked}"
+    return f"{', '.join(words)}; {word_rows(diff)}"
 
 
 def _count_contents(files: Iterable[DataFile]) -> str:
@@ -128,11 +127,11 @@ def _count_contents(files: Iterable[DataFile]) -> str:
     return " and ".join(_plural(count, _NOUNS.get(content, content)) for content, count in counts.items())
 
 
-def _word_rows(diff: Diff) -> str:
+def word_rows(diff: Diff) -> str:
+    """How many rows more or less the files hold, and how many more or less of them are marked deleted."""
     rows = diff.added.record_count - diff.removed.record_count
-    if not rows:
-        return "as many rows"
-    return f"{_plural(abs(rows), 'row')} {'more' if rows > 0 else 'less'}"
+    told = f"{_plural(abs(rows), 'row')} {'more' if rows > 0 else 'less'}" if rows else "as many rows"
+    return f"{told}{_word_marked(diff)}"
 
 
 def _word_marked(diff: Diff) -> str:

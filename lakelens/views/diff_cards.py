@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from lakelens.analysis.sentence import word_rows
 from lakelens.model.comparison import FileCounts, count_by_content
 from lakelens.model.diff import Diff, JsonChange, ManifestChanges, PartitionChange
-from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Manifest
 from lakelens.views import cells, wording
 from lakelens.views.card import Bar, Body, Card, Cell, Fold, Grid, Note
@@ -46,10 +46,11 @@ def describe_diff(diff: Diff, detail: int = 1) -> Card:
     said = [wording.clean(diff.action, 300), word_counts(diff)]
     body = (Note(f"{'. '.join(part for part in said if part)}."), grid_totals(diff))
     about = tell_about(diff.after, "diff", "snapshot")
-    return Card("Diff", _word_range(diff), body=body, folds=tuple(folds), about=about)
+    return Card("Diff", word_range(diff), body=body, folds=tuple(folds), about=about)
 
 
-def _word_range(diff: Diff) -> str:
+def word_range(diff: Diff) -> str:
+    """From which snapshot to which, and how much later."""
     before = "from nothing" if diff.before is None else f"from {_word_id(diff.before.id)}"
     return f"{before} to {_word_id(diff.after.id)}{_word_time(diff)}"
 
@@ -84,29 +85,10 @@ def word_counts(diff: Diff) -> str:
     if raised.files:
         told = f"{wording.plural(len(raised.files), 'file')} {raised.words}"
         words = [told, *words] if added or removed else [f"{told}, none rewritten"]
-    rows = diff.added.record_count - diff.removed.record_count
     kept = diff.kept_counts.files
     if kept is not None:
         words.append(f"{wording.count(kept)} kept")
-    return f"{', '.join(words)}; {_word_rows(rows)}{_word_marked(diff)}"
-
-
-def _word_rows(rows: int) -> str:
-    if not rows:
-        return "as many rows"
-    return f"{wording.plural(abs(rows), 'row')} {'more' if rows > 0 else 'less'}"
-
-
-def _word_marked(diff: Diff) -> str:
-    """Rows that delete files and vectors mark by their position."""
-    marked = _count_marked(diff.added) - _count_marked(diff.removed)
-    if not marked:
-        return ""
-    return f", {wording.plural(abs(marked), 'row')} {'more' if marked > 0 else 'less'} marked deleted"
-
-
-def _count_marked(files: FileSet) -> int:
-    return sum(f.record_count or 0 for f in files if f.content in ("position_deletes", "deletion_vector"))
+    return f"{', '.join(words)}; {word_rows(diff)}"
 
 
 def grid_totals(diff: Diff) -> Grid:
