@@ -12,6 +12,7 @@ import lakelens as ll
 from lakelens.errors import Unsupported
 from lakelens.model.trace import Trace
 from tests.stages import LAKES, Stages, check_plainly, list_plainly
+from tests.views.lakes import PATHS, name_lake
 
 MANY = "spark/paimon/changelog-input"
 ICEBERG = "spark/iceberg/v2-merge-on-read"
@@ -21,6 +22,23 @@ HIVE = "spark/hive/partitioned"
 def tell(change: Trace) -> dict[str, str]:
     """The reason of each object by its path below the root."""
     return {file.relative_path: file.reason for file in change.files}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name_lake)
+def test_every_lake_is_told_as_it_comes_and_goes(tmp_path: Path, path: Path) -> None:
+    with ll.watch(tmp_path / "t") as change:
+        shutil.copytree(path, tmp_path / "t")
+    before = list_plainly(tmp_path / "t")
+    check_plainly({}, before, change)
+    assert all(file.reason and file.reason != file.role for file in change.files)
+    if path.parent.name != "view":  # no table: only its files are told
+        (table,) = change.tables
+        assert table.after is not None
+        live = {f.path for f in table.after.files if f.path.startswith(str(tmp_path))}
+        assert {f.path for f in change.created if "referred to by nothing" in f.reason}.isdisjoint(live)
+    with ll.watch(tmp_path / "t") as change:
+        shutil.rmtree(tmp_path / "t")
+    check_plainly(before, {}, change)
 
 
 def test_a_commit_of_paimon_is_told_object_by_object(tmp_path: Path) -> None:

@@ -82,6 +82,8 @@ def _word_by_role(file: StoredFile) -> str:
         return f"{name}: columns, keys and options of the table"
     if role == "tag":
         return f"tag {name.removeprefix('tag-')}: a copy of its snapshot's document"
+    if role == "consumer":
+        return f"consumer {name.removeprefix('consumer-')}: the snapshot that it will read next"
     if role == "snapshot":
         return f"snapshot {name.removeprefix('snapshot-')}"
     return ""

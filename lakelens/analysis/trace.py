@@ -107,6 +107,7 @@ def trace_table(
     by_state = {
         state: [f for f in touched if f.state == state] for state in ("created", "removed", "rewritten")
     }
+    own = _group_by_commit(by_state["created"], claims)
     return TableTrace(
         shown.table.name,
         shown.table.format,
@@ -117,7 +118,9 @@ def trace_table(
         TracedFiles(root, by_state["created"]),
         TracedFiles(root, by_state["removed"]),
         TracedFiles(root, by_state["rewritten"]),
-        tuple(_trace_commit(name, snapshot, by_state["created"], claims, root) for name, snapshot in commits),
+        tuple(
+            CommitTrace(name, snapshot, TracedFiles(root, own.get(name, ()))) for name, snapshot in commits
+        ),
         _name_gone(before, after),
         _find_diff(before, after),
         _find_schema(before, after),
@@ -188,11 +191,14 @@ def _key_partitions(facts: Mapping[str, object]) -> dict[str, object]:
     return {**facts, "partitions": {str(one.get("name")): one for one in listed if isinstance(one, dict)}}
 
 
-def _trace_commit(
-    name: str, snapshot: Snapshot, created: Iterable[TracedFile], claims: Claims, root: str
-) -> CommitTrace:
-    own = [file for file in created if claims.get(_find_checked(file.path), ("",))[0] == name]
-    return CommitTrace(name, snapshot, TracedFiles(root, own))
+def _group_by_commit(created: Iterable[TracedFile], claims: Claims) -> dict[str, list[TracedFile]]:
+    """The created objects that each commit claims, by the commit's name; a checksum goes with what it is of."""
+    found: dict[str, list[TracedFile]] = {}
+    for file in created:
+        claim = claims.get(_find_checked(file.path))
+        if claim is not None:
+            found.setdefault(claim[0], []).append(file)
+    return found
 
 
 def _find_checked(path: str) -> str:
