@@ -53,7 +53,7 @@ class Analysable:
 
         >>> import lakelens as ll
         >>> ll.sample("iceberg").history
-        <Timeline of shop.orders: 3 snapshots>
+        <Timeline of lakes.v3_merge_on_read: 5 snapshots>
         """
         from lakelens.analysis.timeline import trace_history
 

@@ -74,7 +74,7 @@ class Layout:
     banners: tuple[Banner, ...]
     lanes: dict[int, float]  # lane: its height
     scales: tuple[Scale, ...]  # of folds and of single marks; of all where nothing is folded
-    is_roomy: bool
+    is_roomy: bool  # one lane, and marks with room for their words beneath
     zero: float  # height of the line that bars stand on
     down: float  # pixels that the longest bar goes below it
     height: float
@@ -116,7 +116,7 @@ def lay_out(timeline: Timeline, first: int = 0, end: int | None = None, spacing:
     top = 8 + FLAG * rows
     used = sorted({lane for spot in spots for lane in spot.item.count_lanes()})
     lanes = {lane: top + LANE * (number + 0.5) for number, lane in enumerate(used)}
-    is_roomy = all(b.x - a.x >= _ROOMY for a, b in itertools.pairwise(spots))
+    is_roomy = len(used) == 1 and all(b.x - a.x >= _ROOMY for a, b in itertools.pairwise(spots))
     zero = top + LANE * len(used) + (18 if is_roomy else 4) + UP
     down = DOWN if any(spot.item.removed for spot in spots) else 8
     halves = (spots[: folding.folded], spots[folding.folded :]) if folding.folded else (spots,)
@@ -142,7 +142,7 @@ def _place(folding: Folding, width: float, spacing: Spacing) -> tuple[Spot, ...]
         xs.append(xs[-1] + gap)
     spots = []
     for index, item in enumerate(items):
-        half = 16.0 if item.count > 1 else 9.0
+        half = 18.0 if item.count > 1 else 12.0
         left = max(xs[index] - half, (xs[index - 1] + xs[index]) / 2 if index else 0)
         right = min(xs[index] + half, (xs[index] + xs[index + 1]) / 2 if index + 1 < len(xs) else WIDTH)
         spots.append(Spot(item, xs[index], left, right, index > 0 and cut[index - 1]))

@@ -82,8 +82,12 @@ def _draw_bars(layout: Layout) -> Iterator[Shape]:
     yield _line(LEFT, layout.zero, end, layout.zero, "ll-base")
     halves = (layout.spots[:folded], layout.spots[folded:]) if folded else (layout.spots,)
     for number, (spots, scale) in enumerate(zip(halves, layout.scales, strict=True)):
-        for spot in spots:
-            yield from _draw_bar(spot, scale, layout.zero)
+        for index, spot in enumerate(spots, folded * number):
+            shapes = _draw_bar(spot, scale, layout.zero)
+            if spot.item.count > 1:
+                yield from shapes
+            else:
+                yield from (_tell_place(shape, index, spot.item.marks[0].lane) for shape in shapes)
         x = float(WIDTH - RIGHT - 18 if number else LEFT - 8)
         anchor = "start" if number else "end"
         if scale.up:
