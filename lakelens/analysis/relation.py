@@ -9,7 +9,10 @@ from typing import Literal
 
 from lakelens.model.snapshot import Snapshot
 
-Kind = Literal["nothing", "same", "forward", "back", "sideways", "listing", "elsewhere", "unknown"]
+# commits that are documents of their own are not read in greater number than this to tell what they did
+_FAR = 100
+
+Kind = Literal["nothing", "same", "forward", "back", "sideways", "listing", "elsewhere", "far", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class Relation:
     """From `before` to `after`: the commits that are undone, newest first, back to `common`, then those that follow.
 
     `kind` is "forward" where nothing is undone, "back" where nothing follows, "sideways" where both come from a common
-    snapshot; "elsewhere" for tables in two places, "listing" for states without commits, "unknown" where no common
+    snapshot; "far" where `count` commits of one branch lie between, too many to be read; "elsewhere" for tables in two places, "listing" for states without commits, "unknown" where no common
     snapshot is there any more.
     """
 
@@ -25,6 +28,7 @@ class Relation:
     undone: Sequence[Snapshot] = ()
     steps: Sequence[Snapshot] = ()
     common: Snapshot | None = None
+    count: int = 0
 
     @cached_property
     def is_rollback(self) -> bool:
@@ -42,6 +46,9 @@ def relate_snapshots(before: Snapshot | None, after: Snapshot) -> Relation:
         return Relation("listing")
     if before.is_same(after):
         return Relation("same", common=after)
+    count = after.count_from(before)
+    if count is not None and abs(count) > _FAR:
+        return Relation("far", count=count)
     steps = [after]
     for one in after.walk_ancestors():
         if one.is_same(before):

@@ -32,6 +32,8 @@ def word_action(diff: Diff, relation: Relation) -> str:
         return "two listings"
     if relation.kind == "same":
         return "one and the same snapshot"
+    if relation.kind == "far":
+        return f"{_plural(abs(relation.count), 'snapshot')} {'later' if relation.count > 0 else 'earlier'}"
     if relation.kind == "unknown":
         ids = f"snapshot {diff.before.id} and snapshot {diff.after.id}"
         return f"{ids}, which no commits that are still there lead from one to the other"

@@ -178,6 +178,10 @@ class Snapshot(Explainable, Displayable, ABC):
         """The snapshots it was made from, the nearest first, as far as they are still there."""
         return iter(())
 
+    def count_from(self, before: Snapshot) -> int | None:
+        """How many commits lead here from another snapshot, negative the other way round; None where only walking tells."""
+        return None
+
     def was_undone_by(self, other: Snapshot) -> bool:
         """Whether the table went from this snapshot back to the other one, an ancestor: a rollback."""
         return False

@@ -174,3 +174,17 @@ def test_small_tables_are_counted_exactly() -> None:
         assert sum(part.files or 0 for part in diff.kept_by_content.values()) == len(diff.kept)
         assert diff.kept_counts.bytes == diff.kept.size_bytes
         assert set(diff.kept_by_content) == {found.content for found in diff.kept}
+
+
+def test_of_many_commits_between_only_their_number_is_told(tmp_path: Path) -> None:
+    """Each commit of Paimon is a document of its own: a far range does not read them all."""
+    table = open_table(grow_paimon(tmp_path / "t", files=10, manifests=1, snapshots=150, appended=CHANGED))
+    last = table.current
+    assert last is not None and last.id is not None
+    first = last.id - 140
+    assert (
+        table.diff(first, last).sentence == f"140 snapshots later: {CHANGED} files added; {CHANGED} rows more"
+    )
+    assert table.diff(last, first).action == "140 snapshots earlier"
+    read = [path for path in table.reads.paths if "/snapshot/snapshot-" in path]
+    assert len(read) < 10

@@ -256,6 +256,12 @@ class PaimonSnapshot(Snapshot):
                 return
             yield one
 
+    def count_from(self, before: Snapshot) -> int | None:
+        """How many commits lead here from another snapshot of the branch: ids are consecutive. None across branches."""
+        if not isinstance(before, PaimonSnapshot):
+            return None
+        return self.id - before.id if self.is_in_branch(self) and self.is_in_branch(before) else None
+
     @property
     def _lists(self) -> tuple[str | None, ...]:
         """What tells commits of one number apart: each writes lists of its own."""
