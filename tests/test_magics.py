@@ -71,7 +71,7 @@ def test_a_trace_is_shown_and_kept(
     shell.run_cell_magic("laketrace", f"'{place}' --output done", sql)
     check_plainly(before, list_plainly(place), shell.user_ns["done"])
     first = capsys.readouterr().out.splitlines()[0]
-    assert first.startswith("Trace: INSERT wrote ") and first.endswith(" and rewrote 1")
+    assert first.startswith("Trace: INSERT wrote ") and first.endswith(" bytes, and rewrote 1")
     assert session.ran == [sql]
 
 

@@ -270,7 +270,7 @@ def walk_commit(snapshot: Snapshot, name: str, wanted: Mapping[str, Any]) -> Ite
         yield document[0], f"table metadata, committed with {name}"
     lists = {found.path for found in snapshot.manifest_lists}
     if snapshot.path is not None and snapshot.path not in lists:
-        yield snapshot.path, f"{name} itself: the document that names its manifest lists"
+        yield snapshot.path, f"{name} itself: it names the manifest lists"
     names = {posixpath.basename(path): path for path in wanted}
     index_manifest = getattr(snapshot, "index_manifest", None)
     if isinstance(index_manifest, str) and posixpath.basename(index_manifest) in names:

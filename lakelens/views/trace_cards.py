@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from lakelens.errors import LakeError
+from lakelens.model.diff import Diff
 from lakelens.model.trace import CommitTrace, FileChanges, TableTrace, Trace, TracedFile, TracedFiles
 from lakelens.options import display
 from lakelens.views import cells, wording
@@ -87,7 +89,7 @@ def word_changes(changes: FileChanges) -> str:
         words.append(f"removed {_word_amount(changes.removed)}")
     if not words:
         return "touched no file"
-    return f"{words[0]} and {words[1]}" if len(words) == 2 else ", ".join(words)
+    return ", and ".join(words) if len(words) < 3 else f"{words[0]}, {words[1]}, and {words[2]}"
 
 
 def _word_amount(files: TracedFiles) -> str:
@@ -174,7 +176,7 @@ def _fold_table(told: TableTrace, detail: int) -> Iterable[Fold]:
         more = f" and {len(told.gone) - 5:,} more" if len(told.gone) > 5 else ""
         yield Fold("Gone", f"{shown}{more}: expired, rolled back or dropped")
     if told.diff is not None and told.snapshots:
-        yield Fold("Diff", _word_diff(told), lambda: one(describe(told.diff)))
+        yield Fold("Diff", _word_diff(told.diff), lambda: one(describe(told.diff)))
     if told.schema:
         answer = ", ".join(f"{wording.clean(c.name, 40)} {c.kind}" for c in told.schema[:4])
         rows = [
@@ -196,11 +198,14 @@ def _fold_table(told: TableTrace, detail: int) -> Iterable[Fold]:
         yield Fold("Catalog", "nothing that it says has changed")
 
 
-def _word_diff(told: TableTrace) -> str:
-    assert told.diff is not None
-    before, after = told.diff.before, told.diff.after
-    old = "nothing" if before is None else f"snapshot {before.id}"
-    return f"from {old} to snapshot {after.id}"
+def _word_diff(diff: Diff) -> str:
+    old = "nothing" if diff.before is None else f"snapshot {diff.before.id}"
+    span = f"from {old} to snapshot {diff.after.id}"
+    try:
+        added, removed = len(diff.added), len(diff.removed)
+    except LakeError as error:
+        return f"{span}; ERROR, cannot be read: {wording.clean(error, 200)}"
+    return f"{span}: {wording.plural(added, 'file')} added, {wording.count(removed)} removed"
 
 
 def _fold_commits(told: TableTrace) -> Fold:
