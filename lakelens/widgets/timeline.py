@@ -15,6 +15,7 @@ from lakelens.model.history import Mark, Timeline
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
 from lakelens.views.html import common_style, render_card
+from lakelens.views.text import render_text
 from lakelens.views.timeline_choice import find_path, list_dimmed, word_code, word_diff, word_one
 from lakelens.views.timeline_json import write_view
 from lakelens.views.timeline_layout import Layout, lay_out
@@ -116,7 +117,9 @@ class TimelineWidget(anywidget.AnyWidget):
         self.detail = self._tell()
 
     def _draw(self, _: Any = None, focus: int = -1) -> None:
-        self._layout = lay_out(self._timeline, *self._window, spacing="even" if self.spacing == "even" else "time")
+        self._layout = lay_out(
+            self._timeline, *self._window, spacing="even" if self.spacing == "even" else "time"
+        )
         with self.hold_sync():
             self.view = write_view(self._layout, is_window=bool(self._trail), focus=focus)
             self.detail = self._tell()
@@ -179,6 +182,24 @@ class TimelineWidget(anywidget.AnyWidget):
             return None
         data = {**data, "text/html": render_card(self._timeline, 1)}
         return (data, *rest) if rest else data
+
+    def _ipython_display_(self, **_: Any) -> None:
+        """Show the widget, then the still picture, which the living widget hides.
+
+        Two outputs: where a notebook is opened again without its kernel a host that knows of widgets shows nothing but an
+        error in place of the first, whatever else lies in its bundle.
+        """
+        from IPython.display import publish_display_data
+
+        bundle = self._repr_mimebundle_()
+        data = dict(bundle[0] if isinstance(bundle, tuple) else bundle or {})
+        still = data.pop("text/html", "")
+        publish_display_data(data)  # type: ignore[no-untyped-call]
+        told = {
+            "text/html": f'<div class="ll-still">{still}</div>',
+            "text/plain": render_text(self._timeline),
+        }
+        publish_display_data(told)  # type: ignore[no-untyped-call]
 
     def __repr__(self) -> str:
         return f"<TimelineWidget of {self._timeline.table.name}: {len(self._timeline):,} snapshots>"

@@ -14,6 +14,9 @@
 const NS = "http://www.w3.org/2000/svg";
 const WAIT = 60; // milliseconds: arrows that follow each other quickly ask Python once
 
+const LOOKS = [0, 50, 200, 1000, 4000]; // milliseconds: the output that follows may be drawn later than this one
+const OUTPUTS = ".jp-OutputArea, .cell_container, .output_area"; // JupyterLab, VS Code, nbclassic
+
 function make(tag, className, text) {
   const node = document.createElement(tag);
   if (className) node.className = className;
@@ -61,6 +64,16 @@ class Timeline {
     el.replaceChildren(this.root);
     this.listen();
     this.show();
+    this.still = null; // the still picture that follows this view, hidden while the view lives
+    for (const wait of LOOKS) setTimeout(() => this.hideStill(), wait);
+  }
+
+  /* The output after this one holds the same as a picture, for those who open the notebook without its kernel. */
+  hideStill() {
+    const outputs = this.abort.signal.aborted || this.still ? null : this.root.closest(OUTPUTS);
+    const follows = (node) => this.root.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING;
+    this.still = outputs ? ([...outputs.querySelectorAll(".ll-still")].find(follows) ?? null) : this.still;
+    if (this.still) this.still.hidden = true;
   }
 
   listen() {
@@ -80,6 +93,7 @@ class Timeline {
     this.flush();
     this.abort.abort();
     for (const [name, act] of Object.entries(this.handlers)) this.model.off(name, act);
+    if (this.still) this.still.hidden = false;
     this.root.remove();
   }
 
