@@ -255,3 +255,18 @@ def test_what_comes_from_a_lake_is_made_visible(tmp_path: Path) -> None:
         for text in walk_texts([widget.view, widget.detail["words"], widget.detail["code"]]):
             assert all(character == "\n" or character.isprintable() for character in text), repr(text)
             assert len(text) < 4000
+
+
+def test_it_is_shown_with_the_still_picture_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that knows of widgets, but not of this one any more, shows an error in place of the first output."""
+    import IPython.display
+
+    shown: list[dict[str, str]] = []
+    monkeypatch.setattr(IPython.display, "publish_display_data", lambda data: shown.append(data))
+    table = open_table()
+    table.timeline()._ipython_display_()
+    living, still = shown
+    assert "application/vnd.jupyter.widget-view+json" in living
+    assert "text/html" not in living
+    assert still["text/html"] == f'<div class="ll-still">{table.history._repr_html_()}</div>'
+    assert still["text/plain"] == table.history.to_text()
