@@ -20,8 +20,8 @@ class Relation:
     """From `before` to `after`: the commits that are undone, newest first, back to `common`, then those that follow.
 
     `kind` is "forward" where nothing is undone, "back" where nothing follows, "sideways" where both come from a common
-    snapshot; "far" where `count` commits of one branch lie between, too many to be read; "elsewhere" for tables in two places, "listing" for states without commits, "unknown" where no common
-    snapshot is there any more.
+    snapshot; "far" where `count` commits of one branch lie between, too many to be read; "elsewhere" for tables in two
+    places, "listing" for states without commits, "unknown" where no common snapshot is there any more.
     """
 
     kind: Kind
