@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Analysable:
 
         return build_tree(self, references=references)
 
-    @property
+    @cached_property
     def history(self: Table) -> Timeline:  # type: ignore[misc]
         """How the table came here: every snapshot once, with branches, tags, rollbacks and what expired. A still picture.
 

@@ -70,9 +70,7 @@ def _gather(table: Table) -> _Found:
     if _is_numbered(table):  # what a tag keeps belongs before what is still there
         found.snapshots = dict(sorted(found.snapshots.items(), key=lambda item: item[1].id or 0))
     for key, snapshot in found.snapshots.items():
-        parent = None if snapshot.parent_id is None else str(snapshot.parent_id)
-        if _is_numbered(table) and snapshot.id is not None:
-            parent = str(snapshot.id - 1)
+        parent = str((snapshot.id or 0) - 1 if _is_numbered(table) else snapshot.parent_id)
         found.parents[key] = parent if parent in found.snapshots and parent != key else None
     for name, snapshots in table.separate_branches.items():
         _add_separate(found, name, snapshots)
@@ -108,7 +106,7 @@ def _add_separate(found: _Found, name: str, snapshots: Sequence[Snapshot]) -> No
             continue
         keys[snapshot.id], is_alone = key, True
         found.snapshots[key] = snapshot
-        found.parents[key] = keys.get(snapshot.parent_id)
+        found.parents[key] = keys.get((snapshot.id or 0) - 1)
         found.lane_of[key] = lane
     if keys:
         found.heads[name] = list(keys.values())[-1]

@@ -19,14 +19,14 @@ from lakelens.views.wording import clean
 Spacing: TypeAlias = Literal["time", "even"]
 
 WIDTH, LEFT, RIGHT = 800, 76, 22
-LANE, UP, DOWN, FLAG, FOLD = 28, 44, 34, 18, 34
+LANE, UP, DOWN, FLAG, FOLD = 28, 44, 34, 18, 42
 _MARK = 12  # pixels that a mark keeps
 _ROOMY = 64  # pixels between marks with their words beneath
 _TRUE = 8  # items up to which the axis is true to time
 _SCALE = 34  # pixels of the second scale, right of the marks
 _MOST_ROWS = 3  # of flags
 _MOST_NAME = 20  # characters of a flag
-_CHARACTER = 6.4  # pixels
+_CHARACTER = 7.0  # pixels
 
 
 @dataclass(frozen=True, slots=True)

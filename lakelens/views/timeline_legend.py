@@ -13,7 +13,7 @@ from lakelens.views.timeline_shapes import Shape, draw_kind, list_cut_bars
 from lakelens.views.timeline_words import join_names
 
 _MOST = 8
-_CHARACTER = 6.4
+_CHARACTER = 7.0
 
 
 @dataclass(frozen=True, slots=True)

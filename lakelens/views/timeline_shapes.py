@@ -19,6 +19,7 @@ Shape: TypeAlias = tuple[str, dict[str, Any], str]
 
 _DAY = 86_400_000
 _MOST_LABELS = 12
+_HALF = 4.0  # pixels of half a character
 _LANE_NAME = 10  # characters before it is cut
 _FOR_KIND: dict[Kind, str] = {
     "append": "dot",
@@ -224,7 +225,7 @@ def _tell_place(shape: Shape, item: int, lane: int) -> Shape:
 
 def _draw_fold(x: float, y: float, count: int) -> Iterator[Shape]:
     words = f"{count:,}"
-    width = max(22.0, 8 + 6.2 * len(words))
+    width = max(22.0, 6 + 6.6 * len(words))
     box = {"y": _n(y - 10), "width": _n(width), "height": 16, "rx": 2, "class": "ll-fold"}
     yield "rect", {"x": _n(x - width / 2 + 2), **box}, ""
     yield "rect", {"x": _n(x - width / 2), **box, "y": _n(y - 8)}, ""
@@ -244,9 +245,10 @@ def _draw_axis(layout: Layout) -> Iterator[Shape]:
         near = min((abs(spots[other].item.start - time) for other in beside), default=_DAY // 2)
         words, told = _word_label(time, near, span)
         yield _line(spot.x, y, spot.x, y + 4, "ll-base")
-        yield _text(spot.x, y + 16, words, "middle")
+        x = min(spot.x, WIDTH - _HALF * len(words))
+        yield _text(x, y + 16, words, "middle")
         if told != day:
-            yield _text(spot.x, y + 29, told if number else f"{told} UTC", "middle")
+            yield _text(x, y + 29, told if number else f"{told} UTC", "middle")
         day = told
     for before, spot in itertools.pairwise(spots):
         if spot.is_cut:
