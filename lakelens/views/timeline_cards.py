@@ -10,7 +10,7 @@ from lakelens.model.history import Timeline
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
 from lakelens.views import cells, wording
-from lakelens.views.card import Body, Card, Fold, Note, Picture
+from lakelens.views.card import Body, Card, Column, Fold, Note, Picture
 from lakelens.views.meanings import tell_about
 from lakelens.views.present import describe, one
 from lakelens.views.snapshot_grid import grid_snapshots, word_snapshots
@@ -75,8 +75,13 @@ def _fold_rollbacks(timeline: Timeline) -> Fold:
         )
         for rollback in timeline.rollbacks
     ]
-    names = ("made, UTC!", "from", "back to", "snapshots undone#")
-    grid = cells.grid(names, rows, how="table.history.rollbacks", noun="rollback")
+    columns = (
+        Column("made, UTC", is_short=True, title="when the older snapshot became the current one again"),
+        Column("from", title="the snapshot that was current before"),
+        Column("back to", title="the older snapshot that the table went back to"),
+        Column("snapshots undone", is_number=True, title="how many snapshots the table gave up by it"),
+    )
+    grid = cells.grid(columns, rows, how="table.history.rollbacks", noun="rollback")
     return Fold("Rollbacks", wording.plural(len(rows), "rollback"), lambda: one(grid))
 
 
@@ -118,6 +123,15 @@ def _fold_times(times: dict[datetime, int]) -> Fold:
     newest = sorted(times.items(), reverse=True)
     rows = [(cells.moment(moment), cells.number(count)) for moment, count in islice(newest, display.max_rows)]
     grid = cells.grid(
-        ("written, UTC!", "files#"), rows, how="table.files.to_pandas()", noun="moment", total=len(newest)
+        (
+            Column(
+                "written, UTC", is_short=True, title="when files were last written, as the store tells it"
+            ),
+            Column("files", is_number=True, title="how many files were written in that second"),
+        ),
+        rows,
+        how="table.files.to_pandas()",
+        noun="moment",
+        total=len(newest),
     )
     return Fold("Written", f"last at {wording.moment(newest[0][0])} UTC", lambda: one(grid), opened=True)

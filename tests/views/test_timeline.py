@@ -20,6 +20,7 @@ import lakelens as ll
 from lakelens.model.history import Amounts, Flag, Lane, Mark, Timeline
 from lakelens.model.table import Table
 from lakelens.options import display
+from lakelens.views.present import present
 from lakelens.views.timeline_choice import find_path
 from lakelens.views.timeline_layout import LEFT, WIDTH, lay_out
 from lakelens.views.timeline_legend import word_notes
@@ -28,6 +29,7 @@ from lakelens.views.timeline_words import word_story
 from tests import growth
 from tests.views.lakes import LAKES, PATHS, name_lake, open_lake
 from tests.views.test_hostile import HOSTILE
+from tests.views.test_lakes import list_unexplained
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _ALLOWED = {f"{_SVG}{tag}" for tag in ("svg", "style", "rect", "path", "circle", "text")}
@@ -114,6 +116,13 @@ def test_the_story_in_words() -> None:
     story = word_story(open_table("spark/iceberg/v2-branches-and-tags").history)
     assert "on branches main and audit" in story
     assert "Tags v1/with slash and first. Branch empty-handed without a snapshot to itself." in story
+
+
+@pytest.mark.parametrize(
+    "name", ["iceberg/v2-rollback", "iceberg/v2-cherry-pick", "paimon/expired", "hive/parquet"]
+)
+def test_every_label_has_a_meaning(name: str) -> None:
+    assert list(list_unexplained(present(open_table(f"spark/{name}").history, 2))) == []
 
 
 def test_hive_says_that_it_keeps_no_snapshots() -> None:
