@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.trace import ListingChange, make_traced, read_state, trace_table
-from lakelens.errors import LakeError, Missing, NotATable, Unsupported
+from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.io.frozen import FrozenStore
 from lakelens.io.source import open_source
 from lakelens.io.store import Store
@@ -277,7 +277,7 @@ def _capture_named(target: _Target, references: bool, earlier: _Moment | None) -
         _add_state(
             tables, table, entry.facts if entry.format == "hive" else _name_pointer(entry), references, notes
         )
-    except (NotATable, Missing) as error:  # the catalog knows of it before its directory holds anything
+    except LakeError as error:  # damaged, or the catalog knows of it before its directory holds anything
         notes.append(str(error))
     return _Moment(store, _stamp(store), tables, entry, tuple(notes))
 
