@@ -79,7 +79,7 @@ def _text(x: float, y: float, text: str, anchor: str = "start", name: str = "ll-
 
 def _draw_bars(layout: Layout) -> Iterator[Shape]:
     folded = layout.folding.folded
-    end = WIDTH - RIGHT - 22 if folded else layout.reach
+    end = WIDTH - RIGHT - 32 if folded else layout.reach
     yield _line(LEFT, layout.zero, end, layout.zero, "ll-base")
     halves = (layout.spots[:folded], layout.spots[folded:]) if folded else (layout.spots,)
     for number, (spots, scale) in enumerate(zip(halves, layout.scales, strict=True)):
@@ -89,7 +89,7 @@ def _draw_bars(layout: Layout) -> Iterator[Shape]:
                 yield from shapes
             else:
                 yield from (_tell_place(shape, index, spot.item.marks[0].lane) for shape in shapes)
-        x = float(WIDTH - RIGHT - 18 if number else LEFT - 8)
+        x = float(WIDTH - RIGHT - 28 if number else LEFT - 8)
         anchor = "start" if number else "end"
         if scale.up:
             yield _text(x, layout.zero - max(scale.up / scale.pixel - 8, 14), f"+{brief(scale.up)}", anchor)
