@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from lakelens.display import Displayable
+from lakelens.display import Interactive
 from lakelens.errors import LakeError
 from lakelens.model.comparison import FileCounts, count_by_content
 from lakelens.model.datafile import DataFile, IndexFile
@@ -176,7 +176,7 @@ class IndexChanges:
     removed: tuple[IndexFile, ...] = ()
 
 
-class Diff(Displayable):
+class Diff(Interactive):
     """What changed from `before` (None: from nothing) to `after`. Each part is found when it is first asked for.
 
     `added`, `removed` and `kept` are file sets; `kept` holds today's description of a file, and looking into it reads all

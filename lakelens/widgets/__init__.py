@@ -18,12 +18,17 @@ def make_widget(thing: Any) -> Any:
         raise Unsupported(
             "widgets need anywidget, which is not installed", hint="pip install 'lakelens[notebook]'"
         ) from error
+    from lakelens.model.diff import Diff
     from lakelens.model.history import Timeline
 
     if isinstance(thing, Timeline):
         from lakelens.widgets.timeline import TimelineWidget
 
         return TimelineWidget(thing)
+    if isinstance(thing, Diff):
+        from lakelens.widgets.filediff import FileDiffWidget
+
+        return FileDiffWidget(thing)
     from lakelens.widgets.bytes import BytesWidget
 
     return BytesWidget(thing)

@@ -1,0 +1,197 @@
+"""The files of a diff as a widget: removed left and added right, in groups, to sort, to filter and to look into."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any, cast
+
+import anywidget
+import traitlets
+
+from lakelens.analysis.raising import find_raised
+from lakelens.errors import LakeError
+from lakelens.model.datafile import DataFile
+from lakelens.model.diff import Diff
+from lakelens.model.fileset import FileSet
+from lakelens.options import display
+from lakelens.views.diff_cards import word_counts, word_range
+from lakelens.views.html import common_style, render_card
+from lakelens.views.wording import clean, count, plural, split_ids, visible, word_failure
+from lakelens.widgets.filegroups import Group, Item, Order, filter_items, list_items
+from lakelens.widgets.filerows import FileRows
+
+_LONGEST = 200  # characters of a filter
+_SIDES = ("added", "removed", "kept")
+
+
+@cache
+def _read_static(name: str) -> str:
+    return files("lakelens.widgets").joinpath("static", name).read_text("utf-8")
+
+
+class FileDiffWidget(anywidget.AnyWidget):
+    """The files of a `Diff` to look around in.
+
+    `selected` is the chosen file, its side and its position in that file set (`added/3`, or ""), synced with the browser;
+    `file` is that file. `order` is "size", "rows" or "name"; `filter` keeps the files that hold all its words in their
+    partition, name, content, `bucket=1`, `level=0` or side; `kept` shows the files that were kept as well, which reads every
+    manifest. Keyboard: arrows move and open, Enter chooses or opens, Escape goes back, S sorts, K shows what was kept,
+    / goes to the filter.
+
+    >>> import lakelens as ll
+    >>> table = ll.sample("iceberg")
+    >>> widget = table.diff(table.snapshots[0], table.snapshots[-1]).widget()
+    >>> widget.selected = "added/0"
+    >>> widget.file.content, widget.file.record_count
+    ('data', 1)
+    """
+
+    _esm = _read_static("filediff.js")
+    _css = ""
+
+    view = traitlets.Dict().tag(sync=True)
+    selected = traitlets.Unicode("").tag(sync=True)
+    detail = traitlets.Dict().tag(sync=True)
+    order = traitlets.Enum(("size", "rows", "name"), "size").tag(sync=True)
+    filter = traitlets.Unicode("").tag(sync=True)
+    kept = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, diff: Diff) -> None:
+        self._diff = diff
+        self._rows = FileRows(find_raised(diff))
+        self._version = 0
+        self._dimensions: tuple[str, ...] = ()
+        self._items: list[Item] = []
+        self._message = ""
+        self._sentence = split_ids(visible(f"{word_range(diff)}: {word_counts(diff)}"))
+        self._list_items()
+        style = f"{common_style()}\n{_read_static('filediff.css')}"
+        super().__init__(view=self._write_view(), detail=self._tell(), _css=style)
+        self.on_msg(self._receive)
+        self.observe(self._draw, ["order", "filter", "kept"])
+        self.observe(self._follow, "selected")
+
+    @property
+    def file(self) -> DataFile | None:
+        """The chosen file, None when none is chosen."""
+        return self._find(self.selected)
+
+    def select(self, wanted: DataFile | str | None) -> None:
+        """Choose a file, or the one at a path; None chooses nothing. Raises `KeyError` when the diff does not show it."""
+        if wanted is None:
+            self.selected = ""
+            return
+        for item in self._items:
+            if item.file is wanted or wanted in (item.file.path, item.file.recorded_path):
+                self.selected = f"{item.side}/{item.index}"
+                return
+        raise KeyError(wanted)
+
+    def _list_items(self) -> None:
+        """Every file that can be shown; those that were kept only when they are asked for."""
+        sides: dict[Any, FileSet] = {"removed": self._diff.removed, "added": self._diff.added}
+        self._message = ""
+        if "kept" in self._trait_values and self.kept:
+            try:
+                len(self._diff.kept)
+            except LakeError as error:
+                self._message = f"what was kept cannot be told: {clean(error, 300)}"
+            else:
+                sides["kept"] = self._diff.kept
+        self._dimensions, self._items = list_items(sides)
+
+    def _write_view(self) -> dict[str, Any]:
+        found = filter_items(self._items, self.filter)
+        whole = Group(found, self._dimensions)
+        self._version += 1
+        if not self._items:
+            said = "no file was added or removed"
+        elif len(found) == len(self._items):
+            said = plural(len(found), "file")
+        else:
+            said = f"{count(len(found))} of {plural(len(self._items), 'file')}"
+        return {
+            "version": self._version,
+            "noun": "Files",
+            "sentence": self._sentence,
+            "said": said,
+            "message": self._message,
+            "groups": ", ".join(self._dimensions),
+            "total": self._rows.write_sums(whole),
+            "rows": self._rows.write(whole, cast("Order", self.order)),
+        }
+
+    def _draw(self, change: Any) -> None:
+        if change["name"] == "kept":
+            self._list_items()
+        self.view = self._write_view()
+
+    def _follow(self, _: Any) -> None:
+        self.detail = self._tell()
+
+    def _find(self, key: str) -> DataFile | None:
+        side, _, position = key.partition("/")
+        if side not in _SIDES or not position.isascii() or not position.isdecimal() or len(position) > 12:
+            return None
+        found: FileSet = getattr(self._diff, side)
+        return found[int(position)] if int(position) < len(found) else None
+
+    @traitlets.validate("selected")
+    def _check_selected(self, proposal: Any) -> str:
+        key: str = proposal["value"]
+        if key and self._find(key) is None:
+            raise traitlets.TraitError(f"no file {clean(key, 60)!r} in {self._diff!r}")
+        return key
+
+    @traitlets.validate("filter")
+    def _check_filter(self, proposal: Any) -> str:
+        wanted: str = proposal["value"]
+        if len(wanted) > _LONGEST:
+            raise traitlets.TraitError(f"a filter has at most {_LONGEST} characters")
+        return wanted
+
+    def _tell(self) -> dict[str, str]:
+        """What is said of the chosen file: its card, and the code that leads to it."""
+        found = self.file
+        if found is None:
+            return {"of": "", "html": "", "code": "", "words": ""}
+        side, _, position = self.selected.partition("/")
+        told = {
+            "of": self.selected,
+            "html": "",
+            "code": f"diff.{side}[{int(position)}]",
+            "words": side.upper(),
+        }
+        try:
+            return told | {"html": render_card(found, style=False)}
+        except Exception as error:  # the reader sees why, and can go on
+            if display.strict_views:
+                raise
+            return told | {"words": word_failure(found, error)}
+
+    def _receive(self, _: Any, content: Any, buffers: Any) -> None:
+        """A browser asks for the rows behind a fold."""
+        identifier = content.get("id") if isinstance(content, dict) else None
+        if not isinstance(identifier, str) or content.get("type") != "open":
+            return
+        rows, message = None, "this fold is no longer shown"
+        if content.get("version") == self._version:
+            try:
+                rows = self._rows.open(identifier)
+                message = "" if rows is not None else message
+            except Exception as error:  # the browser waits for an answer, whatever went wrong
+                message = f"cannot be shown: {type(error).__name__}: {clean(error, 300)}"
+        answer = {"type": "rows", "id": identifier, "version": content.get("version")}
+        self.send({**answer, "rows": rows or [], "message": message})
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data, *rest = bundle if isinstance(bundle, tuple) else (bundle,)
+        if data is None:
+            return None
+        data = {**data, "text/html": render_card(self._diff, 1)}
+        return (data, *rest) if rest else data
+
+    def __repr__(self) -> str:
+        return f"<FileDiffWidget +{len(self._diff.added):,} -{len(self._diff.removed):,} files>"
