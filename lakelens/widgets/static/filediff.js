@@ -86,12 +86,14 @@ class Files {
     this.table = make("table", "ll-t");
     this.table.setAttribute("role", "treegrid");
     this.table.setAttribute("aria-label", "files removed and added");
+    this.box = make("div", "ll-box");
+    this.box.append(this.table);
     this.body = make("tbody");
     this.status = make("p", "ll-p ll-told");
     this.status.setAttribute("role", "status");
     this.card = make("div", "ll-detail");
     this.drawBar();
-    this.root.append(this.head, this.bar, this.table, this.status, this.card);
+    this.root.append(this.head, this.bar, this.box, this.status, this.card);
     el.replaceChildren(this.root);
     this.listen();
     this.show();
@@ -160,7 +162,7 @@ class Files {
     this.insert(view.rows, 0);
     this.reach(this.findStop(before) ?? this.items[0]?.stops[0], held);
     if (held && !this.items.length) this.input.focus();
-    this.say(view.message || view.said);
+    this.sayChosen();
   }
 
   showBar(view) {
@@ -206,11 +208,11 @@ class Files {
       const cells = makeCells();
       if (row.kind === "group") this.drawGroup(cells, row);
       else stops.push(...this.drawPair(cells, row.files));
-      cells[0].style.paddingLeft = `${row.depth * 12 + (row.kind === "group" ? 14 : 0)}px`;
+      cells[0].style.paddingLeft = `${row.depth * 12 + (row.kind === "group" ? 18 : 6)}px`;
       tr.append(...cells);
     } else {
       tr.append(...this.drawWide(row, stops));
-      tr.firstChild.style.paddingLeft = `${row.depth * 12}px`;
+      tr.firstChild.style.paddingLeft = `${row.depth * 12 + 6}px`;
     }
     if (row.kind === "group" || row.kind === "more") stops.push(tr);
     if (row.kind === "more") tr.classList.add("ll-more");
@@ -376,12 +378,16 @@ class Files {
     this.mark();
     const parsed = new DOMParser().parseFromString(detail.html, "text/html");
     this.card.replaceChildren(...parsed.body.childNodes);
-    if (!detail.of) {
-      this.say(this.model.get("view").message || this.model.get("view").said);
-      return;
-    }
-    this.say(`${detail.words} `);
-    this.status.append(make("code", "ll-s", detail.code));
+    this.sayChosen();
+  }
+
+  /* What is chosen and the code that leads to it; else how many files there are. */
+  sayChosen() {
+    const view = this.model.get("view");
+    const detail = this.model.get("detail");
+    const told = [view.message, detail.of ? detail.words : view.message ? "" : view.said];
+    this.say(told.filter(Boolean).join("; "));
+    if (detail.of) this.status.append(" ", make("code", "ll-s", detail.code));
   }
 
   say(text) {
