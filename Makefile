@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO ?= demo
+# two at once where there is memory for both; the tests with Spark run alone, after the others
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 if os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") > 6e9 else 1)')
 
 .PHONY: demo test lab check lint types rooms unit notebooks save-notebooks pictures lock clean help
 
@@ -49,7 +51,8 @@ rooms: $(READY)
 
 unit: $(READY)
 	@echo "lakelens: tests (the first run fetches Spark's jars)"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -m "not spark" -n $(WORKERS) --dist loadfile
+	@$(BIN)/python -m pytest -m spark
 
 notebooks: $(READY)
 	@echo "lakelens: notebooks, run again and compared with what they keep (nbval)"
