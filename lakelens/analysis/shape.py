@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from lakelens.analysis.figures import read_figures
 from lakelens.model.datafile import DataFile
 from lakelens.model.snapshot import Snapshot
 
@@ -112,22 +113,10 @@ def fold_groups(groups: Iterable[Group], noun: str, most: int = MOST_GROUPS) -> 
 
 def measure_growth(snapshots: Iterable[Snapshot]) -> list[Moment]:
     """The totals that snapshots record of themselves, oldest first; no manifest is read."""
-    moments = [
-        Moment(
-            snapshot.committed_at,
-            snapshot.operation or "unknown",
-            snapshot.record_count,
-            _parse(snapshot.summary.get("total-data-files")),
-            _parse(snapshot.summary.get("total-files-size")),
-        )
-        for snapshot in snapshots
-        if snapshot.committed_at is not None
-    ]
+    moments = []
+    for snapshot in snapshots:
+        if snapshot.committed_at is not None:
+            told = read_figures(snapshot)
+            operation = snapshot.operation or "unknown"
+            moments.append(Moment(snapshot.committed_at, operation, told.rows, told.files, told.size))
     return sorted(moments, key=lambda moment: moment.committed_at)
-
-
-def _parse(text: str | None) -> int | None:
-    try:
-        return int(text) if text is not None else None
-    except ValueError:
-        return None

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from lakelens.analysis.figures import read_figures
 from lakelens.errors import LakeError
 from lakelens.model.history import Amounts, Flag, Gap, Kind, Lane, Mark, Rollback, Timeline
 from lakelens.model.snapshot import Snapshot
@@ -268,25 +269,19 @@ def read_amounts(snapshot: Snapshot) -> Amounts:
 
     Paimon records the net change of rows alone: it counts as added when it is positive, as removed when it is negative.
     """
-    summary = snapshot.summary
-    net = _parse(summary, "deltaRecordCount")
-    if net is not None:
-        return Amounts(added_rows=max(net, 0), removed_rows=max(-net, 0), rows=snapshot.record_count)
+    told = read_figures(snapshot)
+    if told.net_rows is not None:
+        return Amounts(
+            added_rows=max(told.net_rows, 0), removed_rows=max(-told.net_rows, 0), rows=snapshot.record_count
+        )
     return Amounts(
-        added_rows=_parse(summary, "added-records"),
-        removed_rows=_parse(summary, "deleted-records"),
-        added_files=_parse(summary, "added-data-files"),
-        removed_files=_parse(summary, "deleted-data-files"),
-        added_bytes=_parse(summary, "added-files-size"),
-        removed_bytes=_parse(summary, "removed-files-size"),
-        rows=snapshot.record_count,
-        files=_parse(summary, "total-data-files"),
-        size_bytes=_parse(summary, "total-files-size"),
+        added_rows=told.added_rows,
+        removed_rows=told.removed_rows,
+        added_files=told.added_files,
+        removed_files=told.removed_files,
+        added_bytes=told.added_bytes,
+        removed_bytes=told.removed_bytes,
+        rows=told.rows,
+        files=told.files,
+        size_bytes=told.size,
     )
-
-
-def _parse(summary: Mapping[str, str], key: str) -> int | None:
-    try:
-        return int(summary[key])
-    except (KeyError, ValueError, TypeError):
-        return None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from lakelens.analysis.figures import Figures, read_figures
 from lakelens.model.snapshot import History, Snapshot
 from lakelens.model.table import Table
 from lakelens.views import cells, wording
 from lakelens.views.card import Cell, Fact
-from lakelens.views.figures import Figures, count_by_lists, read_figures
+from lakelens.views.figures import count_by_lists
 
 
 def summarise(table: Table) -> tuple[Fact, ...]:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from lakelens.analysis.figures import Figures
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
 from lakelens.views import cells, wording
 from lakelens.views.card import Cell, Grid
-from lakelens.views.figures import Figures, read_changes
+from lakelens.views.figures import read_changes
 from lakelens.views.raised import Raised, find_raised_by
 
 # label, figure, how to word it
