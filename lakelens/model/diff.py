@@ -53,11 +53,7 @@ class SchemaChange:
     @property
     def words(self) -> str:
         """What happened to it, without its name: `int became long`, `was note`."""
-        if self.kind == "renamed":
-            return f"was {self.before}"
-        if self.kind == "retyped":
-            return f"{self.before} became {self.after}"
-        return str(self.after if self.kind == "added" else self.before)
+        return _word_change(self.kind, self.before, self.after)
 
     def __str__(self) -> str:
         return f"{self.name} {self.kind}: {self.words}"
@@ -82,11 +78,7 @@ class PartitioningChange:
     @property
     def words(self) -> str:
         """What happened to it, without its name."""
-        if self.kind == "renamed":
-            return f"was {self.before}"
-        if self.kind == "changed":
-            return f"{self.before} became {self.after}"
-        return str(self.after if self.kind == "added" else self.before)
+        return _word_change(self.kind, self.before, self.after)
 
     def __str__(self) -> str:
         return f"{self.name} {self.kind}: {self.words}"
@@ -308,6 +300,15 @@ def _list_entries(manifest: Manifest) -> Sequence[Entry]:
         return manifest.entries
     except LakeError:
         return ()
+
+
+def _word_change(kind: str, before: str | None, after: str | None) -> str:
+    """What happened to a column or to a part of the partitioning."""
+    if kind == "renamed":
+        return f"was {before}"
+    if kind in ("retyped", "changed"):
+        return f"{before} became {after}"
+    return str(after if kind == "added" else before)
 
 
 def _word_json(value: Any) -> str:
