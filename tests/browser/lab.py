@@ -17,6 +17,13 @@ import nbformat
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 _WAIT = 60_000  # milliseconds; a cold JupyterLab on two busy cores
 
+_RUN_CELL = """async index => {
+  const panel = window.jupyterapp.shell.currentWidget;
+  await panel.sessionContext.ready;
+  panel.content.activeCellIndex = index;
+  window.jupyterapp.commands.execute('notebook:run-cell');
+}"""
+
 
 class Lab:
     """A running JupyterLab server; `open` gives a page with a notebook in it."""
@@ -104,12 +111,26 @@ class Lab:
         page.locator(f"body[data-jp-theme-light={flag}]").wait_for(state="attached", timeout=_WAIT)
         return panel
 
-    def run_all(self, page: Any) -> None:
-        """Run every cell and wait until the last one has ended; a kernel that is not ready would be asked for."""
-        page.evaluate(
-            "async () => { const app = window.jupyterapp; await app.shell.currentWidget.sessionContext.ready;"
-            " await app.commands.execute('notebook:run-all-cells') }"
-        )
+    def run_cell(self, page: Any, index: int) -> None:
+        """Run one cell of the notebook in front; without waiting for its kernel JupyterLab would ask which one."""
+        page.evaluate(_RUN_CELL, index)
+
+    def run_until(self, page: Any, index: int, words: str) -> None:
+        """Run a cell again until its output says these words: what a widget changed last reaches the kernel a little later.
+
+        A widget's messages wait for the kernel's answer to the one before, a cell does not wait for them.
+        """
+        from playwright.sync_api import TimeoutError as TooLate
+
+        answer = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-OutputArea-output", has_text=words)
+        for _ in range(5):
+            self.run_cell(page, index)
+            try:
+                answer.wait_for(timeout=10_000)
+                return
+            except TooLate:
+                continue
+        answer.wait_for(timeout=1)
 
 
 def _keep_settings(folder: Path) -> None:

@@ -24,13 +24,6 @@ diff = table.diff(table.snapshots[0], table.snapshots[-1])
 widget = diff.widget()
 widget
 """
-# a command that comes before the kernel asks which kernel to take, and waits for ever
-RUN = """async index => {
-  const panel = window.jupyterapp.shell.currentWidget;
-  await panel.sessionContext.ready;
-  panel.content.activeCellIndex = index;
-  window.jupyterapp.commands.execute('notebook:run-cell');
-}"""
 
 
 def reach(page: Any) -> None:
@@ -290,7 +283,7 @@ def test_in_jupyterlab_a_choice_comes_back_as_a_file(lab: Lab, browser: Any) -> 
     page.set_default_timeout(60_000)
     try:
         panel = lab.open(page, "files.ipynb")
-        page.evaluate(RUN, 0)
+        lab.run_cell(page, 0)
         files = panel.locator(".ll-fd")
         files.locator("[data-key]").first.wait_for()
         files.locator("input").click()
@@ -302,7 +295,6 @@ def test_in_jupyterlab_a_choice_comes_back_as_a_file(lab: Lab, browser: Any) -> 
         page.keyboard.press("Enter")
         files.locator(".ll-detail b", has_text="Data file").wait_for()
         assert files.locator("[aria-selected=true]").count() == 1
-        page.evaluate(RUN, 1)
-        panel.locator(".jp-OutputArea-output", has_text="('answer', True, 'added parquet')").wait_for()
+        lab.run_until(page, 1, "('answer', True, 'added parquet')")
     finally:
         page.close()

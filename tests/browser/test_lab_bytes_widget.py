@@ -22,15 +22,6 @@ widget
 """
 
 
-# a command that comes before the kernel asks which kernel to take, and waits for ever
-RUN = """async index => {
-  const panel = window.jupyterapp.shell.currentWidget;
-  await panel.sessionContext.ready;
-  panel.content.activeCellIndex = index;
-  window.jupyterapp.commands.execute('notebook:run-cell');
-}"""
-
-
 def test_a_fold_is_filled_and_a_click_comes_back_as_a_span(lab: Lab, browser: Any) -> None:
     ask = "'answer', widget.span.label, widget.span.value"
     cells = [nbformat.v4.new_code_cell(source) for source in (MAKE, ask)]
@@ -39,7 +30,7 @@ def test_a_fold_is_filled_and_a_click_comes_back_as_a_span(lab: Lab, browser: An
     page.set_default_timeout(60_000)
     try:
         panel = lab.open(page, "widget.ipynb")
-        page.evaluate(RUN, 0)
+        lab.run_cell(page, 0)
         widget = panel.locator(".ll-root [role=treegrid]")
         widget.locator("tr", has_text="block 12").click()
         widget.locator("tr[role=row]", has_text="field 1207").click()
@@ -49,7 +40,6 @@ def test_a_fold_is_filled_and_a_click_comes_back_as_a_span(lab: Lab, browser: An
         assert "field 1208" in page.evaluate("document.activeElement.innerText")
         page.keyboard.press("Enter")
         widget.locator("tr[aria-selected=true]", has_text="field 1208").wait_for()
-        page.evaluate(RUN, 1)
-        panel.locator(".jp-OutputArea-output", has_text="('answer', 'field 1208', 8)").wait_for()
+        lab.run_until(page, 1, "('answer', 'field 1208', 8)")
     finally:
         page.close()

@@ -22,14 +22,6 @@ ASK = (
 )
 ASK_ONE = "'answer', widget.snapshot.id == table.snapshots[1].id"
 
-# a command that comes before the kernel asks which kernel to take, and waits for ever
-RUN = """async index => {
-  const panel = window.jupyterapp.shell.currentWidget;
-  await panel.sessionContext.ready;
-  panel.content.activeCellIndex = index;
-  window.jupyterapp.commands.execute('notebook:run-cell');
-}"""
-
 
 @pytest.fixture
 def shown(lab: Lab, browser: Any) -> Any:
@@ -43,7 +35,7 @@ def test_it_draws_moves_and_what_is_chosen_comes_back(lab: Lab, shown: Any) -> N
     cells = [nbformat.v4.new_code_cell(source) for source in (MAKE, ASK_ONE, ASK)]
     lab.write("timeline.ipynb", cells, trusted=True)
     panel = lab.open(shown, "timeline.ipynb")
-    shown.evaluate(RUN, 0)
+    lab.run_cell(shown, 0)
     timeline = panel.locator(".ll-tl [role=listbox]")
     options = timeline.locator("[role=option]")
     options.nth(4).wait_for()
@@ -56,14 +48,12 @@ def test_it_draws_moves_and_what_is_chosen_comes_back(lab: Lab, shown: Any) -> N
     shown.keyboard.press("ArrowLeft")
     panel.locator(".ll-tl .ll-detail b", has_text="Snapshot").wait_for()
     assert "snapshot" in shown.evaluate("document.activeElement.getAttribute('aria-label')")
-    shown.evaluate(RUN, 1)
-    panel.locator(".jp-OutputArea-output", has_text="('answer', True)").wait_for()
+    lab.run_until(shown, 1, "('answer', True)")
     options.nth(0).click()
     shown.keyboard.press("Shift+End")
     panel.locator(".ll-tl .ll-detail b", has_text="Diff").wait_for()
     assert timeline.locator("[aria-selected=true]").count() == 5
-    shown.evaluate(RUN, 2)
-    panel.locator(".jp-OutputArea-output", has_text="('answer', True, True)").wait_for()
+    lab.run_until(shown, 2, "('answer', True, True)")
 
 
 @pytest.mark.parametrize("trusted", [False, True])
