@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from lakelens.model.scan import FileScan
+
 Columns = tuple[tuple[str, DataType], ...]
 
 
@@ -35,9 +37,15 @@ class FileColumns:
 class FileSet(Displayable, PlottableFiles):
     """Files, told apart by `DataFile.identity`, in a stable order. Read when first looked at."""
 
-    def __init__(self, load: Callable[[], Iterable[DataFile]], columns: Callable[[], FileColumns]) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Iterable[DataFile]],
+        columns: Callable[[], FileColumns],
+        scan: Callable[[], FileScan | None] | None = None,
+    ) -> None:
         self._load = load
         self._load_columns = columns
+        self._plan_scan = scan
 
     @cached_property
     def _files(self) -> dict[Hashable, DataFile]:
@@ -47,6 +55,16 @@ class FileSet(Displayable, PlottableFiles):
     def columns(self) -> FileColumns:
         """The columns that `to_arrow` gives beyond the common ones."""
         return self._load_columns()
+
+    @cached_property
+    def _scan(self) -> FileScan | None:
+        """How the files are read by column, where there are so many that this is sooner done."""
+        scan = None if self._plan_scan is None else self._plan_scan()
+        if scan is None:
+            return None
+        from lakelens.model.scanread import is_worthwhile
+
+        return scan if is_worthwhile(scan) else None
 
     @property
     def is_loaded(self) -> bool:
@@ -115,9 +133,16 @@ class FileSet(Displayable, PlottableFiles):
 
         `stats=False` leaves out bounds and counts, and does not decode them. `columns` names the columns wanted.
         """
+        wanted = None if columns is None else list(columns)
+        if self._scan is not None:
+            from lakelens.model.scanread import read_table
+
+            table = read_table(self._scan, stats, wanted)
+            if table is not None:
+                return table
         from lakelens.model.filetable import build_table
 
-        return build_table(list(self), self.columns, stats=stats, wanted=columns)
+        return build_table(list(self), self.columns, stats=stats, wanted=wanted)
 
     def to_pandas(self, stats: bool = True, columns: Iterable[str] | None = None) -> pd.DataFrame:
         """`to_arrow` as a pandas DataFrame."""
@@ -130,15 +155,22 @@ class FileSet(Displayable, PlottableFiles):
 
         return polars.from_arrow(self.to_arrow(stats, columns))
 
-    def batches(self, size: int = 4096, stats: bool = True) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, size: int = 4096, stats: bool = True, columns: Iterable[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
         """`to_arrow` in record batches of at most `size` files, one at a time; nothing is kept.
 
         Dropped columns are always present, so that every batch has one schema.
         """
+        wanted = None if columns is None else list(columns)
+        if self._scan is not None:
+            from lakelens.model.scanread import stream_batches
+
+            return stream_batches(self._scan, size, stats, wanted)
         from lakelens.model.filetable import iterate_batches
 
         source: Iterable[DataFile] = self if self.is_loaded else self._load()
-        return iterate_batches(source, self.columns, size=size, stats=stats)
+        return iterate_batches(source, self.columns, size=size, stats=stats, wanted=wanted)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)

@@ -32,8 +32,8 @@ _COMMON = (
     ("snapshot_id", "int64"),
     ("manifest", "string"),
 )
-_BOUNDS = (("lower_bounds", "lower"), ("upper_bounds", "upper"))
-_COUNTS = (
+BOUNDS = (("lower_bounds", "lower"), ("upper_bounds", "upper"))
+COUNTS = (
     ("null_counts", "nulls"),
     ("value_counts", "values"),
     ("nan_counts", "nans"),
@@ -52,13 +52,9 @@ def build_table(
     """One row per file, in the order given; see `FileSet.to_arrow`. Raises KeyError for an unknown column."""
     import pyarrow as pa
 
-    names = list_columns(columns, stats=stats)
-    chosen = names if wanted is None else list(wanted)
-    unknown = [name for name in chosen if name not in names]
-    if unknown:
-        raise KeyError(f"no column {unknown[0]!r}; there are {', '.join(names)}")
+    chosen = choose_columns(columns, stats=stats, wanted=wanted)
     arrays = _build_common(files, columns, chosen)
-    if any(name in chosen for name, _ in (*_BOUNDS, *_COUNTS)):
+    if any(name in chosen for name, _ in (*BOUNDS, *COUNTS)):
         arrays |= _build_stats(files, columns, keep_dropped)
     for name, kind in columns.further:
         if name in chosen:
@@ -70,17 +66,45 @@ def list_columns(columns: FileColumns, *, stats: bool) -> list[str]:
     """The column names of the table, in order."""
     names = [name for name, _ in _COMMON if name != "partition_values" or columns.partition]
     if stats:
-        names += [name for name, _ in (*_BOUNDS, *_COUNTS)]
+        names += [name for name, _ in (*BOUNDS, *COUNTS)]
     return names + [name for name, _ in columns.further if name not in names]
 
 
+def choose_columns(columns: FileColumns, *, stats: bool, wanted: Iterable[str] | None) -> list[str]:
+    """The wanted columns in the wanted order; all of them in their own where None is. Raises KeyError for an unknown one."""
+    names = list_columns(columns, stats=stats)
+    chosen = names if wanted is None else list(wanted)
+    unknown = [name for name in chosen if name not in names]
+    if unknown:
+        raise KeyError(f"no column {unknown[0]!r}; there are {', '.join(names)}")
+    return chosen
+
+
+def type_column(name: str, columns: FileColumns) -> pa.DataType:
+    """The Arrow type of a column that is no statistic."""
+    import pyarrow as pa
+
+    if name == "partition_values":
+        return pa.struct([pa.field(field, arrow_type(kind)) for field, kind in columns.partition])
+    common = dict(_COMMON)
+    if name in common:
+        return {"string": pa.string(), "int32": pa.int32(), "int64": pa.int64()}[common[name]]
+    return arrow_type(dict(columns.further)[name])
+
+
 def iterate_batches(
-    files: Iterable[DataFile], columns: FileColumns, *, size: int, stats: bool
+    files: Iterable[DataFile],
+    columns: FileColumns,
+    *,
+    size: int,
+    stats: bool,
+    wanted: Iterable[str] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """`build_table` over `size` files at a time, all batches of one schema."""
+    chosen = choose_columns(columns, stats=stats, wanted=wanted)
     remaining = iter(files)
     while chunk := list(islice(remaining, size)):
-        table = build_table(chunk, columns, stats=stats, keep_dropped=True)
+        table = build_table(chunk, columns, stats=stats, wanted=chosen, keep_dropped=True)
         yield from table.combine_chunks().to_batches()
 
 
@@ -113,9 +137,9 @@ def _build_stats(files: Sequence[DataFile], columns: FileColumns, keep_dropped: 
         return lambda name: [getattr(b[name], attribute) if name in b else None for b in bounds]
 
     counted = tuple((name, DataType("long", "int64")) for name, _ in leaves)
-    arrays = {name: _build_struct(leaves, gather(attribute), len(files)) for name, attribute in _BOUNDS}
+    arrays = {name: _build_struct(leaves, gather(attribute), len(files)) for name, attribute in BOUNDS}
     return arrays | {
-        name: _build_struct(counted, gather(attribute), len(files)) for name, attribute in _COUNTS
+        name: _build_struct(counted, gather(attribute), len(files)) for name, attribute in COUNTS
     }
 
 

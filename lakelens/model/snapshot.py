@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
     from lakelens.model.diff import Diff, IndexChanges
+    from lakelens.model.scan import FileScan
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -139,6 +140,17 @@ class Snapshot(Explainable, Displayable, ABC):
     @abstractmethod
     def files(self) -> FileSet:
         """The live files: data files, and Iceberg's delete files."""
+
+    def scan_files(self) -> FileScan | None:
+        """A plan to read `files` by column, made from the manifest lists alone; None where the format has none.
+
+        It can be pickled: threads and Spark's executors read it manifest by manifest.
+        """
+        return None
+
+    def scan_entries(self) -> FileScan | None:
+        """A plan to read every entry of every manifest, deleted ones included; None where the format has none."""
+        return None
 
     def compare_files(self, before: Snapshot) -> FileComparison:
         """The files against those of an older state, of this table or of a copy of it. Nothing is read until asked for.

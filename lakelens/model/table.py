@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.display import Displayable, PlottableTable
 from lakelens.errors import LakeError, Missing
@@ -19,6 +19,9 @@ from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
 from lakelens.model.tree import StoredFile
 from lakelens.verbs import Analysable
+
+if TYPE_CHECKING:
+    from lakelens.model.scan import FileScan
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -199,6 +202,18 @@ class Table(Analysable, Explainable, Displayable, PlottableTable, ABC):
         from lakelens.model.fileset import FileColumns
 
         return FileSet(lambda: (), FileColumns)
+
+    def scan_entries(self, *, all_snapshots: bool = False) -> FileScan | None:
+        """A plan to read every entry of the current snapshot's manifests, or of every manifest that a snapshot names.
+
+        A manifest that many snapshots name is read once. Reads the manifest lists; None where the format has no manifests.
+        """
+        chosen = self.snapshots if all_snapshots else [self.current] if self.current is not None else []
+        scans = [scan for snapshot in chosen if (scan := snapshot.scan_entries()) is not None]
+        if not scans:
+            return None
+        tasks = {task.path: task for scan in scans for task in scan.tasks}
+        return scans[-1].with_tasks([replace(t, position=n) for n, t in enumerate(tasks.values())])
 
     def snapshot(self, ref: Any) -> Snapshot:
         """The snapshot of an id, a branch or tag name, or a time; a `Snapshot` is returned as it is.

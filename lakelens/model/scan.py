@@ -1,0 +1,159 @@
+"""Reading files and entries by column, manifest by manifest: what `FileSet.to_arrow` and Spark's executors share.
+
+A `FileScan` is a plan: which manifests hold the rows, what columns there are. It is made from manifest lists alone, it can
+be pickled, and the same `read` runs in this process, in a thread, or on an executor::
+
+    scan.tasks          one for each manifest: its place in the order, its size, whether it removes files of others
+    scan.read(tasks)    FileBatch after FileBatch, in the order of the tasks: arrays by column, stats by leaf column
+    scan.removals(…)    Paimon: the identities that DELETE entries take away, with the place of the last such entry
+
+The rows equal those of the record path (`build_table` over `DataFile` objects) exactly.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.model.fileset import FileColumns
+
+#: Bits of an `order` that count the entries of one manifest; those above hold the position of its task.
+ORDER_BITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class ScanTask:
+    """One manifest to read: `position` in the order of the scan, `path` where it lies now, `size_bytes` of the file.
+
+    `entries` is how many entries its list counts (None: not told), `removes` whether some of them may remove files that
+    other manifests add, `line` what the format needs to read it: plain data that can be pickled.
+    """
+
+    position: int
+    path: str
+    size_bytes: int
+    entries: int | None = None
+    removes: bool = False
+    line: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """What is wanted of a scan: `columns` by name, in order (None: all), with bounds and counts or without.
+
+    `entries` asks for every entry of the manifests, deleted ones included, with its `status`; `snapshot_id` is then the
+    entry's, and nothing is merged. `identity` asks for `FileBatch.identity` and `order`.
+    """
+
+    stats: bool = True
+    columns: tuple[str, ...] | None = None
+    entries: bool = False
+    identity: bool = False
+
+    def wants(self, name: str) -> bool:
+        """Whether a column is asked for."""
+        return self.columns is None or name in self.columns
+
+
+@dataclass(frozen=True, slots=True)
+class FileBatch:
+    """Some files by column, in order. `plain` holds every wanted column but the stats, by name.
+
+    `stats` holds the wanted ones of `lower_bounds`, `upper_bounds`, `null_counts`, `value_counts`, `nan_counts` and
+    `column_sizes`: arrays by leaf column, of its Arrow type; a leaf for which no file of the batch has anything is left
+    out of all six. `identity` (binary) tells files apart as `DataFile.identity` does, `order` (int64) is the place of the
+    entry: the task's position shifted by `ORDER_BITS`, plus the entry's number in its manifest.
+    """
+
+    rows: int
+    plain: dict[str, pa.Array]
+    stats: dict[str, dict[str, pa.Array]] = field(default_factory=dict)
+    identity: pa.Array | None = None
+    order: pa.Array | None = None
+
+    def filter(self, mask: Any) -> FileBatch:
+        """The files for which a boolean array holds."""
+        import pyarrow.compute as pc
+
+        kept = {name: array.filter(mask) for name, array in self.plain.items()}
+        stats = {
+            name: {leaf: array.filter(mask) for leaf, array in leaves.items()}
+            for name, leaves in self.stats.items()
+        }
+        return replace(
+            self,
+            rows=int(pc.sum(mask).as_py() or 0),
+            plain=kept,
+            stats=stats,
+            identity=None if self.identity is None else self.identity.filter(mask),
+            order=None if self.order is None else self.order.filter(mask),
+        )
+
+
+class FileScan(ABC):
+    """A plan to read the files of a state, or the entries of its manifests, by column. Reads manifest lists only.
+
+    `columns` are those that files have in Arrow as far as it can be known before a manifest is read.
+    """
+
+    columns: FileColumns
+    tasks: tuple[ScanTask, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all manifests together."""
+        return sum(task.size_bytes for task in self.tasks)
+
+    @property
+    def removes(self) -> bool:
+        """Whether some manifest may remove files that others add, so that `removals` must be asked for first."""
+        return any(task.removes for task in self.tasks)
+
+    @abstractmethod
+    def read(
+        self, tasks: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None = None
+    ) -> Iterator[FileBatch]:
+        """The files of some tasks in their order, in batches of bounded size; `removals` are left out.
+
+        A manifest that cannot be decoded by column goes by the record path; one that cannot be read at all becomes a
+        finding of the table, and what was read before the damage is kept.
+        """
+
+    def removals(self, tasks: Sequence[ScanTask] | None = None) -> pa.Table:
+        """What DELETE entries take away: `identity` (binary, unique) and `order` (int64) of the last such entry.
+
+        `tasks` are those to look at (None: every one that `removes`).
+        """
+        import pyarrow as pa
+
+        schema = pa.schema([("identity", pa.binary()), ("order", pa.int64())])
+        return schema.empty_table()
+
+    @abstractmethod
+    def with_tasks(self, tasks: Sequence[ScanTask]) -> FileScan:
+        """The same scan over other tasks (some of its own, usually)."""
+
+
+def drop_removed(batch: FileBatch, removals: pa.Table | None) -> FileBatch:
+    """The files of a batch that no later DELETE entry removes. The batch needs `identity` and `order`.
+
+    >>> import pyarrow as pa
+    >>> batch = FileBatch(2, {"path": pa.array(["a", "b"])}, {}, pa.array([b"a", b"b"]), pa.array([0, 9]))
+    >>> removals = pa.table({"identity": [b"a", b"b"], "order": [5, 5]})
+    >>> drop_removed(batch, removals).plain["path"].to_pylist()
+    ['b']
+    """
+    import pyarrow.compute as pc
+
+    if removals is None or not removals.num_rows or not batch.rows:
+        return batch
+    assert batch.identity is not None and batch.order is not None
+    found = pc.index_in(batch.identity, value_set=removals["identity"].combine_chunks())
+    last = removals["order"].combine_chunks().take(found)
+    kept = pc.fill_null(pc.greater(batch.order, last), True)
+    return batch if pc.all(kept).as_py() else batch.filter(kept)
