@@ -46,7 +46,7 @@ class TableContext(TableAccess):
         super().__init__(store, Locator(root, folders=FOLDERS, scheme=store.scheme), findings)
         self.layout = Layout(root, branch)
         self.schemas = Schemas(store, self.layout, self.findings)
-        self._external: dict[str, str] = {}
+        self.external: dict[str, str] = {}
         self._lost: list[str] = []
         self._manifests: dict[tuple[str, str], PaimonManifest] = {}
         self._kinds: dict[PaimonField, DataType] = {}
@@ -101,9 +101,9 @@ class TableContext(TableAccess):
         prefix = (
             path[: -len(relative)].rstrip("/") if path.endswith("/" + relative) else path.rpartition("/")[0]
         )
-        now = self._external.get(prefix)
+        now = self.external.get(prefix)
         if now is None:
-            now = self._external[prefix] = self._find_external(prefix, recorded)
+            now = self.external[prefix] = self._find_external(prefix, recorded)
         return f"{now}{path[len(prefix) :]}"
 
     def _find_external(self, prefix: str, recorded: str) -> str:
@@ -126,7 +126,7 @@ class TableContext(TableAccess):
 
     def describe_relocation(self, recorded_location: str | None) -> Relocation:
         """How external roots were mapped so far, and those that are not there."""
-        moved = tuple((recorded, now) for recorded, now in self._external.items() if recorded != now)
+        moved = tuple((recorded, now) for recorded, now in self.external.items() if recorded != now)
         return Relocation(recorded_location, self.layout.root, moved, tuple(self._lost))
 
     def promotions(self, written: PaimonSchema) -> dict[int, Promotion | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -158,6 +158,18 @@ class Schemas:
         """Every readable schema, by id."""
         found = (self.find(number) for number in self.ids)
         return tuple(schema for schema in found if schema is not None)
+
+    def list_documents(self) -> list[tuple[str, Any]]:
+        """The path and the document of every schema that could be read so far, today's among them."""
+        found = {schema.path: schema for schema in (*self.all(), *self._read.values()) if schema is not None}
+        return [(path, schema.raw) for path, schema in found.items() if path is not None]
+
+    def restore(self, documents: Sequence[tuple[str, Any]]) -> None:
+        """Take these documents for all that there are: nothing is listed, and none of them is read again."""
+        for path, raw in documents:
+            schema, _ = parse_schema(raw, path)
+            self._read[schema.id or 0] = schema
+        self.ids = tuple(sorted(self._read))
 
     def find(self, number: int) -> PaimonSchema | None:
         """The schema of an id; None, with a finding, when it is missing or unreadable."""

@@ -31,6 +31,7 @@ from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from lakelens.formats.paimon.scan import PaimonScan
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.explanation import Explanation
 
@@ -121,22 +122,39 @@ class PaimonSnapshot(Snapshot):
     @cached_property
     def files(self) -> FileSet:
         """The live data files: the entries of base and delta, folded. Damaged manifests are findings."""
-        return self._make_set(self._merge)
+        return self._make_set(self._merge, self.scan_files)
 
     @cached_property
     def delta_files(self) -> FileSet:
         """The files that this commit added."""
-        return self._make_set(lambda: [e.file for e in self._entries_of("delta") if e.is_live])
+        return self._make_set(
+            lambda: [e.file for e in self._entries_of("delta") if e.is_live],
+            lambda: self._plan_scan(("delta",), "added"),
+        )
 
     @cached_property
     def removed_files(self) -> FileSet:
         """The files that this commit removed."""
-        return self._make_set(lambda: [e.file for e in self._entries_of("delta") if not e.is_live])
+        return self._make_set(
+            lambda: [e.file for e in self._entries_of("delta") if not e.is_live],
+            lambda: self._plan_scan(("delta",), "removed"),
+        )
 
     @cached_property
     def changelog_files(self) -> FileSet:
         """The changelog files that this commit made; never part of the live files."""
-        return self._make_set(lambda: [e.file for e in self._entries_of("changelog") if e.is_live])
+        return self._make_set(
+            lambda: [e.file for e in self._entries_of("changelog") if e.is_live],
+            lambda: self._plan_scan(("changelog",), "added"),
+        )
+
+    def scan_files(self) -> PaimonScan:
+        """A plan to read `files` by column, made from the base and the delta list alone."""
+        return self._plan_scan(("base", "delta"), "live")
+
+    def scan_entries(self) -> PaimonScan:
+        """A plan to read every entry of the manifests of base, delta and changelog, DELETE entries included."""
+        return self._plan_scan(("base", "delta", "changelog"), "live")
 
     @cached_property
     def index_files(self) -> tuple[PaimonIndexFile, ...]:
@@ -330,8 +348,18 @@ class PaimonSnapshot(Snapshot):
     def _manifests_of(self, found: PaimonManifestList) -> Sequence[PaimonManifest]:
         return self._attempt(lambda: found.manifests, found.path, ())
 
-    def _make_set(self, load: Callable[[], Sequence[DataFile]]) -> FileSet:
-        return FileSet(load, self.context.describe_columns)
+    def _make_set(
+        self, load: Callable[[], Sequence[DataFile]], plan: Callable[[], PaimonScan | None]
+    ) -> FileSet:
+        return FileSet(load, self.context.describe_columns, plan)
+
+    def _plan_scan(self, roles: Sequence[str], kept: str) -> PaimonScan:
+        from lakelens.formats.paimon.scan import PaimonScan, plan_tasks
+
+        lists = [found for role in roles for found in self.manifest_lists if found.role == role]
+        manifests = [manifest for found in lists for manifest in self._manifests_of(found)]
+        columns = self.context.describe_columns()
+        return PaimonScan(self.context, columns, plan_tasks(manifests, kept), kept, (self.id,))
 
     def _attempt(self, action: Callable[[], T], path: str, default: T) -> T:
         """The action's result; damage is a finding, after which totals and deletions are no longer judged."""
