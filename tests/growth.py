@@ -2,7 +2,9 @@
 
 Only metadata grows: the data files that the new entries name do not exist. What is cloned keeps every field that the
 engine wrote; names, ids and counts are changed so that each entry is one of its own. Written with fastavro, independent of
-what reads.
+what reads. Clones of `typed` columns have bounds, counts and sizes that differ from file to file, as real ones do, and
+manifests of a real size (`tests.benchmarks.typed`); with `located` the table says that it lies where it does, so that
+readers that know of no relocation (pyiceberg, Spark) find its manifests.
 """
 
 from __future__ import annotations
@@ -19,7 +21,11 @@ from typing import Any
 
 import fastavro
 
+from tests.benchmarks import typed as typed_growth
+from tests.benchmarks import values
+
 LAKES = Path(__file__).parent / "lakes" / "spark"
+TYPED_ICEBERG = "v2-partition-text"
 _DAY = 86_400_000
 _MARK = "000000000"  # stands in an encoded entry where the number of its clone goes: as long as every number
 _BLOCK = 4_000  # entries of one Avro block
@@ -34,12 +40,19 @@ def grow_iceberg(
     snapshots: int = 0,
     appended: int = 0,
     lake: str = "v2-partition-identity",
+    typed: int = 0,
+    located: bool = False,
 ) -> Path:
     """A copy of an Iceberg table with `files` more files in `manifests` manifests, `columns` more columns (each with bounds
     and counts in each new entry), then `snapshots` more commits, the last of which adds one manifest of `appended` files.
+
+    With `typed` the table has that many columns of mixed types and each new file its own statistics of them; the lake must
+    be partitioned by one text (`TYPED_ICEBERG`), and `manifests=0` starts a new one every eight megabytes.
     """
     root = _copy(LAKES / "iceberg" / lake / "table", target)
     metadata_path = sorted((root / "metadata").glob("*.metadata.json"))[-1]
+    if located:
+        _relocate_iceberg(root, json.loads(metadata_path.read_text())["location"])
     document = json.loads(metadata_path.read_text())
     names = _add_columns(document, columns)
     snapshot = next(s for s in document["snapshots"] if s["snapshot-id"] == document["current-snapshot-id"])
@@ -51,7 +64,19 @@ def grow_iceberg(
     if columns:
         manifest_header = {**manifest_header, "schema": json.dumps(document["schemas"][-1])}
     made = 0
-    for number in range(manifests if files else 0):
+    if typed and files:
+        lines += typed_growth.write_iceberg(
+            folder,
+            document,
+            manifest_header,
+            entries,
+            origin,
+            files=files,
+            manifests=manifests,
+            columns=typed,
+        )
+        _raise_typed_totals(snapshot, files)
+    for number in range(manifests if files and not typed else 0):
         count = files * (number + 1) // manifests - made
         lines.append(
             _write_manifest(
@@ -60,7 +85,7 @@ def grow_iceberg(
         )
         made += count
     _write_avro(folder / Path(snapshot["manifest-list"]).name, header, lines)
-    _raise_totals(snapshot, entries, 0, files)
+    _raise_totals(snapshot, entries, 0, made)
     for number in range(snapshots):
         extra = appended if number == snapshots - 1 else 0
         name = Path(snapshot["manifest-list"]).name
@@ -86,9 +111,13 @@ def grow_paimon(
     snapshots: int = 0,
     appended: int = 0,
     lake: str = "partition-text",
+    typed: int = 0,
 ) -> Path:
     """A copy of a Paimon table with `files` more files in `manifests` base manifests, then `snapshots` more commits, the
     last of which adds `appended` files in its delta list.
+
+    With `typed` the table gets a newer schema of that many columns of mixed types, and each new file its own statistics of
+    them; the lake must be partitioned by one text, and `manifests=0` starts a new one every eight megabytes.
     """
     root = _copy(LAKES / "paimon" / lake / "table", target)
     newest = max((root / "snapshot").glob("snapshot-*"), key=lambda path: int(path.name.split("-")[1]))
@@ -100,8 +129,24 @@ def grow_paimon(
     manifest_header, entries = _read_avro(folder / origin["_FILE_NAME"])
     entries = [entry for entry in entries if entry["_KIND"] == 0]
     made = 0
-    document["totalRecordCount"] += _count_rows(entries, 0, files)
-    for number in range(manifests if files else 0):
+    if typed and files:
+        schema = json.loads((root / "schema" / f"schema-{document['schemaId']}").read_text())
+        document["schemaId"] = schema["id"] = schema["id"] + 1
+        lines += typed_growth.write_paimon(
+            folder,
+            manifest_header,
+            entries[0],
+            origin,
+            schema,
+            files=files,
+            manifests=manifests,
+            columns=typed,
+        )
+        (root / "schema" / f"schema-{schema['id']}").write_text(json.dumps(schema))
+        document["totalRecordCount"] += _count_typed_rows(files)
+    else:
+        document["totalRecordCount"] += _count_rows(entries, 0, files)
+    for number in range(manifests if files and not typed else 0):
         count = files * (number + 1) // manifests - made
         lines.append(
             _write_paimon_manifest(
@@ -135,6 +180,27 @@ def grow_paimon(
 def _copy(lake: Path, target: Path) -> Path:
     shutil.copytree(lake, target)
     return target
+
+
+def _relocate_iceberg(root: Path, recorded: str) -> None:
+    """Write into every document and every Avro file of a table that it lies where it does."""
+    here = str(root.resolve())
+
+    def move(value: Any) -> Any:
+        if isinstance(value, str):
+            return value.replace(recorded, here)
+        if isinstance(value, dict):
+            return {key: move(one) for key, one in value.items()}
+        return [move(one) for one in value] if isinstance(value, list) else value
+
+    for path in (root / "metadata").glob("*.json"):
+        path.write_text(path.read_text().replace(recorded, here))
+    for path in sorted((root / "metadata").glob("*.avro"), key=lambda path: path.name.startswith("snap-")):
+        header, records = _read_avro(path)
+        for record in (moved := [move(record) for record in records]):
+            if "manifest_length" in record:  # manifests were moved before their lists
+                record["manifest_length"] = Path(record["manifest_path"]).stat().st_size
+        _write_avro(path, header, moved)
 
 
 def _read_avro(path: Path) -> tuple[dict[str, str], list[dict[str, Any]]]:
@@ -268,6 +334,21 @@ def _raise_totals(snapshot: dict[str, Any], entries: list[dict[str, Any]], first
     }
     for key in more.keys() & snapshot["summary"].keys():
         snapshot["summary"][key] = str(int(snapshot["summary"][key]) + more[key])
+
+
+def _raise_typed_totals(snapshot: dict[str, Any], files: int) -> None:
+    sizes = sum(int(values.measure_files(numbers).sum()) for numbers in values.iterate_numbers(files))
+    more = {
+        "total-data-files": files,
+        "total-records": _count_typed_rows(files),
+        "total-files-size": sizes,
+    }
+    for key in more.keys() & snapshot["summary"].keys():
+        snapshot["summary"][key] = str(int(snapshot["summary"][key]) + more[key])
+
+
+def _count_typed_rows(files: int) -> int:
+    return sum(int(values.count_rows(numbers).sum()) for numbers in values.iterate_numbers(files))
 
 
 def _count_rows(entries: list[dict[str, Any]], first: int, count: int) -> int:
