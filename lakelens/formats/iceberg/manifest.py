@@ -109,6 +109,8 @@ class IcebergManifest(Manifest):
     @cached_property
     def partition_summary(self) -> tuple[FieldSummary, ...]:  # type: ignore[override]
         """What the list says of each partition field, decoded. Damaged bounds are left out and kept as findings."""
+        if not self.partitions:
+            return ()  # nothing is told, and the id of the spec may stand in the manifest alone
         columns = self._context.specs.columns(self.partition_spec_id) or []
         summaries = []
         for index, stored in enumerate(self.partitions or []):
