@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.fileset import FileColumns
+    from lakelens.model.finding import Findings
 
 #: Bits of an `order` that count the entries of one manifest; those above hold the position of its task.
 ORDER_BITS = 32
@@ -113,6 +114,13 @@ class FileScan(ABC):
     def removes(self) -> bool:
         """Whether some manifest may remove files that others add, so that `removals` must be asked for first."""
         return any(task.removes for task in self.tasks)
+
+    @property
+    def findings(self) -> Findings:
+        """What reading met in this process: of a scan that was pickled, since it was unpickled."""
+        from lakelens.model.finding import Findings
+
+        return Findings()
 
     @abstractmethod
     def read(

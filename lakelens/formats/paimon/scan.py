@@ -13,18 +13,37 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
+from lakelens.formats.paimon.containers import decode_container_arrow
 from lakelens.formats.paimon.context import TableContext
-from lakelens.formats.paimon.manifest import PaimonManifest
-from lakelens.formats.paimon.scan_records import LIVE, batch_entries, choose_entries
+from lakelens.formats.paimon.manifest import PaimonManifest, read_metadata
+from lakelens.formats.paimon.scan_columns import PlainColumns
+from lakelens.formats.paimon.scan_groups import group_rows
+from lakelens.formats.paimon.scan_identity import encode_rows, find_kept
+from lakelens.formats.paimon.scan_records import (
+    LIVE,
+    REMOVED,
+    STATS,
+    batch_entries,
+    choose_entries,
+    list_wanted,
+)
+from lakelens.formats.paimon.scan_rows import EntryRows, Part, count_kinds, cut_parts, make_part
+from lakelens.formats.paimon.scan_stats import StatsColumns
 from lakelens.io.store import Store
 from lakelens.io.tracing import TracingStore
 from lakelens.model.fileset import FileColumns
+from lakelens.model.finding import Findings
 from lakelens.model.manifest import Entry
-from lakelens.model.scan import FileBatch, FileScan, ScanRequest, ScanTask, drop_removed
+from lakelens.model.scan import ORDER_BITS, FileBatch, FileScan, ScanRequest, ScanTask
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: Entries that are built at once.
+BATCH_ROWS = 32_768
+KEYS = ("min_key", "max_key")
+# what Arrow and the checks raise where only the record path can tell what is wrong, or can go on
+_UNFIT = (LakeError, ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError)
 _IDENTITIES = ScanRequest(stats=False, columns=(), entries=True, identity=True)
 
 
@@ -52,14 +71,28 @@ class PaimonScan(FileScan):
         self.fast = fast
         self._lock = threading.RLock()
 
+    @property
+    def findings(self) -> Findings:
+        """See `FileScan.findings`."""
+        return self.context.findings
+
     def read(
         self, tasks: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None = None
     ) -> Iterator[FileBatch]:
         """See `FileScan.read`."""
+        waiting: list[Part] = []
         for task in tasks:
-            batch = self._read_records(task, request, removals is not None)
-            if batch is not None:
-                yield drop_removed(batch, removals)
+            loaded = self._load(task)
+            if loaded is None:
+                yield from self._build_all(waiting, request, removals)
+                waiting = []
+                yield from self._read_records(task, request, removals)
+            elif loaded.rows:
+                waiting.append(loaded)
+                if sum(part.rows for part in waiting) >= BATCH_ROWS:
+                    yield from self._build_all(waiting, request, removals)
+                    waiting = []
+        yield from self._build_all(waiting, request, removals)
 
     def removals(self, tasks: Sequence[ScanTask] | None = None) -> pa.Table:
         """See `FileScan.removals`. Reads the manifests whose lines count DELETE entries."""
@@ -76,18 +109,109 @@ class PaimonScan(FileScan):
         """See `FileScan.with_tasks`."""
         return PaimonScan(self.context, self.columns, tasks, self.kept, self.snapshots, self.fast)
 
-    def _find_removals(self, task: ScanTask) -> pa.Table:
+    def _load(self, task: ScanTask) -> Part | None:
+        """The entries of a manifest by column; none, with a finding, where it is not there. None: ask the record path."""
+        content, record = task.line
+        manifest = PaimonManifest(record, content, self.context)
+        try:
+            data = read_metadata(self.context, manifest.path, manifest.file_size, "manifest list")
+        except LakeError as error:
+            self.context.findings.add_error(error, task.path, self.snapshots)
+            return make_part(task)
+        try:
+            part = Part(task, decode_container_arrow(data, manifest.path, fast=self.fast))
+            added, deleted = count_kinds(EntryRows([part]))
+        except _UNFIT:
+            return None
+        manifest.check_counts(added, deleted)
+        return part
+
+    def _build_all(
+        self, parts: Sequence[Part], request: ScanRequest, removals: pa.Table | None
+    ) -> Iterator[FileBatch]:
+        """The batches of some parts, in pieces of bounded size; a piece that does not decode goes by the record path."""
+        for piece in cut_parts(parts, BATCH_ROWS):
+            try:
+                batch = self._build(EntryRows(piece), request, removals)
+            except _UNFIT:
+                for part in piece:
+                    if len(piece) > 1:
+                        yield from self._build_all([part], request, removals)
+                    else:
+                        yield from self._read_records(part.task, request, removals, part)
+            else:
+                if batch is not None:
+                    yield batch
+
+    def _build(self, rows: EntryRows, request: ScanRequest, removals: pa.Table | None) -> FileBatch | None:
+        """The batch of some entries; None where none of them is in the set."""
+        import numpy as np
+
+        if not request.entries:
+            kinds = rows.find("_KIND", "integer").to_numpy(zero_copy_only=False)
+            chosen = np.flatnonzero((kinds == 1) == (self.kept == REMOVED))
+            rows = rows if len(chosen) == len(rows) else rows.choose(chosen)
+        identity, order = None, None
+        if request.identity or removals is not None:
+            identity, order = encode_rows(rows), self._find_order(rows)
+            kept = find_kept(identity, order, removals)
+            if kept is not None:
+                rows, identity, order = rows.choose(kept), identity.take(kept), order.take(kept)
+        if not len(rows):
+            return None
+        wanted = list_wanted(self.columns, request)
+        names = [*wanted, *(["status"] if request.entries and request.wants("status") else [])]
+        with self._lock:  # what decodes partitions, finds directories and reads schemas is shared
+            plain = PlainColumns(self.context, self.columns, rows).build(names)
+            grouped = [name for name in wanted if name in STATS or name in KEYS]
+            groups = group_rows(self.context, rows) if grouped else None
+        stats: dict[str, dict[str, pa.Array]] = {}
+        if groups is not None:
+            columns = StatsColumns(self.context, self.columns, groups)
+            plain |= {name: columns.build_keys(name) for name in grouped if name in KEYS}
+            stats = columns.build([name for name in grouped if name in STATS])
+        return FileBatch(len(rows), plain, stats, identity, order)
+
+    def _find_order(self, rows: EntryRows) -> pa.Array:
         import pyarrow as pa
 
+        positions = rows.spread([part.task.position for part in rows.parts])
+        return pa.array(positions << ORDER_BITS | rows.find_numbers(), pa.int64())
+
+    def _find_removals(self, task: ScanTask) -> pa.Table:
+        import numpy as np
+        import pyarrow as pa
+
+        part = self._load(task)
+        if part is not None and not part.rows:
+            return super().removals()
+        if part is not None:
+            rows = EntryRows([part])
+            kinds = rows.find("_KIND", "integer").to_numpy(zero_copy_only=False)
+            rows = rows.choose(np.flatnonzero(kinds == 1))
+            return pa.table({"identity": encode_rows(rows), "order": self._find_order(rows)})
         entries = [(n, e) for n, e in enumerate(self._read_entries(task)) if not e.is_live]
         batch = batch_entries(entries, self.columns, _IDENTITIES, task.position)
         return pa.table({"identity": batch.identity, "order": batch.order})
 
-    def _read_records(self, task: ScanTask, request: ScanRequest, ordered: bool) -> FileBatch | None:
-        """A manifest by the record path; None where nothing of it is in the set, or it cannot be read."""
-        with self._lock:  # what decodes partitions, finds directories and reads schemas is shared
-            chosen = choose_entries(self._read_entries(task), None if request.entries else self.kept)
-            return batch_entries(chosen, self.columns, request, task.position, ordered) if chosen else None
+    def _read_records(
+        self, task: ScanTask, request: ScanRequest, removals: pa.Table | None, part: Part | None = None
+    ) -> Iterator[FileBatch]:
+        """A manifest, or a part of it, by the record path; nothing, with a finding, where it cannot be read."""
+        start, stop = (0, None) if part is None else (part.start, part.start + part.rows)
+        with self._lock:
+            numbered = list(enumerate(self._read_entries(task)))[start:stop]
+            chosen = choose_entries(numbered, None if request.entries else self.kept)
+            removed = removals is not None and not request.entries
+            if not chosen:
+                return
+            if removed:
+                light = batch_entries(chosen, self.columns, _IDENTITIES, task.position)
+                kept = find_kept(light.identity, light.order, removals)
+                chosen = chosen if kept is None else [chosen[number] for number in kept.to_pylist()]
+            batch = batch_entries(chosen, self.columns, request, task.position, removed)
+        if batch.rows:
+            yield batch
 
     def _read_entries(self, task: ScanTask) -> Sequence[Entry]:
         content, record = task.line
