@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import rich_click as click
 
-import lakelens as ll
+from lakelens.cli.asked import detail_option, normalise, output_options, storage_option
+from lakelens.cli.exits import remember_place
+from lakelens.cli.output import Output
 from lakelens.errors import LakeError
 
 
@@ -16,26 +18,42 @@ def parse_offset(ctx: click.Context, param: click.Parameter, value: str | None) 
         raise click.BadParameter(f"{value!r} is no byte offset, such as 4096 or 0x1000") from None
 
 
-@click.command("bytes")
-@click.argument("file")
+@click.command("bytes", epilog="lakelens bytes FILE --at 0x1000  ·  lakelens bytes FILE --json -d 3")
+@click.argument("file", type=click.Path())
 @click.option("--at", "offset", callback=parse_offset, metavar="OFFSET", help="show what is around this byte")
 @click.option("--kind", help="what the file is, where its bytes do not tell: hash_index, roaring64, …")
-@click.option(
-    "-d", "--detail", type=click.IntRange(0, 3), default=1, show_default=True, help="how much to show"
-)
-@click.option("--json", "as_json", is_flag=True, help="print the spans as JSON, DETAIL levels deep (3: all)")
-def show_bytes(file: str, offset: int | None, kind: str | None, detail: int, as_json: bool) -> None:
-    """Show every byte of a file with its name: manifests, indexes, deletion vectors, footers."""
+@storage_option
+@detail_option
+@output_options
+def show_bytes(
+    file: str,
+    offset: int | None,
+    kind: str | None,
+    storage: tuple[tuple[str, str], ...],
+    detail: int,
+    output: Output,
+) -> None:
+    """Show every byte of a file with its name: manifests, indexes, deletion vectors, footers.
+
+    With --json the spans are told DETAIL levels deep, all of them for 3. Damage is told in its place.
+    """
+    import lakelens as ll
+
+    remember_place(normalise(file))
     try:
-        explanation = ll.explain_file(file, kind)
+        explanation = ll.explain_file(file, kind, storage_options=dict(storage) or None)
         shown = explanation if offset is None else explanation.at(offset)
     except ValueError as error:
-        raise LakeError(str(error), path=file) from error
-    if not as_json:
-        click.echo(shown.to_text(detail))
-        return
-    from lakelens.views.bytes_json import write_json
+        raise LakeError(str(error), path=file, hint="lakelens bytes --help") from error
+    with output:
+        if output.as_json:
+            from lakelens.views.bytes_json import write_json
 
-    for piece in write_json(shown, None if detail >= 3 else detail):
-        click.echo(piece, nl=False)
-    click.echo()
+            output.tell_pieces(write_json(shown, None if detail >= 3 else detail))
+        else:
+            from lakelens.views.terminal_bytes import print_bytes
+
+            if output.is_plain or detail <= 0:
+                output.tell_lines(shown.to_text(detail).split("\n"))
+            else:
+                print_bytes(output.console, shown, detail)

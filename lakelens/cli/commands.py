@@ -1,25 +1,43 @@
-"""The verbs of the command line. A user's mistake ends with status 2 and one line; nothing is written to a table."""
+"""The verbs of the command line. A user's mistake ends with status 2 and one line; nothing is written to a table.
+
+A verb is a click command in a module of its own, which imports what is heavy where it is needed; `VERBS` names it.
+"""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import rich_click as click
 
 import lakelens as ll
 from lakelens.cli.bytes_command import show_bytes
-from lakelens.errors import LakeError
-from lakelens.views.terminal import print_view
+from lakelens.cli.completing import completion
+from lakelens.cli.exits import Verbs
+from lakelens.cli.file_command import files
+from lakelens.cli.place_commands import find, samples, watch
+from lakelens.cli.snapshot_commands import diff, history, manifests, snapshots
+from lakelens.cli.table_commands import findings, html, refs, schema, show, tree
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Verbs,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="lakelens show sample:iceberg  ·  lakelens files sample:paimon --json  ·  lakelens demo",
+)
 @click.version_option(ll.__version__, prog_name="lakelens")
-def commands() -> None:
-    """Open a data lake table from nothing but its files and see what it is made of."""
+@click.pass_context
+def commands(ctx: click.Context) -> None:
+    """Open a data lake table from nothing but its files and see what it is made of.
+
+    PATH is a directory or a URL, an Iceberg *.metadata.json file, or sample:NAME, one of the tables that ship with lakelens.
+    Exit status: 0; 1 when the table is damaged in what was read; 2 for a mistake, with one line that says what to do.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
-@commands.command()
+@click.command(epilog="lakelens demo playground")
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path), default=Path("demo"))
 def demo(directory: Path) -> None:
     """Insert one line into a Hive, an Iceberg and a Paimon table on local Spark, and show what each wrote."""
@@ -28,54 +46,16 @@ def demo(directory: Path) -> None:
     run_demo(directory)
 
 
-@commands.command()
-@click.argument("path")
-@click.option("-s", "--snapshot", help="id, branch, tag or time: show this snapshot instead of the table")
-@click.option(
-    "-d", "--detail", type=click.IntRange(0, 3), default=1, show_default=True, help="how much to show"
+VERBS = (
+    *(show, snapshots, history, diff),
+    *(manifests, files, schema, refs),
+    *(tree, findings, show_bytes, html),
+    *(find, watch, samples, demo, completion),
 )
-def show(path: str, snapshot: str | None, detail: int) -> None:
-    """Show what a table is made of."""
-    table = ll.open(path)
-    print_view(table if snapshot is None else table.snapshot(snapshot), detail)
-
-
-@commands.command()
-@click.argument("path")
-def tree(path: str) -> None:
-    """Show every file in a table's directory with its role."""
-    print_view(ll.open(path).tree(), 2)
-
-
-@commands.command()
-@click.argument("root")
-@click.option("--depth", default=4, show_default=True, help="how many levels to look at")
-def find(root: str, depth: int) -> None:
-    """List the tables below a directory."""
-    print_view(ll.find(root, depth=depth), 2)
-
-
-@commands.command()
-@click.argument("path")
-@click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
-def html(path: str, target: Path) -> None:
-    """Write a self-contained HTML page about a table."""
-    ll.open(path).to_html(target)
-    click.echo(str(target))
-
-
-commands.add_command(show_bytes)
+for _verb in VERBS:
+    commands.add_command(_verb)
 
 
 def main() -> None:
-    """Run the command line; errors of a lake become one line on standard error."""
-    try:
-        commands(standalone_mode=True)
-    except LakeError as error:
-        click.echo(f"lakelens: {_neutralise(str(error))}", err=True)
-        sys.exit(2)
-
-
-def _neutralise(text: str) -> str:
-    """Control characters shown, not obeyed: the text may quote what lies in a lake."""
-    return "".join(c if c.isprintable() or c == " " else f"\\x{ord(c):02x}" for c in text)
+    """Run the command line."""
+    commands(prog_name="lakelens")

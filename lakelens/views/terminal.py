@@ -48,7 +48,7 @@ def print_on(console: Console, thing: object, detail: int) -> None:
     except Exception as error:
         if display.strict_views:
             raise
-        console.print(_text(word_failure(thing, error)))
+        console.print(make_text(word_failure(thing, error)))
 
 
 def make_card(card: Card, detail: int, width: int = 100) -> RenderableType:
@@ -62,7 +62,7 @@ def make_card(card: Card, detail: int, width: int = 100) -> RenderableType:
     head = _join(told)
     parts: list[RenderableType] = [head]
     if card.place:
-        parts.append(_text(card.place, "dim"))
+        parts.append(make_text(card.place, "dim"))
     if card.facts:
         parts.append(_make_facts(card.facts))
     parts += [make_body(body, detail, width) for body in card.body]
@@ -92,11 +92,11 @@ def make_body(body: Body, detail: int, width: int) -> RenderableType:
     if isinstance(body, Pairs):
         return _make_pairs(body)
     if isinstance(body, Block):
-        return _text(body.text)
+        return make_text(body.text)
     if isinstance(body, Note):
-        return _text(": ".join(filter(None, (body.text, body.code))), _STYLES[body.role])
+        return make_text(": ".join(filter(None, (body.text, body.code))), _STYLES[body.role])
     if isinstance(body, Picture):  # the same stands beside it in words
-        return _text("")
+        return make_text("")
     return make_card(body, detail, width)
 
 
@@ -122,49 +122,49 @@ def _make_grid(grid: Grid, width: int) -> RenderableType:
     from rich.console import Group
 
     kept = [i for i in range(len(grid.columns)) if not any(row[i].bar for row in grid.rows)]
-    table = _make_table(show_header=True)
+    table = make_table(show_header=True)
     for index in kept:
         column = grid.columns[index]
         is_whole = column.is_number or column.is_short
         table.add_column(
-            _text(column.name, "dim"),
+            make_text(column.name, "dim"),
             justify="right" if column.is_number else "left",
             no_wrap=is_whole,
             overflow="fold",
         )
     natural = sum(2 + max(len(row[index].text) for row in grid.rows) for index in kept) if grid.rows else 0
     for row in grid.rows:
-        table.add_row(*(_make_cell(row[index], is_cut=natural > width) for index in kept))
+        table.add_row(*(make_cell(row[index], is_cut=natural > width) for index in kept))
     if not grid.more:
         return table
-    return Group(table, _text(": ".join(filter(None, (grid.more, grid.how))), "dim"))
+    return Group(table, make_text(": ".join(filter(None, (grid.more, grid.how))), "dim"))
 
 
 def _make_pairs(pairs: Pairs) -> Table:
-    table = _make_table(show_header=False)
+    table = make_table(show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, cell in pairs.items:
-        table.add_row(_text(name, "dim"), _make_cell(cell))
+        table.add_row(make_text(name, "dim"), make_cell(cell))
     return table
 
 
-def _make_table(*, show_header: bool) -> Table:
+def make_table(*, show_header: bool) -> Table:
     from rich.table import Table
 
     return Table(box=None, show_header=show_header, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
 
 
-def _make_cell(cell: Cell, *, is_cut: bool = False) -> Text:
+def make_cell(cell: Cell, *, is_cut: bool = False) -> Text:
     text = (
         "".join(f"{part[:8]}…" if is_id else part for part, is_id in split_ids(cell.text))
         if is_cut
         else cell.text
     )
-    return _text(text, _STYLES[cell.role])
+    return make_text(text, _STYLES[cell.role])
 
 
-def _text(text: str, style: str = "") -> Text:
+def make_text(text: str, style: str = "") -> Text:
     from rich.text import Text
 
     return Text(visible(text), style=style, overflow="fold")

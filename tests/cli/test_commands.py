@@ -14,8 +14,9 @@ from rich.console import Console
 
 from lakelens.cli.commands import commands
 from lakelens.cli.demo import tell_inserts
+from tests.unpacked import unpack_samples
 
-SAMPLES = Path(__file__).parents[2] / "lakelens" / "samples" / "tables"
+SAMPLES = unpack_samples()
 
 
 def run(*arguments: str) -> str:
@@ -28,16 +29,16 @@ def run(*arguments: str) -> str:
 def test_show_tree_and_html_of_each_format(name, tmp_path):
     table = str(SAMPLES / name)
     assert name in run("show", table).lower()
-    assert "Storage" in run("tree", table) or "storage" in run("tree", table)
+    assert "referred to by" in run("tree", table)
     page = tmp_path / "page.html"
     run("html", table, str(page))
     parsed = html5lib.HTMLParser(strict=True).parse(page.read_text("utf-8"))
     assert parsed is not None
 
 
-def test_find_lists_every_sample():
+def test_find_lists_the_samples():
     output = run("find", str(SAMPLES))
-    assert all(folder.name in output for folder in SAMPLES.iterdir())
+    assert all(folder.name in output for folder in sorted(SAMPLES.iterdir())[:20])  # as many as are shown
 
 
 @pytest.mark.parametrize("path", ["/nowhere/at/all", str(Path(__file__).parent)])

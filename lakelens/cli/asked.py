@@ -1,0 +1,176 @@
+"""What was asked for: the options that verbs share, and the table that they choose."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import rich_click as click
+
+from lakelens.cli.completing import complete_path, complete_ref
+from lakelens.cli.exits import DAMAGED, end_with, remember_place, word_damage, word_error
+from lakelens.cli.output import Output
+from lakelens.errors import LakeError, Missing, Unsupported
+
+if TYPE_CHECKING:
+    from lakelens.model.snapshot import Snapshot
+    from lakelens.model.table import Table
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+SAMPLE = "sample:"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A table as the command line names it."""
+
+    path: str
+    format: str | None = None
+    branch: str | None = None
+    version: str | None = None
+    storage: tuple[tuple[str, str], ...] = ()
+
+    def open(self) -> Table:
+        """Open it. Raises `LakeError`; what is missing because of an option is the user's mistake."""
+        import lakelens as ll
+
+        remember_place(normalise(self.path))
+        if self.path.startswith(SAMPLE):
+            opened = ll.sample(self.path.removeprefix(SAMPLE))
+            remember_place(opened.location)
+            path = opened.location
+        else:
+            path = self.path
+        try:
+            table = ll.open(
+                path,
+                format=self.format,
+                branch=self.branch,
+                version=self.version,
+                storage_options=dict(self.storage) or None,
+            )
+        except Missing:
+            if self.branch is not None or self.version is not None:
+                remember_place(None)
+            raise
+        if self.version is not None and table.format != "iceberg":
+            raise Unsupported(
+                f"--version chooses an Iceberg metadata file, and this is a {table.format} table",
+                path=table.location,
+                hint="--snapshot",
+            )
+        return table
+
+
+def normalise(path: str) -> str:
+    """The path as errors name it."""
+    return path if "://" in path else os.path.abspath(path.removeprefix("file:"))  # noqa: PTH100
+
+
+def find_snapshot(table: Table, ref: str | None) -> Snapshot | None:
+    """The snapshot of a ref; the current one for None, which may be None itself before the first commit."""
+    if ref is None:
+        return table.current
+    return table.snapshot(ref)
+
+
+@contextmanager
+def answering(table: Table, output: Output) -> Iterator[Output]:
+    """Around a verb's answer: it is written out, then damage that was met on the way ends with status 1 and one line."""
+    with output:
+        yield output
+    damage = word_damage(table.findings, table.location)
+    if damage or output.problems:
+        end_with(damage or word_error(output.problems[0]), DAMAGED)
+
+
+def note_problem(output: Output, make: Callable[[], Any], default: Any = None) -> Any:
+    """What `make` gives; what cannot be read is kept as a problem of the answer, and `default` stands in its place."""
+    try:
+        return make()
+    except LakeError as error:
+        output.problems.append(error)
+        return default
+
+
+def table_options(verb: Verb) -> Verb:
+    """PATH and the options that say which table is meant; the verb gets a `Choice`."""
+    from functools import wraps
+
+    @wraps(verb)
+    def choose(
+        path: str,
+        format: str | None,
+        branch: str | None,
+        version: str | None,
+        storage: tuple[tuple[str, str], ...],
+        **rest: Any,
+    ) -> Any:
+        return verb(Choice(path, format, branch, version, storage), **rest)
+
+    for decorate in reversed(
+        (
+            click.argument("path", shell_complete=complete_path),
+            click.option(
+                "--format", help="hive, iceberg or paimon: take the directory for a table of this format"
+            ),
+            click.option("--branch", metavar="NAME", shell_complete=complete_ref, help="open this branch"),
+            click.option("--version", metavar="N", help="open an older metadata file of an Iceberg table"),
+            storage_option,
+        )
+    ):
+        choose = decorate(choose)
+    return choose  # type: ignore[return-value]
+
+
+def parse_storage(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """KEY=VALUE pairs for fsspec."""
+    pairs = []
+    for text in value:
+        key, equals, held = text.partition("=")
+        if not equals or not key:
+            raise click.BadParameter(f"{text!r} is not KEY=VALUE, such as anon=true")
+        pairs.append((key, held))
+    return tuple(pairs)
+
+
+storage_option = click.option(
+    "--storage-option",
+    "storage",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=parse_storage,
+    help="an option of the storage, as fsspec takes it; may be given more than once",
+)
+snapshot_option = click.option(
+    "-s",
+    "--snapshot",
+    "ref",
+    metavar="REF",
+    shell_complete=complete_ref,
+    help="the snapshot of this id, branch, tag or time, instead of the current one",
+)
+detail_option = click.option(
+    "-d", "--detail", type=click.IntRange(0, 3), default=1, show_default=True, help="how much to show"
+)
+
+
+def output_options(verb: Verb) -> Verb:
+    """`--json` and `--no-pager`; the verb gets an `Output`."""
+    from functools import wraps
+
+    @wraps(verb)
+    def choose(*args: Any, as_json: bool, pages: bool, **rest: Any) -> Any:
+        return verb(*args, output=Output(as_json=as_json, pages=pages), **rest)
+
+    for decorate in (
+        click.option("--pager/--no-pager", "pages", default=True, help="page what is longer than the screen"),
+        click.option("--json", "as_json", is_flag=True, help="one JSON document, every value exact"),
+    ):
+        choose = decorate(choose)
+    return choose  # type: ignore[return-value]

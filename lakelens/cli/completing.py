@@ -1,0 +1,74 @@
+"""Shell completion: `lakelens completion SHELL` prints the script, and the words it completes are found here."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import rich_click as click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from lakelens.errors import LakeError
+
+_MOST = 50
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the script that completes verbs, options, paths, samples, snapshots, branches and tags.
+
+    \b
+    bash:  eval "$(lakelens completion bash)"                                       in ~/.bashrc
+    zsh:   eval "$(lakelens completion zsh)"                                        in ~/.zshrc
+    fish:  lakelens completion fish > ~/.config/fish/completions/lakelens.fish
+    """
+    from lakelens.cli.commands import commands
+
+    made = get_completion_class(shell)
+    assert made is not None
+    source = made(commands, {}, "lakelens", "_LAKELENS_COMPLETE")
+    # click asks the running bash for its version first; the script itself needs no shell to be made
+    click.echo(source.source_template % source.source_vars())
+
+
+def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The names of samples after `sample:`; files and directories are completed by the shell itself."""
+    if not incomplete.startswith("s"):
+        return [CompletionItem(incomplete, type="file")]
+    import lakelens as ll
+
+    names = [f"sample:{one.name}" for one in ll.sample()]
+    found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    return found or [CompletionItem(incomplete, type="file")]
+
+
+def complete_ref(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Branches, tags and the newest snapshots of the table that is named already; no manifest is read."""
+    table = _open_quietly(ctx)
+    if table is None:
+        return []
+    try:
+        told = {ref.name: ref.type for ref in table.refs}
+        if param.name != "branch":
+            newest = table.outline_history(_MOST).newest
+            told |= {str(snapshot.id): snapshot.operation or "" for snapshot in reversed(newest)}
+    except LakeError:
+        return []
+    words = [name for name in told if name.startswith(incomplete) and name.isprintable() and " " not in name]
+    return [CompletionItem(name, help=told[name]) for name in islice(words, _MOST)]
+
+
+def _open_quietly(ctx: click.Context) -> Any:
+    """The table of PATH, if it is given and can be opened."""
+    path = ctx.params.get("path")
+    if not path:
+        return None
+    import lakelens as ll
+
+    try:
+        if str(path).startswith("sample:"):
+            return ll.sample(str(path).removeprefix("sample:"))
+        return ll.open(path)
+    except LakeError:
+        return None

@@ -1,0 +1,123 @@
+"""How a verb ends: its exit status, and one line on standard error that says what to do.
+
+    0    all that was asked for was told
+    1    the table is damaged in what was read for the answer; what can still be read was told
+    2    a user's mistake: a path that is no table, a snapshot that is not there, a wrong option
+    130  interrupted
+
+A reader that closes the pipe (`| head`) ends a verb quietly, with 0.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import rich_click as click
+from click import get_current_context
+
+from lakelens.errors import AccessDenied, Corrupt, LakeError, Missing, NotATable, Unsupported
+from lakelens.model.finding import Finding
+from lakelens.views.wording import clean
+
+DAMAGED, MISTAKEN, INTERRUPTED = 1, 2, 130
+_LONGEST = 2_000
+
+
+class Verbs(click.RichGroup):
+    """The group of all verbs; every error becomes one line and a status, whichever way the verbs are started."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run a verb; a user's mistake in the options is one line too."""
+        if not options.pop("standalone_mode", True):
+            return super().main(*args, standalone_mode=False, **options)  # type: ignore[call-overload]
+        try:
+            sys.exit(super().main(*args, standalone_mode=False, **options) or 0)  # type: ignore[call-overload]
+        except click.ClickException as error:
+            end_with(_word_misuse(error), error.exit_code)
+        except click.Abort:
+            sys.exit(INTERRUPTED)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the chosen verb and write out what it told."""
+        try:
+            super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _close_output()
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+        except LakeError as error:
+            end_with(word_error(error), find_status(error, ctx.obj))
+        except OSError as error:  # a page that cannot be written, a command that cannot be run
+            end_with(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "), MISTAKEN)
+
+
+def remember_place(place: str | None) -> None:
+    """Keep the place that the user named: if it is that which is missing, the table is not damaged."""
+    get_current_context().find_root().obj = place
+
+
+def end_with(line: str, status: int) -> NoReturn:
+    """End with one line on standard error."""
+    tell_aside(line)
+    sys.exit(status)
+
+
+def tell_aside(line: str) -> None:
+    """One line on standard error, harmless: it may quote what lies in a lake."""
+    click.echo(f"lakelens: {clean(line, _LONGEST)}", err=True)
+
+
+def find_status(error: LakeError, asked: object) -> int:
+    """Whether a table is damaged, or who asked for it mistaken: about a path that is not there it depends on whose it is."""
+    if isinstance(error, Corrupt):
+        return DAMAGED
+    if isinstance(error, Missing) and not (asked is None or asked == error.path):
+        return DAMAGED
+    return MISTAKEN
+
+
+def word_error(error: LakeError) -> str:
+    """What is wrong and what to do, in one line."""
+    return str(error) if error.hint else f"{error}; try: {_advise(error)}"
+
+
+def _advise(error: LakeError) -> str:
+    if isinstance(error, Corrupt) and error.path:
+        at = "" if error.offset is None else f" --at {error.offset}"
+        return f"lakelens bytes '{error.path}'{at}"
+    if isinstance(error, NotATable):
+        return "lakelens find DIRECTORY, which lists the tables below a directory"
+    if isinstance(error, Missing):
+        return "check the path; lakelens find DIRECTORY lists the tables below a directory"
+    if isinstance(error, AccessDenied):
+        return "ask for the right to read it, or give credentials with --storage-option KEY=VALUE"
+    if isinstance(error, Unsupported):
+        return "leave the option out, or see lakelens --help"
+    return "lakelens --help"
+
+
+def word_damage(findings: Iterable[Finding], place: str) -> str:
+    """The errors that were met while reading, in one line; empty when there were none."""
+    errors = [finding for finding in findings if finding.severity == "error"]
+    if not errors:
+        return ""
+    more = f" and {len(errors) - 1:,} more" if len(errors) > 1 else ""
+    first = errors[0]
+    return f"{first.path}: damaged: {first.message}{more}; try: lakelens findings '{place}'"
+
+
+def _word_misuse(error: click.ClickException) -> str:
+    ctx = getattr(error, "ctx", None)
+    called = "lakelens" if ctx is None else ctx.command_path
+    message = error.format_message().rstrip(".").replace("\n", " ")
+    return f"{message}; try: {called} --help"
+
+
+def _close_output() -> None:
+    """Let Python's last flush find a place to write to."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)

@@ -1,0 +1,133 @@
+"""`lakelens files PATH`: every live file of a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from lakelens.cli.asked import (
+    Choice,
+    answering,
+    find_snapshot,
+    output_options,
+    snapshot_option,
+    table_options,
+)
+from lakelens.cli.file_rows import STATS, Condition, Row, list_names, parse_conditions, read_rows
+from lakelens.cli.output import Output
+
+if TYPE_CHECKING:
+    from lakelens.model.fileset import FileSet
+    from lakelens.model.table import Table
+    from lakelens.views.card import Cell
+
+_ALWAYS = ("content", "path", "record_count", "size_bytes", "sequence_number")
+_SIZES = ("size_bytes", "content_size_in_bytes")
+_SHORT = ("content", "file_format")
+
+
+@click.command(epilog="lakelens files sample:iceberg --where p=1 --columns path,record_count,upper_bounds")
+@table_options
+@snapshot_option
+@click.option(
+    "-w",
+    "--where",
+    "conditions",
+    multiple=True,
+    metavar="CONDITION",
+    callback=parse_conditions,
+    help="COLUMN=VALUE, also != < <= > >=: a column or a partition field; partition=day=2024-01-01 for a whole "
+    "partition. All of several must hold",
+)
+@click.option("-n", "--limit", type=click.IntRange(0), metavar="N", help="at most so many files")
+@click.option(
+    "-c", "--columns", metavar="NAMES", help="these columns, separated by commas; `all` for every one"
+)
+@output_options
+def files(
+    choice: Choice,
+    ref: str | None,
+    conditions: Sequence[Condition],
+    limit: int | None,
+    columns: str | None,
+    output: Output,
+) -> None:
+    """List the live files of a table: data files, and Iceberg's delete files."""
+    table = choice.open()
+    snapshot = find_snapshot(table, ref)
+    found = table.files if snapshot is None else snapshot.files
+    wanted = _choose_columns(table, found, columns, is_json=output.as_json)
+    rows = read_rows(found, wanted, conditions, limit)
+    with answering(table, output):
+        if output.as_json:
+            from lakelens.cli.table_facts import describe_findings, describe_table
+
+            facts: dict[str, Any] = {"table": describe_table(table)}
+            facts |= {"snapshot_id": None if snapshot is None else snapshot.id}
+            output.tell_json({**facts, "files": rows, "findings": describe_findings(table)})
+            return
+        told = _tell_rows(table, wanted, rows, output)
+        if not told and not output.is_plain:
+            output.tell_line("no file" + (" satisfies this" if conditions else ""), "dim")
+
+
+def _choose_columns(table: Table, files: FileSet, columns: str | None, *, is_json: bool) -> list[str]:
+    names = list_names(files)
+    if columns == "all" or (columns is None and is_json):
+        return names
+    if columns is not None:
+        return [name.strip() for name in columns.split(",") if name.strip()]
+    chosen = list(_ALWAYS)
+    if files.columns.partition:
+        chosen.insert(2, "partition")
+    if table.format == "paimon":
+        chosen[-3:-3] = ["bucket", "level"]
+    if table.format == "hive":
+        chosen.remove("sequence_number")
+    return chosen
+
+
+def _tell_rows(table: Table, names: Sequence[str], rows: Iterator[Row], output: Output) -> int:
+    from lakelens.views.card import Column
+
+    columns = [
+        Column(name, is_number=name not in STATS and _is_number(name), is_short=name in _SHORT)
+        for name in names
+    ]
+    inside = f"{table.location.rstrip('/')}/"
+
+    def make() -> Iterator[tuple[Cell, ...]]:
+        for row in rows:
+            yield tuple(_make_cell(name, row[name], inside, output.is_plain) for name in names)
+
+    return output.tell_rows(columns, make())
+
+
+def _is_number(name: str) -> bool:
+    return name.endswith(("_count", "_bytes", "_number", "_offset")) or name in ("bucket", "level")
+
+
+def _make_cell(name: str, value: Any, inside: str, is_plain: bool) -> Cell:
+    """A value for a reader: a pipe gets it exactly, a terminal sizes in units and paths below the table."""
+    from lakelens.views import cells, wording
+    from lakelens.views.card import Cell
+
+    if value is None:
+        return Cell("null", "mute")
+    if isinstance(value, str):
+        if not is_plain and name.endswith("path"):
+            value = value.removeprefix(inside)
+        if name == "partition" and not value:
+            return Cell("-", "mute")
+        return Cell(wording.clean(value, 100_000), "code")
+    if is_plain or name not in _SIZES:
+        if isinstance(value, dict | list):
+            import json
+
+            from lakelens.cli.json_values import make_plain
+
+            return Cell(wording.clean(json.dumps(make_plain(value), ensure_ascii=False), 100_000))
+        return Cell(wording.value(value))
+    return cells.size(value)

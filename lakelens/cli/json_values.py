@@ -1,0 +1,94 @@
+"""Values as JSON, exactly: what JSON has no type for is text that loses nothing.
+
+integers            numbers, all digits (64 bits and more)
+NaN and infinities  "NaN", "Infinity", "-Infinity"
+decimals            text, "12.50"
+dates and times     ISO 8601 text; with a zone they are UTC and end in Z
+bytes               lower-case hex text, two digits a byte
+UUIDs               text
+maps                objects; where a key is no text, arrays of [key, value]
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+
+def make_plain(value: Any) -> Any:
+    """A value as JSON can tell it.
+
+    >>> make_plain({"a": b"\\x01", "b": Decimal("12.50"), "c": float("nan"), "d": 2**63})
+    {'a': '01', 'b': '12.50', 'c': 'NaN', 'd': 9223372036854775808}
+    """
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else _name_float(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).hex()
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, datetime):
+        return word_time(value)
+    if isinstance(value, Mapping):
+        return _make_object(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        return [make_plain(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: make_plain(getattr(value, f.name)) for f in fields(value) if f.name[0] != "_"}
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def word_time(time: datetime | None) -> str | None:
+    """A time as ISO 8601 text; one with a zone in UTC, ending in Z.
+
+    >>> word_time(datetime(2026, 11, 21, 11, 48, 26, 50000, tzinfo=UTC))
+    '2026-11-21T11:48:26.050000Z'
+    """
+    if time is None:
+        return None
+    if time.tzinfo is None:
+        return time.isoformat()
+    return time.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
+
+
+def write_document(facts: Mapping[str, Any]) -> Iterator[str]:
+    """A JSON document in pieces. A value that is an iterator is an array, one item a line, none of them kept.
+
+    Everything beyond ASCII is escaped, so that nothing in a lake acts on a terminal.
+    """
+    yield "{"
+    for number, (name, held) in enumerate(facts.items()):
+        yield f"{',' if number else ''}\n{json.dumps(name)}: "
+        if isinstance(held, Iterator):
+            yield from _write_array(held)
+        else:
+            yield json.dumps(make_plain(held))
+    yield "\n}\n"
+
+
+def _write_array(items: Iterator[Any]) -> Iterator[str]:
+    yield "["
+    filled = False
+    for item in items:
+        yield f"{',' if filled else ''}\n{json.dumps(make_plain(item))}"
+        filled = True
+    yield "\n]" if filled else "]"
+
+
+def _make_object(value: Mapping[Any, Any]) -> Any:
+    if all(isinstance(key, str) for key in value):
+        return {str(key): make_plain(held) for key, held in value.items()}
+    return [[make_plain(key), make_plain(held)] for key, held in value.items()]
+
+
+def _name_float(value: float) -> str:
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

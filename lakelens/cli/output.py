@@ -1,0 +1,160 @@
+"""Where an answer goes: a terminal in colours and through a pager, a pipe as plain lines, or one JSON document."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from lakelens.cli.pager import Pager
+    from lakelens.views.card import Cell, Column
+
+_MOST_ROWS, _MOST_TEXT = 10_000, 100_000
+
+
+class Output:
+    """The answer of one verb. A context manager: what was told is on its way when the block ends.
+
+    `as_json` says that the verb tells one JSON document with `tell_json`. `problems` are errors that were met and did not
+    stop the answer.
+    """
+
+    def __init__(self, *, as_json: bool = False, pages: bool = True) -> None:
+        self.as_json = as_json
+        self.problems: list[LakeError] = []
+        self._pages = pages
+        self._pager: Pager | None = None
+        self._console: Console | None = None
+
+    def __enter__(self) -> Output:
+        if self._pages and sys.stdout.isatty() and sys.stdin.isatty():
+            from rich.console import Console
+
+            from lakelens.cli.pager import Pager
+
+            self._pager = Pager(Console().height)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pager is not None:
+            self._pager.close()
+
+    @property
+    def console(self) -> Console:
+        """The console; only a terminal has colours and lines drawn."""
+        if self._console is None:
+            from rich.console import Console
+
+            plain: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
+            if self._pager is not None:
+                self._console = Console(file=self._pager, force_terminal=True, **plain)  # type: ignore[arg-type]
+            else:
+                self._console = Console(**plain)
+        return self._console
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether plain lines are told: to a pipe, or to a file."""
+        return not self.console.is_terminal
+
+    def tell_json(self, facts: Mapping[str, Any]) -> None:
+        """Write one JSON document; what is an iterator in it is written item by item."""
+        from lakelens.cli.json_values import write_document
+
+        self.tell_pieces(write_document(facts))
+
+    def tell_pieces(self, pieces: Iterable[str]) -> None:
+        """Write text in pieces, as it is; a line feed at the end is added where there is none."""
+        stream = self._pager if self._pager is not None else sys.stdout
+        piece = ""
+        for piece in pieces:
+            stream.write(piece)
+        if not piece.endswith("\n"):
+            stream.write("\n")
+
+    def tell_view(self, thing: object, detail: int = 1) -> None:
+        """The view of an object: its card, with every list as long as it is."""
+        from lakelens.options import display
+
+        with display.using(max_rows=_MOST_ROWS if detail > 1 else display.max_rows, max_text=self._most_text):
+            self._tell_card(thing, detail)
+
+    def _tell_card(self, thing: object, detail: int) -> None:
+        from lakelens.views.terminal import print_on
+        from lakelens.views.terminal_plain import render_plain
+
+        if detail <= 0:
+            from lakelens.views.wording import clean
+
+            self.tell_line(clean(repr(thing), 2_000))
+        elif self.is_plain:
+            self.tell_lines(render_plain(thing, detail))
+        else:
+            print_on(self.console, thing, detail)
+
+    def tell_rows(self, columns: Iterable[Column], rows: Iterable[tuple[Cell, ...]]) -> int:
+        """Rows below their column names, as they come; how many there were."""
+        from lakelens.views.terminal_list import print_rows, write_rows
+
+        if not self.is_plain:
+            return print_rows(self.console, tuple(columns), rows)
+        told = -1
+        for line in write_rows(tuple(columns), rows):
+            self.tell_line(line)
+            told += 1
+        return told
+
+    def tell_grid(self, make: Any) -> None:
+        """A grid, made where nothing is left out of it for lack of room."""
+        from lakelens.options import display
+        from lakelens.views.terminal_plain import write_plain_body
+
+        with display.using(max_rows=_MOST_ROWS, max_text=self._most_text):
+            grid = make()
+            if self.is_plain:
+                self.tell_lines(write_plain_body(grid, 1))
+            else:
+                from lakelens.views.terminal import make_body
+
+                self.console.print(make_body(grid, 1, self.console.width))
+
+    def tell_line(self, text: str = "", style: str = "") -> None:
+        """One line, of which nothing is obeyed."""
+        from lakelens.views.wording import visible
+
+        if self.is_plain:
+            (self._pager or sys.stdout).write(f"{visible(text)}\n")
+        else:
+            from rich.text import Text
+
+            self.console.print(Text(visible(text), style=style, overflow="fold"))
+
+    def tell_styled(self, pieces: Sequence[tuple[str, str]]) -> None:
+        """One line in pieces, each with its style; a pipe gets the text alone."""
+        from lakelens.views.wording import visible
+
+        if self.is_plain:
+            self.tell_line("".join(text for text, _ in pieces).rstrip())
+            return
+        from rich.text import Text
+
+        self.console.print(Text.assemble(*((visible(text), style) for text, style in pieces)))
+
+    def tell_lines(self, lines: Iterable[str]) -> None:
+        """Lines, one after the other."""
+        for line in lines:
+            self.tell_line(line)
+
+    @property
+    def _most_text(self) -> int:
+        from lakelens.options import display
+
+        return _MOST_TEXT if self.is_plain else display.max_text

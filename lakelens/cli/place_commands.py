@@ -1,0 +1,129 @@
+"""The verbs that tell of places: find a warehouse's tables, list the samples, watch what a command does to storage."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from lakelens.cli.asked import normalise, output_options, storage_option
+from lakelens.cli.completing import complete_path
+from lakelens.cli.exits import DAMAGED, end_with, remember_place, tell_aside
+from lakelens.cli.output import Output
+from lakelens.errors import LakeError
+
+if TYPE_CHECKING:
+    from lakelens.model.trace import Trace
+
+
+@click.command(epilog="lakelens find warehouse  ·  lakelens find s3://bucket/warehouse --depth 2 --json")
+@click.argument("root")
+@click.option(
+    "--depth", type=click.IntRange(0), default=4, show_default=True, help="how many levels to look at"
+)
+@storage_option
+@output_options
+def find(root: str, depth: int, storage: tuple[tuple[str, str], ...], output: Output) -> None:
+    """List the tables below a directory. Directories that cannot be read end with status 1."""
+    import lakelens as ll
+
+    remember_place(normalise(root))
+    catalog = ll.find(root, depth=depth, storage_options=dict(storage) or None)
+    if not len(catalog) and len(catalog.problems) == 1 and catalog.problems[0].path == catalog.root:
+        raise catalog.problems[0]
+    with output:
+        if output.as_json:
+            from lakelens.cli.table_facts import describe_catalog
+
+            output.tell_json(describe_catalog(catalog))
+        else:
+            output.tell_view(catalog, 2)
+    if catalog.problems:
+        more = f" and {len(catalog.problems) - 1:,} more" if len(catalog.problems) > 1 else ""
+        end_with(f"{catalog.problems[0]}{more}; try: lakelens find with a smaller --depth", DAMAGED)
+
+
+@click.command(epilog="lakelens samples  ·  lakelens samples iceberg playground")
+@click.argument("name", required=False)
+@click.argument("directory", required=False, type=click.Path(file_okay=False, path_type=Path))
+@output_options
+def samples(name: str | None, directory: Path | None, output: Output) -> None:
+    """List the small tables that ship with lakelens, or copy the one called NAME into DIRECTORY.
+
+    Wherever a verb takes a PATH, sample:NAME is one.
+    """
+    import lakelens as ll
+
+    known = ll.sample()
+    if name is not None:
+        if name not in [one.name for one in known]:
+            raise LakeError(f"no sample {name!r}", hint="lakelens samples, which lists them")
+        place = known[name].unpack(Path() if directory is None else directory)
+        known_facts = [{"name": name, "path": str(place)}]
+        with output:
+            if output.as_json:
+                output.tell_json({"samples": iter(known_facts)})
+            else:
+                output.tell_line(str(place))
+        return
+    with output:
+        if output.as_json:
+            told = ({"name": one.name, "format": one.format, "story": one.story} for one in known)
+            output.tell_json({"samples": told})
+            return
+        from lakelens.views.card import Cell, Column
+
+        columns = (Column("sample", is_short=True), Column("format", is_short=True), Column("story"))
+        output.tell_rows(columns, ((Cell(one.name), Cell(one.format), Cell(one.story)) for one in known))
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="lakelens watch warehouse -- spark-sql -e 'INSERT INTO t VALUES (1)'",
+)
+@storage_option
+@click.option(
+    "-d", "--detail", type=click.IntRange(0, 3), default=1, show_default=True, help="how much to show"
+)
+@output_options
+@click.argument("path", shell_complete=complete_path)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def watch(
+    path: str, command: tuple[str, ...], storage: tuple[tuple[str, str], ...], detail: int, output: Output
+) -> None:
+    """Run a command and show what it did to a table, or to a warehouse, which need not exist before.
+
+    What the command writes to standard output goes to standard error. Ends with the command's own status.
+    """
+    import lakelens as ll
+
+    command = command[1:] if command[0] == "--" else command
+    if not command:
+        raise click.UsageError("no command after --")
+    remember_place(normalise(path))
+    with ll.watch(path, storage_options=dict(storage) or None) as change:
+        status = _run(command)
+    with output:
+        _tell_trace(change, command, status, detail, output)
+    if status:
+        tell_aside(f"{command[0]}: ended with status {status}; try: what it says above")
+        sys.exit(status if status > 0 else 128 - status)
+
+
+def _run(command: tuple[str, ...]) -> int:
+    try:
+        return subprocess.run(command, stdout=sys.stderr.fileno(), check=False).returncode
+    except (FileNotFoundError, PermissionError) as error:
+        raise LakeError(f"cannot run {command[0]!r}: {error.strerror}", hint="a command after --") from None
+
+
+def _tell_trace(change: Trace, command: tuple[str, ...], status: int, detail: int, output: Output) -> None:
+    if output.as_json:
+        from lakelens.cli.change_facts import describe_trace
+
+        output.tell_json({"command": command, "status": status, **describe_trace(change)})
+    else:
+        output.tell_view(change, detail)

@@ -1,0 +1,253 @@
+"""The verbs that tell of a table as it is: show, schema, refs, findings, tree, html."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from lakelens.cli.asked import (
+    Choice,
+    answering,
+    detail_option,
+    find_snapshot,
+    note_problem,
+    output_options,
+    snapshot_option,
+    table_options,
+)
+from lakelens.cli.output import Output
+
+if TYPE_CHECKING:
+    from lakelens.model.snapshot import Snapshot
+    from lakelens.model.table import Table
+    from lakelens.model.tree import StorageTree
+    from lakelens.views.card import Cell
+
+
+@click.command(epilog="lakelens show sample:iceberg  ·  lakelens show sample:paimon -s 3 -d 2")
+@table_options
+@snapshot_option
+@detail_option
+@output_options
+def show(choice: Choice, ref: str | None, detail: int, output: Output) -> None:
+    """Show what a table, or one of its snapshots, is made of."""
+    table = choice.open()
+    snapshot = None if ref is None else find_snapshot(table, ref)
+    with answering(table, output):
+        if output.as_json:
+            output.tell_json(_describe_whole(table, snapshot, output))
+        else:
+            output.tell_view(table if snapshot is None else snapshot, detail)
+
+
+def _describe_whole(table: Table, snapshot: Snapshot | None, output: Output) -> dict[str, Any]:
+    from lakelens.cli import table_facts as facts
+
+    state = table.current if snapshot is None else snapshot
+    schema = table.schema if snapshot is None else note_problem(output, lambda: snapshot.schema, table.schema)
+    lists = () if state is None else note_problem(output, lambda: state.manifest_lists, ())
+    return {
+        "table": facts.describe_table(table),
+        "evidence": facts.describe_evidence(table),
+        "relocation": facts.describe_relocation(table),
+        "properties": table.properties,
+        "schema": facts.describe_schema(schema),
+        "partitioning": facts.describe_spec(table.partitioning),
+        "refs": [facts.describe_ref(ref) for ref in table.refs],
+        "snapshot_count": table.outline_history(1).count,
+        "snapshot": None if state is None else facts.describe_snapshot(state),
+        "manifest_lists": [
+            {"role": one.role, "path": one.path, "size_bytes": one.size_bytes} for one in lists
+        ],
+        "findings": facts.describe_findings(table),
+    }
+
+
+@click.command(
+    epilog="lakelens schema sample:iceberg-evolution  ·  lakelens schema sample:paimon --all --json"
+)
+@table_options
+@snapshot_option
+@click.option("--all", "every", is_flag=True, help="every schema that the table keeps, not only one")
+@output_options
+def schema(choice: Choice, ref: str | None, every: bool, output: Output) -> None:
+    """Show the columns with their ids and types, and what happened to them."""
+    table = choice.open()
+    snapshot = None if ref is None else find_snapshot(table, ref)
+    with answering(table, output):
+        chosen = table.schema if snapshot is None else snapshot.schema
+        told = list(table.schemas) if every else [chosen]
+        if output.as_json:
+            from lakelens.cli import table_facts as facts
+
+            output.tell_json(
+                {
+                    "table": facts.describe_table(table),
+                    "schemas": (facts.describe_schema(one) for one in told),
+                    "partitioning": facts.describe_spec(table.partitioning),
+                    "findings": facts.describe_findings(table),
+                }
+            )
+            return
+        for one in told:
+            output.tell_view(one, 1)
+
+
+@click.command(epilog="lakelens refs sample:iceberg-branches")
+@table_options
+@output_options
+def refs(choice: Choice, output: Output) -> None:
+    """List branches and tags with the snapshots they point to."""
+    table = choice.open()
+    with answering(table, output):
+        if output.as_json:
+            from lakelens.cli import table_facts as facts
+
+            output.tell_json(
+                {
+                    "table": facts.describe_table(table),
+                    "refs": (facts.describe_ref(ref) for ref in table.refs),
+                    "findings": facts.describe_findings(table),
+                }
+            )
+        elif len(table.refs):
+            from lakelens.views.ref_cards import grid_refs
+
+            output.tell_grid(lambda: grid_refs(table.refs, table))
+        else:
+            output.tell_line("no branch and no tag")
+
+
+@click.command(epilog="lakelens findings sample:iceberg")
+@table_options
+@output_options
+def findings(choice: Choice, output: Output) -> None:
+    """Read every snapshot, manifest list and manifest, and list what is wrong or odd. Errors end with status 1."""
+    table = choice.open()
+    _walk(table, output)
+    with answering(table, output):
+        if output.as_json:
+            from lakelens.cli import table_facts as facts
+
+            output.tell_json(
+                {"table": facts.describe_table(table), "findings": facts.describe_findings(table)}
+            )
+        else:
+            output.tell_view(table.findings, 1)
+
+
+def _walk(table: Table, output: Output) -> None:
+    """Read all metadata; what is damaged becomes a finding, or a problem of the answer."""
+    states: list[Snapshot | None] = [*table.snapshots] or [table.current]
+    for snapshot in states:
+        if snapshot is None:
+            continue
+        for member in ("schema", "manifests", "index_files", "statistics"):
+            note_problem(output, lambda: getattr(snapshot, member))  # noqa: B023 - called at once
+        note_problem(output, lambda: len(snapshot.files))  # noqa: B023
+
+
+@click.command(epilog="lakelens tree sample:paimon  ·  lakelens tree sample:iceberg | grep manifest")
+@table_options
+@click.option("--unreferenced", is_flag=True, help="only what nothing was found to refer to")
+@output_options
+def tree(choice: Choice, unreferenced: bool, output: Output) -> None:
+    """Show every file in a table's directory with its size, its role, and who refers to it."""
+    table = choice.open()
+    with answering(table, output):
+        found = table.tree()
+        stored = [f for f in found if not (unreferenced and f.referenced_by)]
+        stored.sort(key=lambda f: f.relative_path.split("/"))
+        if output.as_json:
+            from lakelens.cli import table_facts as facts
+
+            output.tell_json(
+                {
+                    "table": facts.describe_table(table),
+                    "truncated": found.truncated,
+                    "files": (facts.describe_stored(f) for f in stored),
+                    "findings": facts.describe_findings(table),
+                }
+            )
+            return
+        _tell_tree(found, stored, output)
+
+
+def _tell_tree(tree: StorageTree, stored: list[Any], output: Output) -> None:
+    from lakelens.views.card import Column
+    from lakelens.views.wording import plural, size
+
+    columns = (
+        Column("object"),
+        Column("role", is_short=True),
+        Column("bytes", is_number=True),
+        Column("referred to by"),
+    )
+    rows = _list_flat(stored) if output.is_plain else _list_nested(stored)
+    output.tell_rows(columns, rows)
+    if not output.is_plain:
+        cut = ", the listing was cut" if tree.truncated else ""
+        output.tell_line(
+            f"{plural(len(stored), 'object')}, {size(sum(f.size_bytes for f in stored))}{cut}", "dim"
+        )
+
+
+def _list_flat(stored: list[Any]) -> Iterator[tuple[Cell, ...]]:
+    """One object a line with its whole path, for a pipe."""
+    from lakelens.views.card import Cell
+    from lakelens.views.tree_cards import word_referrers
+    from lakelens.views.wording import clean
+
+    for f in stored:
+        by = word_referrers(f.referenced_by) or "nothing found"
+        yield Cell(clean(f.path, 100_000)), Cell(clean(f.role)), Cell(str(f.size_bytes)), Cell(clean(by))
+
+
+def _list_nested(stored: list[Any]) -> Iterator[tuple[Cell, ...]]:
+    """Directories as lines of their own, what is in them drawn below."""
+    from lakelens.views.card import Cell
+    from lakelens.views.cells import size, text
+    from lakelens.views.tree_cards import word_referrers
+    from lakelens.views.wording import clean
+
+    above: tuple[str, ...] = ()
+    for f in stored:
+        folder, name = posixpath.split(f.relative_path)
+        parts = tuple(folder.split("/")) if folder else ()
+        same = 0
+        while same < min(len(above), len(parts)) and above[same] == parts[same]:
+            same += 1
+        for depth in range(same, len(parts)):
+            yield Cell(f"{'  ' * depth}{clean(parts[depth])}/", "tree"), Cell(""), Cell(""), Cell("")
+        above = parts
+        by = text(word_referrers(f.referenced_by) or "nothing found", "mute" if f.referenced_by else "warn")
+        yield Cell(f"{'  ' * len(parts)}{clean(name)}", "tree"), text(f.role), size(f.size_bytes), by
+
+
+@click.command(epilog="lakelens html sample:paimon page.html")
+@table_options
+@click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "-d", "--detail", type=click.IntRange(1, 3), default=2, show_default=True, help="how much to show"
+)
+@click.option("--json", "as_json", is_flag=True, help="say what was written as one JSON document")
+def html(choice: Choice, target: Path, detail: int, as_json: bool) -> None:
+    """Write a self-contained HTML page about a table: light and dark, printable, no script."""
+    table = choice.open()
+    with answering(table, Output(as_json=as_json, pages=False)) as output:
+        table.to_html(target, detail=detail)
+        if as_json:
+            from lakelens.cli import table_facts as facts
+
+            told = {
+                "table": facts.describe_table(table),
+                "path": str(target),
+                "size_bytes": target.stat().st_size,
+            }
+            output.tell_json({**told, "findings": facts.describe_findings(table)})
+        else:
+            output.tell_line(str(target))
