@@ -15,23 +15,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lakelens.spark.catalog import CatalogEntry, locate
+    from lakelens.spark.frames import entries, files
     from lakelens.spark.local_session import FORMATS, session
     from lakelens.spark.runtime import fetch_jars, find_java, jar_cache, pinned_jars
+    from lakelens.spark.spark_types import spark_schema
 
 __all__ = [
     "FORMATS",
     "CatalogEntry",
+    "entries",
     "fetch_jars",
+    "files",
     "find_java",
     "jar_cache",
     "locate",
     "pinned_jars",
     "session",
+    "spark_schema",
 ]
 
 _HOMES = {
     "CatalogEntry": "catalog",
     "locate": "catalog",
+    "entries": "frames",
+    "files": "frames",
+    "spark_schema": "spark_types",
     "fetch_jars": "runtime",
     "find_java": "runtime",
     "jar_cache": "runtime",

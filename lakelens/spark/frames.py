@@ -1,0 +1,121 @@
+"""Files and entries of one table as Spark DataFrames: planned here, decoded on the executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from lakelens.model.table import Table
+from lakelens.opening import open_table
+from lakelens.spark.planning import ReadPlan, Wanted, find_parallelism, plan_entries, plan_files
+from lakelens.spark.scanning import IDENTITY, ORDER, make_reader
+from lakelens.spark.spark_types import spark_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+def files(
+    table: Any,
+    spark: SparkSession,
+    snapshot: Any = None,
+    *,
+    stats: bool = True,
+    columns: Iterable[str] | None = None,
+    partition: Mapping[str, Any] | None = None,
+    path: str | None = None,
+    strict: bool = True,
+    parallelism: int | None = None,
+) -> DataFrame:
+    """The live files of a snapshot as a DataFrame: the columns of `FileSet.to_arrow`, in Spark's types (`spark_types`).
+
+    `table` is a `Table`, or what `lakelens.open` takes; `snapshot` an id, a branch, a tag or a time (None: the current
+    one). On the driver manifest lists alone are read; executors decode the manifests, each once, in bins of about the same
+    size (`parallelism` is how many are to run at once, as a rule the cluster's own). Nothing is collected. Rows come in no
+    order; columns dropped since are always there. A file that stands in two manifests at once comes twice, as in the
+    engines' own metadata tables.
+
+    `columns` names the columns wanted, `stats=False` leaves bounds and counts out: neither is decoded then, as Spark does
+    not tell what a query goes on to drop. `partition={"day": date(2024, 1, 1)}` (a value, a list of values, None for files
+    without one, or `(low, high)`, both ends included) and `path` (a whole path, a pattern with `*` and `?`, or a prefix that
+    ends in `/`) choose files; manifests that can hold none by what their lists say of partitions are not read.
+
+    Paimon's DELETE entries are taken away by a left-anti join, where there are any. Hive tables have no manifests: the
+    driver lists the files and ships their rows. A manifest that is damaged fails the job; with `strict=False` what can be
+    read of it is there.
+
+    Raises `LakeError` for what cannot be opened or planned, KeyError for an unknown column.
+
+        >>> import lakelens as ll
+        >>> frame = ll.spark.files("warehouse/db/t", spark)                            # doctest: +SKIP
+        >>> frame.groupBy("partition").agg({"size_bytes": "sum"}).show()               # doctest: +SKIP
+    """
+    opened = open_source(table, spark)
+    wanted = Wanted(stats, None if columns is None else tuple(columns), partition, path, strict)
+    chosen = opened.current if snapshot is None else opened.snapshot(snapshot)
+    return build_frame(spark, plan_files(opened, chosen, wanted, parallelism or find_parallelism(spark)))
+
+
+def entries(
+    table: Any,
+    spark: SparkSession,
+    all_snapshots: bool = False,
+    *,
+    stats: bool = True,
+    columns: Iterable[str] | None = None,
+    partition: Mapping[str, Any] | None = None,
+    path: str | None = None,
+    strict: bool = True,
+    parallelism: int | None = None,
+) -> DataFrame:
+    """Every entry of the current snapshot's manifests as a DataFrame, deleted ones included; with `all_snapshots` of every
+    manifest that some snapshot names. Each manifest is read once.
+
+    The columns are those of `files` behind `status`, worded as the format words it; `snapshot_id` is the entry's. The
+    other arguments are those of `files`. Nothing is merged.
+
+    Raises `Unsupported` for a format without manifests.
+    """
+    opened = open_source(table, spark)
+    wanted = Wanted(stats, None if columns is None else tuple(columns), partition, path, strict)
+    return build_frame(
+        spark, plan_entries(opened, all_snapshots, wanted, parallelism or find_parallelism(spark))
+    )
+
+
+def open_source(source: Any, spark: SparkSession | None) -> Table:
+    """A table as it is, or opened; names are looked up in the session's catalogs."""
+    return source if isinstance(source, Table) else open_table(source, spark=spark)
+
+
+def build_frame(spark: SparkSession, plan: ReadPlan) -> DataFrame:
+    """The DataFrame of a plan."""
+    kinds = spark_schema(plan.layout.schema)
+    if not plan.bins:
+        return spark.createDataFrame([], kinds)
+    head = plan.pickle_head()
+    if not plan.removing:
+        return _map_bins(spark, head, plan.bins, "read_files", kinds)
+    added = _map_bins(spark, head, plan.bins, "read_files", _add_merge_fields(kinds))
+    removed = _map_bins(spark, head, plan.removing, "read_removals", _add_merge_fields(None))
+    later = (added[IDENTITY] == removed[IDENTITY]) & (added[ORDER] < removed[ORDER])
+    return added.join(removed, later, "left_anti").drop(IDENTITY, ORDER)
+
+
+def _map_bins(
+    spark: SparkSession, head: bytes, bins: tuple[bytes, ...], part: str, schema: StructType
+) -> DataFrame:
+    """One task for each bin: the numbers of the bins are the rows that executors turn into files."""
+    count = len(bins)
+    return spark.range(0, count, 1, count).mapInArrow(make_reader(head, bins, part), schema)
+
+
+def _add_merge_fields(schema: StructType | None) -> StructType:
+    from pyspark.sql.types import BinaryType, LongType, StructField, StructType
+
+    merge = [StructField(IDENTITY, BinaryType()), StructField(ORDER, LongType())]
+    return StructType([*(schema or StructType()), *merge])
+
+
+__all__ = ["build_frame", "entries", "files", "open_source"]

@@ -1,0 +1,211 @@
+"""Planning on the driver: which manifests, in which bins, with what columns. Manifest lists alone are read for it.
+
+A `ReadPlan` is what travels: the scan without its tasks, pickled once, and the tasks bin by bin, so that an executor
+unpickles its own bins only. Formats without manifests (Hive) are listed on the driver; their rows travel as Arrow instead.
+"""
+
+from __future__ import annotations
+
+import heapq
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import Unsupported
+from lakelens.model.filetable import list_columns
+from lakelens.model.pruning import Selection, select_files
+from lakelens.model.scan import FileScan, ScanRequest, ScanTask
+from lakelens.model.scanread import Layout, lay_out
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.model.fileset import FileColumns, FileSet
+    from lakelens.model.manifest import Manifest
+    from lakelens.model.snapshot import Snapshot
+    from lakelens.model.table import Table
+
+#: About this many bytes of manifests make a bin.
+BIN_BYTES = 4 * 1024 * 1024
+#: Below this a bin is not worth a task of its own, however many cores are idle.
+SMALL_BIN_BYTES = 256 * 1024
+_ROWS_OF_A_BIN = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlan:
+    """What executors need to read files or entries. `bins` are pickled tasks (or rows in Arrow's stream format, with
+    `scan` None), `removing` those of the manifests that may remove files of others.
+
+    `request` has the columns that are read, `layout` those that are given, `selection` the files that are meant.
+    """
+
+    layout: Layout
+    request: ScanRequest
+    selection: Selection = field(default_factory=Selection)
+    scan: FileScan | None = None
+    bins: tuple[bytes, ...] = ()
+    removing: tuple[bytes, ...] = ()
+    strict: bool = True
+
+    def pickle_head(self) -> bytes:
+        """Everything but the bins, pickled."""
+        return pickle.dumps(replace(self, bins=(), removing=()), pickle.HIGHEST_PROTOCOL)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a user asks for: columns and statistics, the files that are meant, and what a damaged manifest does."""
+
+    stats: bool = True
+    columns: tuple[str, ...] | None = None
+    partition: Mapping[str, Any] | None = None
+    path: str | None = None
+    strict: bool = True
+
+
+def plan_files(table: Table, snapshot: Snapshot | None, wanted: Wanted, parallelism: int) -> ReadPlan:
+    """The plan of the files of a snapshot (None: of a table before its first commit)."""
+    scan = None if snapshot is None else snapshot.scan_files()
+    if scan is None:
+        return _plan_rows(table.files if snapshot is None else snapshot.files, wanted)
+    return _plan_scan(scan, table, [] if snapshot is None else [snapshot], wanted, parallelism)
+
+
+def plan_entries(table: Table, all_snapshots: bool, wanted: Wanted, parallelism: int) -> ReadPlan:
+    """The plan of the entries of the current snapshot's manifests, or of every manifest that a snapshot names.
+
+    Raises `Unsupported` where the format has no manifests.
+    """
+    scan = table.scan_entries(all_snapshots=all_snapshots)
+    snapshots = list(table.snapshots) if all_snapshots else [table.current] if table.current else []
+    if scan is None and snapshots:
+        raise Unsupported(f"{table.format} tables have no manifests, so no entries", path=table.location)
+    if scan is None:
+        columns = table.files.columns
+        request = _request(columns, wanted, entries=True)
+        return ReadPlan(lay_out(columns, request), request)
+    return _plan_scan(scan, table, snapshots, wanted, parallelism, entries=True)
+
+
+def fill_bins(tasks: Sequence[ScanTask], count: int) -> list[list[ScanTask]]:
+    """Tasks in at most `count` bins of about the same size: the largest first, each into the emptiest bin.
+
+    >>> tasks = [ScanTask(n, "m", size) for n, size in enumerate([5, 9, 4, 1])]
+    >>> [[task.size_bytes for task in one] for one in fill_bins(tasks, 2)]
+    [[9, 1], [5, 4]]
+    """
+    bins: list[list[ScanTask]] = [[] for _ in range(min(count, len(tasks)))]
+    emptiest = [(0, number) for number in range(len(bins))]
+    for task in sorted(tasks, key=lambda task: (-task.size_bytes, task.position)):
+        size, number = heapq.heappop(emptiest)
+        bins[number].append(task)
+        heapq.heappush(emptiest, (size + max(task.size_bytes, 1), number))
+    for one in bins:
+        one.sort(key=lambda task: task.position)
+    return bins
+
+
+def count_bins(size_bytes: int, parallelism: int) -> int:
+    """How many bins manifests of so many bytes make: one for a few megabytes, and one for each core where that pays.
+
+    >>> count_bins(0, 8), count_bins(1_000_000, 8), count_bins(10_000_000, 8), count_bins(1_000_000_000, 8)
+    (1, 3, 8, 239)
+    """
+    by_size = -(-size_bytes // BIN_BYTES)
+    return max(1, by_size, min(parallelism, size_bytes // SMALL_BIN_BYTES))
+
+
+def find_parallelism(spark: Any) -> int:
+    """How many tasks a cluster runs at once; where the session does not tell (Spark Connect), a small guess."""
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except Exception:  # Spark Connect has no context, and says so by errors of its own
+        told = spark.conf.get("spark.default.parallelism", None)
+        return int(told) if told and told.isdigit() else 8
+
+
+def _plan_scan(
+    scan: FileScan,
+    table: Table,
+    snapshots: Sequence[Snapshot],
+    wanted: Wanted,
+    parallelism: int,
+    entries: bool = False,
+) -> ReadPlan:
+    selection = select_files(scan.columns, wanted.partition, wanted.path)
+    tasks: Sequence[ScanTask] = scan.tasks
+    if selection.partition:
+        specs = {spec.id: spec for spec in (*table.specs, table.partitioning)}
+        tasks = selection.prune_tasks(tasks, _name_manifests(snapshots), specs)
+    request = _request(scan.columns, wanted, entries)
+    layout = lay_out(scan.columns, request)
+    removing = [] if entries else [task for task in tasks if task.removes]
+    return ReadPlan(
+        layout,
+        _add_columns(request, selection.columns, identity=bool(removing)),
+        selection,
+        scan.with_tasks(()),
+        _pack(tasks, parallelism),
+        _pack(removing, parallelism),
+        wanted.strict,
+    )
+
+
+def _name_manifests(snapshots: Iterable[Snapshot]) -> dict[str, Manifest]:
+    return {manifest.path: manifest for snapshot in snapshots for manifest in snapshot.manifests}
+
+
+def _pack(tasks: Sequence[ScanTask], parallelism: int) -> tuple[bytes, ...]:
+    bins = fill_bins(tasks, count_bins(sum(task.size_bytes for task in tasks), parallelism))
+    return tuple(pickle.dumps(tuple(one), pickle.HIGHEST_PROTOCOL) for one in bins)
+
+
+def _request(columns: FileColumns, wanted: Wanted, entries: bool) -> ScanRequest:
+    """A request for the wanted columns, in their order. Raises KeyError for an unknown one."""
+    names = [*(["status"] if entries else []), *list_columns(columns, stats=wanted.stats)]
+    chosen = tuple(names) if wanted.columns is None else wanted.columns
+    unknown = [name for name in chosen if name not in names]
+    if unknown:
+        raise KeyError(f"no column {unknown[0]!r}; there are {', '.join(names)}")
+    return ScanRequest(wanted.stats, chosen, entries)
+
+
+def _add_columns(request: ScanRequest, further: Sequence[str], identity: bool) -> ScanRequest:
+    """The request with the columns that a selection needs as well."""
+    assert request.columns is not None
+    missing = tuple(name for name in further if name not in request.columns)
+    return replace(request, columns=request.columns + missing, identity=identity)
+
+
+def _plan_rows(files: FileSet, wanted: Wanted) -> ReadPlan:
+    """Files that no manifest names, listed here: their rows travel in portions."""
+    columns = files.columns
+    selection = select_files(columns, wanted.partition, wanted.path)
+    request = _request(columns, wanted, entries=False)
+    layout = lay_out(columns, request)
+    read = _add_columns(request, selection.columns, identity=False)
+    assert read.columns is not None
+    batches = files.batches(_ROWS_OF_A_BIN, wanted.stats, read.columns)
+    bins = tuple(_write_stream(batch) for batch in _select_rows(batches, selection, layout.schema.names))
+    return ReadPlan(layout, request, bins=bins)
+
+
+def _select_rows(
+    batches: Iterable[pa.RecordBatch], selection: Selection, names: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        chosen = selection.choose(batch.column)
+        kept = batch if chosen is None else batch.filter(chosen)
+        if kept.num_rows:
+            yield kept.select(list(names))
+
+
+def _write_stream(batch: pa.RecordBatch) -> bytes:
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())

@@ -1,0 +1,128 @@
+"""What executors run: bins of manifests to record batches that Spark reads. One thread, one manifest after another.
+
+`make_reader` and the readers of the data source hold plain bytes and import lakelens when they are called, so that an
+executor without it says so in one line.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError
+from lakelens.model.scan import FileBatch, ScanTask
+from lakelens.model.scanread import assemble_batch
+from lakelens.spark.spark_types import carrier_schema, carry_batch
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.spark.planning import ReadPlan
+
+Reader = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
+
+#: Columns of a row's identity and of its place, where rows are merged by Spark.
+IDENTITY, ORDER = "__lakelens_identity", "__lakelens_order"
+
+# Spark turns a batch into rows at once: many columns, fewer rows.
+_BATCH_BYTES = 4 * 1024 * 1024
+
+
+def make_reader(head: bytes, bins: Sequence[bytes], part: str = "read_files") -> Reader:
+    """A function for `mapInArrow` over the numbers of bins. `part` names the function here that reads a bin.
+
+    It is a closure over bytes: Spark ships it by value, so that it runs, and can say what is missing, without lakelens.
+    """
+    packed = tuple(bins)
+
+    def read(batches: Iterable[Any]) -> Iterator[Any]:
+        try:
+            from lakelens.spark import scanning
+        except ImportError as error:
+            raise RuntimeError(
+                f"lakelens cannot be imported on this executor ({error}): ship it and what it needs with "
+                "spark.archives, or install it there (docs/spark.md of lakelens)"
+            ) from None
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from getattr(scanning, part)(head, packed[number])
+
+    return read
+
+
+def read_files(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
+    """The rows of a bin, in batches of bounded size; with identity and place where Spark is to merge them."""
+    plan = load_plan(head)
+    if plan.scan is None:
+        yield from _read_stream(packed)
+        return
+    schema = carrier_schema(plan.layout.schema)
+    for task in pickle.loads(packed):
+        for batch in read_task(plan, task):
+            rows = carry_batch(assemble_batch(batch, plan.layout), schema)
+            yield from cut_batch(_add_identity(rows, batch) if plan.request.identity else rows)
+
+
+def read_removals(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
+    """What the DELETE entries of a bin take away: identity and place."""
+    import pyarrow as pa
+
+    plan = load_plan(head)
+    assert plan.scan is not None
+    for task in pickle.loads(packed):
+        removals = plan.scan.removals([task])
+        _check_damage(plan)
+        schema = pa.schema([(IDENTITY, pa.binary()), (ORDER, pa.int64())])
+        yield from removals.rename_columns([IDENTITY, ORDER]).cast(schema).combine_chunks().to_batches()
+
+
+def read_task(plan: ReadPlan, task: ScanTask) -> Iterator[FileBatch]:
+    """The batches of one manifest, without the files that are not meant. Raises `LakeError` for a damaged one."""
+    assert plan.scan is not None
+    for batch in plan.scan.read([task], plan.request):
+        chosen = plan.selection.filter_batch(batch)
+        if chosen.rows:
+            yield chosen
+    _check_damage(plan)
+
+
+def cut_batch(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A record batch in slices of a few megabytes."""
+    rows = batch.num_rows
+    size = max(1, rows * _BATCH_BYTES // max(batch.nbytes, 1))
+    for start in range(0, rows, size):
+        yield batch.slice(start, size)
+
+
+@lru_cache(maxsize=4)
+def load_plan(head: bytes) -> ReadPlan:
+    """The plan of some bytes, unpickled once in each worker."""
+    plan: ReadPlan = pickle.loads(head)
+    return plan
+
+
+def _check_damage(plan: ReadPlan) -> None:
+    """Raise what is damaged, unless the plan goes past it: findings of an executor are seen by nobody.
+
+    All findings of this process are looked at: a task that is tried again must fail again.
+    """
+    if plan.strict and plan.scan is not None:
+        for finding in plan.scan.findings:
+            if finding.severity == "error":
+                raise LakeError(finding.message, path=finding.path, hint="strict=False goes past it")
+
+
+def _add_identity(rows: pa.RecordBatch, batch: FileBatch) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    arrays = [*rows.columns, batch.identity, batch.order]
+    return pa.RecordBatch.from_arrays(arrays, names=[*rows.schema.names, IDENTITY, ORDER])
+
+
+def _read_stream(packed: bytes) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    for batch in pa.ipc.open_stream(packed):
+        yield from cut_batch(carry_batch(batch, carrier_schema(batch.schema)))
