@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, overload
 
 from lakelens.display import Displayable
@@ -69,19 +70,34 @@ class Catalog(Sequence[FoundTable], Displayable):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sample(Displayable):
-    """One table that ships with the package: its name, its format, and what happened to it."""
+    """One table that ships with the package: its name, its format, what it shows, and what happened to it.
+
+    `script` is the source text of what made it, the command first; `size_bytes` and `files` count it unpacked.
+    """
 
     name: str
     format: str
+    feature: str
     story: str
+    script: str = field(compare=False)
+    size_bytes: int
+    files: int
     opener: Callable[[str], Table] = field(compare=False)
+    unpacker: Callable[[str, Path | None], Path] = field(compare=False)
 
     def open(self) -> Table:
         """Copy the table to a temporary directory, which lasts as long as this process, and open it there."""
         return self.opener(self.name)
 
+    def unpack(self, directory: str | os.PathLike[str] | None = None) -> Path:
+        """Copy the table into a directory, as a directory of its own name, and give its path. None: a temporary one.
+
+        Raises `LakeError` when there is something of that name already.
+        """
+        return self.unpacker(self.name, None if directory is None else Path(directory))
+
     def __repr__(self) -> str:
-        return f"<Sample {self.name} ({self.format})>"
+        return f"<Sample {self.name} ({self.format}: {self.feature})>"
 
 
 class Samples(Sequence[Sample], Displayable):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from lakelens.model.catalog import Catalog, FoundTable, Sample, Samples
+from lakelens.options import display
 from lakelens.views import cells, wording
-from lakelens.views.card import Card, Fold
+from lakelens.views.card import Block, Card, Fold
 from lakelens.views.present import describe, one
 
 
@@ -43,9 +44,19 @@ def describe_found(found: FoundTable, detail: int = 1) -> Card:
 
 @describe.register
 def describe_samples(samples: Samples, detail: int = 1) -> Card:
-    """The tables that ship with the package, each with its story."""
-    rows = [(cells.code(one.name), cells.text(one.format), cells.text(one.story)) for one in samples]
-    listed = cells.grid(("name", "format", "story"), rows, how="iterate over it", noun="sample")
+    """The tables that ship with the package, each with what it shows and its story: all of them, however many rows."""
+    rows = [
+        (
+            cells.code(one.name),
+            cells.text(one.format),
+            cells.text(one.feature),
+            cells.text(one.story),
+            cells.size(one.size_bytes),
+        )
+        for one in samples
+    ]
+    with display.using(max_rows=max(display.max_rows, len(rows))):
+        listed = cells.grid(("name", "format", "shows", "story", "size#"), rows, noun="sample")
     return Card(
         "samples",
         "small tables that engines wrote; ll.sample(name) opens a copy",
@@ -56,5 +67,11 @@ def describe_samples(samples: Samples, detail: int = 1) -> Card:
 
 @describe.register
 def describe_sample(one: Sample, detail: int = 1) -> Card:
-    """One table that ships with the package."""
-    return Card(wording.clean(one.name), f"{wording.clean(one.format)} table: {wording.clean(one.story)}")
+    """One table that ships with the package, with the script that made it."""
+    folds = (
+        Fold("Story", wording.clean(one.story)),
+        Fold("Size", f"{wording.size(one.size_bytes)} in {wording.plural(one.files, 'file')}"),
+        Fold("Script", "what made it", lambda: [Block(one.script)]),
+    )
+    sentence = f"{wording.clean(one.format)} table: {wording.clean(one.feature)}"
+    return Card(wording.clean(one.name), sentence, folds=folds)
