@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Corrupt, LakeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _MAGICS = ((b"Obj\x01", "avro"), (b"ORC", "orc"), (b"PAR1", "parquet"))
 
@@ -44,6 +47,21 @@ def decode_container(data: bytes, path: str) -> list[dict[str, Any]]:
         case kind:
             rows: list[dict[str, Any]] = _attempt(lambda: _read_all(kind, data, path), path)
             return rows
+
+
+def decode_container_arrow(data: bytes, path: str, *, fast: bool | None = None) -> pa.Table:
+    """All records by column, in file order; no logical types in Avro. Raises `Corrupt` or `Unsupported`.
+
+    `fast` is whether Avro goes through the bulk reader whatever the number of records.
+    """
+    match sniff_container(data, path):
+        case "avro":
+            from lakelens.codecs.avro_arrow import decode_arrow
+
+            table: pa.Table = _attempt(lambda: decode_arrow(data, path, fast=fast), path)
+        case kind:
+            table = _attempt(lambda: _read_table(kind, data, path), path)
+    return table
 
 
 def decode_container_header(data: bytes, path: str) -> dict[str, Any]:
@@ -85,12 +103,15 @@ def _decode_footer(kind: str, data: bytes, path: str) -> Any:
 
 
 def _read_all(kind: str, data: bytes, path: str) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = _read_table(kind, data, path).to_pylist()
+    return records
+
+
+def _read_table(kind: str, data: bytes, path: str) -> pa.Table:
     from lakelens.codecs import orc, parquet
 
     rows = _decode_footer(kind, data, path).num_rows
-    table = (orc if kind == "orc" else parquet).read_rows(io.BytesIO(data), rows, path)
-    records: list[dict[str, Any]] = table.to_pylist()
-    return records
+    return (orc if kind == "orc" else parquet).read_rows(io.BytesIO(data), rows, path)
 
 
 def _describe_columns(schema: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.paimon_type import PaimonField, PaimonType
+from lakelens.codecs.paimon_type import PaimonField, parse_type
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
 from lakelens.formats.paimon.layout import FOLDERS, MAIN, Layout, name_bucket
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 TEXT = DataType("STRING", "string")
 LONG = DataType("BIGINT", "int64")
 TEXTS = DataType(
-    "ARRAY<STRING>", "list", children=(describe_field(PaimonField(0, "element", PaimonType("STRING"))),)
+    "ARRAY<STRING>", "list", children=(describe_field(PaimonField(0, "element", parse_type("STRING"))),)
 )
 LONGS = DataType(
-    "ARRAY<BIGINT>", "list", children=(describe_field(PaimonField(0, "element", PaimonType("BIGINT"))),)
+    "ARRAY<BIGINT>", "list", children=(describe_field(PaimonField(0, "element", parse_type("BIGINT"))),)
 )
 
 

@@ -124,8 +124,13 @@ class PaimonManifest(Manifest):
         return Entry(kind, None, found.max_sequence_number, found, raw=record, _source=self._entry_source)
 
     def _check_counts(self, entries: Sequence[Entry]) -> None:
-        for status, recorded in (("ADD", self.num_added_files), ("DELETE", self.num_deleted_files)):
-            counted = sum(entry.status == status for entry in entries)
+        added = sum(entry.status == "ADD" for entry in entries)
+        self.check_counts(added, len(entries) - added)
+
+    def check_counts(self, added: int, deleted: int) -> None:
+        """Make it a finding when the list counts other numbers of ADD or DELETE entries than the manifest holds."""
+        counts = (("ADD", self.num_added_files, added), ("DELETE", self.num_deleted_files, deleted))
+        for status, recorded, counted in counts:
             if recorded is not None and counted != recorded:
                 message = (
                     f"the manifest list counts {recorded} {status} entries, the manifest holds {counted}"

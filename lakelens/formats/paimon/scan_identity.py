@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lakelens.formats.paimon.scan_rows import EntryRows, join_chunks
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -33,7 +35,7 @@ def encode_identities(columns: pa.Table) -> pa.Array:
     rows = columns.num_rows
     bucket, level = (_whole(columns[name], pa.int64()) for name in ("bucket", "level"))
     texts = {name: _whole(columns[name], pa.binary()) for name in ("partition", "name", "index", "external")}
-    texts["extra"] = _encode_lists(_whole(columns["extra"], pa.list_(pa.string())), rows)
+    texts["extra"] = encode_lists(join_chunks(columns["extra"]))
     known = [np.asarray(pc.is_valid(one).cast(pa.int64())) for one in (bucket, level)]
     words = np.empty((rows, 8), "<i8")
     words[:, 0] = known[0] | known[1] << 1
@@ -47,36 +49,66 @@ def encode_identities(columns: pa.Table) -> pa.Array:
     return pc.binary_join_element_wise(_to_binary(words), *filled, b"")
 
 
-def _encode_lists(lists: pa.Array, rows: int) -> pa.Array:
-    """The texts of each list behind their lengths, end to end; null for none at all."""
+def encode_rows(rows: EntryRows) -> pa.Array:
+    """The identity of each file of manifest entries."""
+    import pyarrow as pa
+
+    fields = {
+        "partition": ("_PARTITION", "bytes"),
+        "bucket": ("_BUCKET", "integer"),
+        "level": ("_LEVEL", "integer"),
+        "name": ("_FILE_NAME", "text"),
+        "extra": ("_EXTRA_FILES", "list"),
+        "index": ("_EMBEDDED_FILE_INDEX", "bytes"),
+        "external": ("_EXTERNAL_PATH", "text"),
+    }
+    return encode_identities(pa.table({name: rows.find(*place) for name, place in fields.items()}))
+
+
+def find_kept(identity: pa.Array, order: pa.Array, removals: pa.Table | None) -> pa.Array | None:
+    """The numbers of the files that no later DELETE entry takes away; None for all of them.
+
+    >>> import pyarrow as pa
+    >>> removals = pa.table({"identity": [b"a", b"b"], "order": [5, 5]})
+    >>> find_kept(pa.array([b"a", b"b", b"c"]), pa.array([0, 9, 1]), removals).to_pylist()
+    [1, 2]
+    """
+    import pyarrow.compute as pc
+
+    if removals is None or not removals.num_rows or not len(identity):
+        return None
+    found = pc.index_in(identity, value_set=join_chunks(removals["identity"]))
+    last = join_chunks(removals["order"]).take(found)
+    kept = pc.fill_null(pc.greater(order, last), True)
+    return None if pc.all(kept).as_py() else pc.indices_nonzero(kept)
+
+
+def encode_lists(lists: pa.Array) -> pa.Array:
+    """The texts of each list behind their lengths, end to end; null for a null list."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    lists = _whole(lists, pa.list_(pa.string()))
     values = lists.flatten()
     if not len(values):
-        return pa.nulls(rows, pa.binary())
+        return pc.if_else(pc.is_valid(lists), b"", pa.scalar(None, pa.binary()))
     content = values.cast(pa.binary())
-    lengths = _fill(pc.binary_length(content).cast(pa.int64()), -1).astype("<i8")
-    items = pc.binary_join_element_wise(
-        _to_binary(np.ascontiguousarray(lengths).reshape(-1, 1)), pc.fill_null(content, b""), b""
-    )
-    sizes = _fill(pc.list_value_length(lists).cast(pa.int32()), 0)
+    lengths = _fill(pc.binary_length(content).cast(pa.int64()), -1).astype("<i8").reshape(-1, 1)
+    items = pc.binary_join_element_wise(_to_binary(lengths), pc.fill_null(content, b""), b"")
+    sizes = _fill(pc.list_value_length(lists), 0)
     offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32))
-    return pc.binary_join(pa.ListArray.from_arrays(offsets, items), b"")
+    joined = pc.binary_join(pa.ListArray.from_arrays(offsets, items), b"")
+    return (
+        joined
+        if not lists.null_count
+        else pc.if_else(pc.is_valid(lists), joined, pa.scalar(None, pa.binary()))
+    )
 
 
 def _whole(column: Any, kind: pa.DataType) -> pa.Array:
-    import pyarrow as pa
 
-    if isinstance(column, pa.ChunkedArray):
-        column = (
-            column.chunk(0)
-            if column.num_chunks == 1
-            else pa.concat_arrays(column.chunks)
-            if column.num_chunks
-            else pa.array([], column.type)
-        )
+    column = join_chunks(column)
     return column if column.type == kind else column.cast(kind)
 
 

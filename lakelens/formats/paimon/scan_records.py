@@ -21,11 +21,10 @@ STATS = tuple(name for name, _ in (*BOUNDS, *COUNTS))
 Numbered = tuple[int, Entry]
 
 
-def choose_entries(entries: Sequence[Entry], kept: str | None) -> list[Numbered]:
+def choose_entries(numbered: Sequence[Numbered], kept: str | None) -> list[Numbered]:
     """The entries that are files of a set, each with its number in the manifest; all of them for None."""
-    numbered = list(enumerate(entries))
     if kept is None:
-        return numbered
+        return list(numbered)
     return [(number, entry) for number, entry in numbered if entry.is_live != (kept == REMOVED)]
 
 
