@@ -107,6 +107,11 @@ class Locator:
         return [(recorded, now) for recorded, now in self._used.items() if split_location(recorded)[1] != now]
 
     @property
+    def roots(self) -> list[str]:
+        """The paths at which the table stands or has stood."""
+        return [self.root, *(path for _, path in self._roots)]
+
+    @property
     def unmapped(self) -> list[str]:
         """Recorded locations that no rule could place."""
         return list(self._unmapped)

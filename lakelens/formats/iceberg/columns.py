@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 
 from lakelens.codecs.iceberg_type import IcebergType, leaf_fields, parse_type_text
@@ -44,20 +45,35 @@ class Column:
 
 
 class ColumnIndex:
-    """Leaf columns by id: today's first, in schema order, then those that are gone, as they are learnt of."""
+    """Leaf columns by id: today's first, in schema order, then those that the document still knows, newest schema first.
+
+    Those that only manifests tell of come last, by id: in which order they are met does not matter. Threads may share it.
+    """
 
     def __init__(self, structs: Iterable[IcebergType]) -> None:
         self._columns: dict[int, Column] = {}
-        self._order: dict[int, int] = {}
+        self._order: dict[int, tuple[int, int]] = {}
+        self._lock = RLock()
+        self._is_open = False
+        self.headers: set[int] = set()  # hashes of the headers of manifests that were learnt from
         for index, struct in enumerate(structs):
             self.learn(struct, today=index == 0)
+        self._is_open = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {"_columns": dict(self._columns), "_order": dict(self._order), "headers": set()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=RLock(), _is_open=True)
 
     def learn(self, struct: IcebergType, *, today: bool = False) -> None:
         """Take in the leaves of one more schema; ids that are known keep what is known."""
-        for name, field in leaf_fields(struct):
-            if field.id not in self._columns:
-                shown = self._free_name(name, field.id) if today else f"{name}#{field.id}"
-                self._add(Column(field.id, shown, field.type, describe_type(field.type), not today))
+        with self._lock:
+            for name, field in leaf_fields(struct):
+                if field.id not in self._columns:
+                    shown = self._free_name(name, field.id) if today else f"{name}#{field.id}"
+                    self._add(Column(field.id, shown, field.type, describe_type(field.type), not today))
 
     def meet(self, fields: Mapping[str, Any]) -> None:
         """Take in the ids that a data file has statistics for, so that every one of them has a name."""
@@ -71,26 +87,33 @@ class ColumnIndex:
         found = self._columns.get(column_id)
         if found is not None:
             return found
-        if column_id in RESERVED:
-            name, text = RESERVED[column_id]
-            type_ = parse_type_text(text)
-            shown = self._free_name(name, column_id)
-            return self._add(Column(column_id, shown, type_, describe_type(type_), True))
-        type_ = parse_type_text("binary")
-        return self._add(Column(column_id, f"#{column_id}", type_, describe_type(type_), True))
+        with self._lock:
+            if column_id in self._columns:
+                return self._columns[column_id]
+            if column_id in RESERVED:
+                name, text = RESERVED[column_id]
+                type_ = parse_type_text(text)
+                shown = self._free_name(name, column_id)
+                return self._add(Column(column_id, shown, type_, describe_type(type_), True))
+            type_ = parse_type_text("binary")
+            return self._add(Column(column_id, f"#{column_id}", type_, describe_type(type_), True))
 
-    def rank(self, column_id: int) -> int:
-        """Where a column stands: schema order, then the order in which it was learnt."""
+    def rank(self, column_id: int) -> tuple[int, int]:
+        """What sorts columns: today's and the document's as they stand there, then the others by id."""
         self.find(column_id)
         return self._order[column_id]
 
     def today(self) -> Iterator[Column]:
         """The leaves of today's schema."""
-        return (column for column in list(self._columns.values()) if not column.is_dropped)
+        return (column for column in self._in_order() if not column.is_dropped)
 
     def dropped(self) -> Iterator[Column]:
         """The leaves that are not in today's schema."""
-        return (column for column in list(self._columns.values()) if column.is_dropped)
+        return (column for column in self._in_order() if column.is_dropped)
+
+    def _in_order(self) -> list[Column]:
+        with self._lock:
+            return sorted(self._columns.values(), key=lambda column: self._order[column.id])
 
     def _free_name(self, name: str, column_id: int) -> str:
         """The name, or the name with its id where another column is shown under it."""
@@ -98,6 +121,6 @@ class ColumnIndex:
         return f"{name}#{column_id}" if taken else name
 
     def _add(self, column: Column) -> Column:
-        self._order[column.id] = len(self._order)
+        self._order[column.id] = (1, column.id) if self._is_open else (0, len(self._order))
         self._columns[column.id] = column
         return column

@@ -49,6 +49,10 @@ def read_number(header: AvroHeader, key: str) -> int | None:
 
 def learn_from_header(context: TableContext, header: AvroHeader, spec_id: int | None, path: str) -> None:
     """Take in the schema and the spec of a manifest that the table's metadata has forgotten."""
+    words = hash((header.metadata.get("schema"), header.metadata.get("partition-spec"), spec_id))
+    if words in context.columns.headers:
+        return  # those of another manifest
+    understood = True
     schema = _parse_json(read_text(header, "schema"))
     structs = context.schemas.newest_first()
     if isinstance(schema, dict):
@@ -56,11 +60,14 @@ def learn_from_header(context: TableContext, header: AvroHeader, spec_id: int | 
             struct = parse_struct(schema, "schema", path=path)
         except LakeError as error:
             context.findings.add_error(error, path)
+            understood = False
         else:
             context.columns.learn(struct)
             structs = [*structs, struct]
     number = spec_id if spec_id is not None else read_number(header, "partition-spec-id")
     if number is None or context.specs.columns(number) is not None:
+        if understood and spec_id is not None:
+            context.columns.headers.add(words)
         return
     fields = _parse_json(read_text(header, "partition-spec"))
     try:

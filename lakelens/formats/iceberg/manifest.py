@@ -147,6 +147,13 @@ class IcebergManifest(Manifest):
         """The entries that can be read, and what stopped the reading (None: nothing did)."""
         return self._read_entries
 
+    def open(self) -> bytes:
+        """The bytes of the file, once its header was looked at and learnt from; not kept. Raises `LakeError`."""
+        path, data, header = self._file
+        self._check_content(header, path)
+        self.__dict__["_file"] = (path, b"", header)
+        return data
+
     def bytes_view(self) -> Explanation:
         """The manifest file; bounds inside of its records are explained too. Raises `Missing`."""
         from lakelens.formats.iceberg.bytes import explain_manifest

@@ -25,6 +25,7 @@ from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.deletes import DeleteIndex
+    from lakelens.formats.iceberg.scan import IcebergScan
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDelete, DeleteMatch
@@ -127,7 +128,17 @@ class IcebergSnapshot(Snapshot):
     @cached_property
     def files(self) -> FileSet:
         """The live data files, delete files and deletion vectors."""
-        return FileSet(self._load_files, self._describe_columns)
+        return FileSet(self._load_files, self._describe_columns, self.scan_files)
+
+    def scan_files(self) -> IcebergScan:
+        """A plan to read `files` by column, made from the manifest list alone."""
+        from lakelens.formats.iceberg.scan import plan_scan
+
+        return plan_scan(self._context, self.manifests, (self.id,))
+
+    def scan_entries(self) -> IcebergScan:
+        """A plan to read every entry of every manifest, deleted ones included."""
+        return self.scan_files()
 
     @cached_property
     def delete_index(self) -> DeleteIndex:

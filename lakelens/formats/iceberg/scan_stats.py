@@ -1,0 +1,175 @@
+"""Bounds and counts of many files by leaf column: the same values as `bounds.build_bounds` gives file by file.
+
+Follows "Manifests" (fields 108 to 137) and appendix D of the Iceberg table specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from lakelens.codecs.iceberg_value import decode_value, decode_values
+from lakelens.codecs.keyed_lists import KeyedLists
+from lakelens.errors import Corrupt, LakeError
+from lakelens.formats.iceberg.columns import DELETE_FILE_PATH, Column, ColumnIndex
+from lakelens.formats.iceberg.scan_columns import Declined, EntryColumns
+from lakelens.model.arrow import arrow_type, to_array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: The columns of the contract and the fields of the specification that they show.
+STATS = {
+    "lower_bounds": "lower_bounds",
+    "upper_bounds": "upper_bounds",
+    "null_counts": "null_value_counts",
+    "value_counts": "value_counts",
+    "nan_counts": "nan_value_counts",
+    "column_sizes": "column_sizes",
+}
+_BULK = (
+    *("boolean", "int", "long", "float", "double", "decimal", "date", "time", "timestamp", "timestamptz"),
+    *("timestamp_ns", "timestamptz_ns", "string", "uuid", "fixed", "binary"),
+)
+
+#: Hears of bytes that are no value: the row, and what is wrong.
+Report = Callable[[int, LakeError], None]
+
+
+def open_lists(entries: EntryColumns, name: str, keep: pa.Array | None) -> KeyedLists | None:
+    """One map of the specification for the rows that are kept; None where the manifests do not have it."""
+    import pyarrow as pa
+
+    stored = entries.get(name)
+    if stored is None or pa.types.is_null(stored.type):
+        return None
+    kind = stored.type
+    if (
+        not pa.types.is_list(kind)
+        or not pa.types.is_struct(kind.value_type)
+        or kind.value_type.num_fields != 2
+    ):
+        raise Declined(f"{name} is {kind}")
+    key, value = kind.value_type.field(0), kind.value_type.field(1)
+    wanted = pa.binary() if name.endswith("bounds") else pa.int64()
+    if (key.name, value.name) != ("key", "value") or value.type != wanted:
+        raise Declined(f"{name} is {kind}")
+    if not (pa.types.is_int32(key.type) or pa.types.is_int64(key.type)):
+        raise Declined(f"{name} is {kind}")
+    return KeyedLists(stored if keep is None else stored.filter(keep))
+
+
+def check_lists(entries: EntryColumns) -> None:
+    """Raises `Declined` where a map has an entry or a key that is null: the record path refuses such a file."""
+    import pyarrow as pa
+
+    for name in (*STATS.values(), "distinct_counts"):
+        stored = entries.get(name)
+        if stored is None or pa.types.is_null(stored.type):
+            continue
+        if name == "distinct_counts":
+            open_lists(entries, name, None)
+        pairs = stored.flatten() if pa.types.is_list(stored.type) else stored
+        if not pa.types.is_struct(pairs.type) or pairs.null_count or pairs.field(0).null_count:
+            raise Declined(f"{name} has no keys")
+
+
+def build_stats(
+    entries: EntryColumns, keep: pa.Array | None, columns: ColumnIndex, wanted: list[str], report: Report
+) -> dict[str, dict[str, pa.Array]]:
+    """The wanted columns of the contract: arrays by leaf column. A leaf that no file has anything for is left out."""
+    lists = {name: open_lists(entries, stored, keep) for name, stored in STATS.items()}
+    ids = {key for found in lists.values() if found is not None for key in found.keys}
+    found: dict[str, dict[str, pa.Array]] = {name: {} for name in wanted}
+    for column_id in sorted(ids, key=columns.rank):
+        column = columns.find(column_id)
+        for name in wanted:
+            of_name = lists[name]
+            if of_name is None or column_id not in of_name.keys:
+                continue
+            values = of_name.take(column_id)
+            found[name][column.name] = (
+                decode_bounds(values, column, report) if name.endswith("bounds") else values
+            )
+        if not any(column.name in leaves for leaves in found.values()):
+            _mark(found, wanted[0], column, len(entries_rows(entries, keep)))
+    return found
+
+
+def entries_rows(entries: EntryColumns, keep: pa.Array | None) -> range:
+    """The rows that are kept, counted anew."""
+    import pyarrow.compute as pc
+
+    return range(entries.rows if keep is None else pc.sum(keep).as_py() or 0)
+
+
+def _mark(found: dict[str, dict[str, pa.Array]], name: str, column: Column, rows: int) -> None:
+    """Have a leaf shown of which only columns tell that were not asked for."""
+    import pyarrow as pa
+
+    kind = arrow_type(column.type) if name.endswith("bounds") else pa.int64()
+    found[name][column.name] = pa.nulls(rows, kind)
+
+
+def decode_bounds(stored: pa.Array, column: Column, report: Report) -> pa.Array:
+    """Bounds of one column (binary) as values of its type; those that are none become null and are reported."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    type_ = column.iceberg_type
+    target = arrow_type(column.type)
+    if not type_.is_known or type_.name not in _BULK or (type_.precision or 0) > 38:
+        return to_array(
+            [_decode(value, column, row, report) for row, value in enumerate(stored.to_pylist())], target
+        )
+    if type_.name == "fixed":  # shortened by the writer: no value of the type, and no damage
+        whole = pc.equal(pc.binary_length(stored), type_.length)
+        stored = pc.if_else(whole, stored, pa.scalar(None, pa.binary()))
+
+    def note(row: int, error: Corrupt) -> None:
+        report(row, _name_column(error, column))
+
+    decoded = decode_values(stored, type_, report=note)
+    if decoded.type != target:
+        raise Declined(f"a bound of {type_} as {decoded.type}")
+    return decoded
+
+
+def _decode(data: bytes | None, column: Column, row: int, report: Report) -> Any:
+    if data is None:
+        return None
+    try:
+        return decode_value(data, column.iceberg_type)
+    except LakeError as error:
+        report(row, _name_column(error, column))
+        return None
+
+
+def _name_column(error: LakeError, column: Column) -> LakeError:
+    error.message = f"bound of column {column.name}: {error.message}"
+    return error
+
+
+def find_targets(entries: EntryColumns, keep: pa.Array | None, is_position: pa.Array) -> pa.Array:
+    """The one data file that each delete file or vector is for: recorded, or told by equal bounds of its `file_path`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    recorded = entries.file("referenced_data_file", pa.string())
+    recorded = recorded if keep is None else recorded.filter(keep)
+    open_ = pc.and_(is_position, pc.is_null(recorded))
+    lower, upper = (open_lists(entries, name, keep) for name in ("lower_bounds", "upper_bounds"))
+    if lower is None or upper is None or not pc.any(open_).as_py():
+        return recorded
+    bounds = zip(
+        recorded.to_pylist(),
+        open_.to_pylist(),
+        lower.take(DELETE_FILE_PATH).to_pylist(),
+        upper.take(DELETE_FILE_PATH).to_pylist(),
+        strict=True,
+    )
+    texts = [
+        low.decode("utf-8", "replace") if asked and low is not None and low == high else told
+        for told, asked, low, high in bounds
+    ]
+    return pa.array(texts, pa.string())
