@@ -26,6 +26,7 @@ from tests.benchmarks import values
 
 LAKES = Path(__file__).parent / "lakes" / "spark"
 TYPED_ICEBERG = "v2-partition-text"
+TYPED_PAIMON = "2.0.0-partition-texts"
 _DAY = 86_400_000
 _MARK = "000000000"  # stands in an encoded entry where the number of its clone goes: as long as every number
 _BLOCK = 4_000  # entries of one Avro block
@@ -117,9 +118,11 @@ def grow_paimon(
     last of which adds `appended` files in its delta list.
 
     With `typed` the table gets a newer schema of that many columns of mixed types, and each new file its own statistics of
-    them; the lake must be partitioned by one text, and `manifests=0` starts a new one every eight megabytes.
+    them; the lake must be partitioned by texts and whole numbers (`TYPED_PAIMON`), and `manifests=0` starts a new one every
+    eight megabytes.
     """
-    root = _copy(LAKES / "paimon" / lake / "table", target)
+    lakes = LAKES.parent / "paimon-java" if lake[0].isdigit() else LAKES / "paimon"  # by Paimon's own Java writer
+    root = _copy(lakes / lake / "table", target)
     newest = max((root / "snapshot").glob("snapshot-*"), key=lambda path: int(path.name.split("-")[1]))
     document = json.loads(newest.read_text())
     folder = root / "manifest"
@@ -154,7 +157,9 @@ def grow_paimon(
             )
         )
         made += count
-    _write_avro(folder / document["baseManifestList"], header, lines)
+    size = _write_avro(folder / document["baseManifestList"], header, lines)
+    if "baseManifestListSize" in document:
+        document["baseManifestListSize"] = size
     newest.write_text(json.dumps(document))
     for number in range(snapshots):
         lines = [*lines, *delta_lines]

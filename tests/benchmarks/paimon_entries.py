@@ -17,7 +17,7 @@ from tests.benchmarks.octets import (
     join_parts,
     prefix_length,
 )
-from tests.benchmarks.values import DAY_TEXT, KINDS, Kind, Longs, Octets
+from tests.benchmarks.values import DAY_TEXT, HOUR, KINDS, Kind, Longs, Octets
 
 _SOME = encode_long(1)
 _SHORT = 7  # bytes that fit into a slot of a BinaryRow
@@ -25,14 +25,22 @@ _SHORT = 7  # bytes that fit into a slot of a BinaryRow
 
 def add_columns(document: dict[str, Any], columns: int) -> list[Kind]:
     """A schema document with columns of every kind until it has `columns`; the kinds of all, in order."""
-    known: dict[str, Kind] = {kind.paimon: kind for kind in reversed(KINDS)} | {"STRING": DAY_TEXT}
-    found = [known[field["type"]] for field in document["fields"]]
+    known: dict[str, Kind] = {kind.paimon: kind for kind in reversed(KINDS)}
+    keys = list_partition_kinds(document)
+    found = [keys.get(field["name"]) or known[field["type"]] for field in document["fields"]]
     for number in range(columns - len(found)):
         kind, next_id = KINDS[number % len(KINDS)], document["highestFieldId"] + 1
         document["fields"].append({"id": next_id, "name": f"{kind.name}_{next_id}", "type": kind.paimon})
         document["highestFieldId"] = next_id
         found.append(kind)
     return found
+
+
+def list_partition_kinds(document: dict[str, Any]) -> dict[str, Kind]:
+    """Partition keys and what stands in them: a text is a day, a number an hour."""
+    types = {field["name"]: field["type"] for field in document["fields"]}
+    kinds = {"STRING": DAY_TEXT, "INT": HOUR}
+    return {name: kinds[types[name].removesuffix(" NOT NULL")] for name in document["partitionKeys"]}
 
 
 def encode_rows(kinds: Sequence[Kind], arrays: Sequence[Any], missing: int | None = None) -> Octets:
@@ -72,15 +80,21 @@ def encode_rows(kinds: Sequence[Kind], arrays: Sequence[Any], missing: int | Non
 
 
 class PaimonEntries:
-    """Encodes the entries of files by their numbers. The table is partitioned by one text, which is a day."""
+    """Encodes the entries of files by their numbers. The table is partitioned by a day, and perhaps by an hour."""
 
     def __init__(
-        self, schema: dict[str, Any], origin: Mapping[str, Any], kinds: Sequence[Kind], schema_id: int
+        self,
+        schema: dict[str, Any],
+        origin: Mapping[str, Any],
+        kinds: Sequence[Kind],
+        keys: Sequence[Kind],
+        schema_id: int,
     ) -> None:
         self._fields = {field["name"]: field["type"] for field in schema["fields"]}
         self._file_fields = {field["name"]: field["type"] for field in self._fields["_FILE"]["fields"]}
         self._origin = {**origin, "_KIND": 0, "_FILE": {**origin["_FILE"], "_SCHEMA_ID": schema_id}}
         self._kinds = kinds
+        self._keys = keys
 
     def encode(self, numbers: Longs, missing: int | None = None) -> Octets:
         """The entries of these files, a row each; the column of the place `missing` has no bounds."""
@@ -90,7 +104,7 @@ class PaimonEntries:
                 for field, of_field in self._file_fields.items():
                     parts += self._encode_file_field(field, of_field, numbers, missing)
             elif name == "_PARTITION":
-                parts += prefix_length(encode_partitions(numbers))
+                parts += prefix_length(encode_partitions(self._keys, numbers))
             else:
                 parts.append(encode_record(kind, self._origin[name]))
         return join_parts(parts, len(numbers))
@@ -122,6 +136,17 @@ class PaimonEntries:
         return [*parts, encode_long(0)]
 
 
-def encode_partitions(numbers: Longs) -> Octets:
-    """The BinaryRows of the partitions of files: one text, the day."""
-    return encode_rows([DAY_TEXT], [values.write_days(values.tell_days(numbers))])
+def encode_partitions(keys: Sequence[Kind], numbers: Longs) -> Octets:
+    """The BinaryRows of the partitions of files."""
+    return encode_rows(keys, [kind.bounds(numbers, 0)[0] for kind in keys])
+
+
+def bound_partitions(keys: Sequence[Kind], numbers: Longs) -> tuple[bytes, bytes]:
+    """The BinaryRows of the least and the greatest value of every partition key; days come in order."""
+    columns = [kind.bounds(numbers, 0)[0] for kind in keys]
+    ends = [
+        column[[0, -1]] if kind.form == "text" else np.sort(column)[[0, -1]]
+        for kind, column in zip(keys, columns, strict=True)
+    ]
+    rows = encode_rows(keys, ends)
+    return rows[0].tobytes(), rows[1].tobytes()

@@ -84,10 +84,15 @@ def write_paimon(
 ) -> list[dict[str, Any]]:
     """Grow a schema document to `columns` and write manifests of `files` files; their lines for the manifest list."""
     kinds = paimon_entries.add_columns(schema, columns)
-    entries = paimon_entries.PaimonEntries(json.loads(header["avro.schema"]), origin, kinds, schema["id"])
+    keys = list(paimon_entries.list_partition_kinds(schema).values())
+    avro_schema = json.loads(header["avro.schema"])
+    entries = paimon_entries.PaimonEntries(avro_schema, origin, kinds, keys, schema["id"])
     names = (folder / f"manifest-grown-{number}" for number in range(files))
     written = write_manifests(names, header, entries, files=files, manifests=manifests, columns=len(kinds))
-    return [_make_paimon_line(line, one, schema["id"]) for one in written]
+    return [
+        _make_paimon_line(line, one, schema["id"], paimon_entries.bound_partitions(keys, one.numbers))
+        for one in written
+    ]
 
 
 def write_manifests(
@@ -151,9 +156,11 @@ def _make_iceberg_line(line: Mapping[str, Any], written: Written, place: str) ->
     return made
 
 
-def _make_paimon_line(line: Mapping[str, Any], written: Written, schema_id: int) -> dict[str, Any]:
-    ends = paimon_entries.encode_partitions(written.numbers[[0, -1]])
-    stats = {"_MIN_VALUES": ends[0].tobytes(), "_MAX_VALUES": ends[1].tobytes(), "_NULL_COUNTS": [0]}
+def _make_paimon_line(
+    line: Mapping[str, Any], written: Written, schema_id: int, partitions: tuple[bytes, bytes]
+) -> dict[str, Any]:
+    nulls = [0] * len(line["_PARTITION_STATS"]["_NULL_COUNTS"])
+    stats = {"_MIN_VALUES": partitions[0], "_MAX_VALUES": partitions[1], "_NULL_COUNTS": nulls}
     return {
         **line,
         "_FILE_NAME": written.path.name,

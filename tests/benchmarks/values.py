@@ -113,6 +113,11 @@ def write_text(parts: list[bytes | Octets], rows: int) -> Octets:
     )
 
 
+def tell_hours(numbers: Longs) -> Longs:
+    """The hour of the day of each file."""
+    return numbers * 24 // FILES_OF_A_DAY % 24
+
+
 def _bound_longs(numbers: Longs, column: int) -> tuple[Longs, Longs]:
     lower = numbers * 1_000_000 + column
     return lower, lower + count_rows(numbers) - 1
@@ -171,6 +176,9 @@ KINDS = (
     Kind("code", "string", "STRING", "text", 2, _bound_codes),
     Kind("float", "float", "FLOAT", "real", 4, _bound_reals),
 )
+#: What a table is partitioned by: a day as text, and the hour where there is a second column.
 DAY_TEXT = Kind(
     "day", "string", "STRING", "text", 10, lambda n, _: (write_days(tell_days(n)), write_days(tell_days(n)))
 )
+
+HOUR = Kind("hour", "int", "INT", "number", 4, lambda n, _: (tell_hours(n), tell_hours(n)))
