@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from lakelens.model.pruning import select_files
 from lakelens.model.table import Table
 from lakelens.opening import open_table
 from lakelens.spark.planning import ReadPlan, Wanted, find_parallelism, plan_entries, plan_files
@@ -52,7 +54,8 @@ def files(
         >>> frame.groupBy("partition").agg({"size_bytes": "sum"}).show()               # doctest: +SKIP
     """
     opened = open_source(table, spark)
-    wanted = Wanted(stats, None if columns is None else tuple(columns), partition, path, strict)
+    select = partial(select_files, partition=partition, path=path)
+    wanted = Wanted(stats, None if columns is None else tuple(columns), select, strict)
     chosen = opened.current if snapshot is None else opened.snapshot(snapshot)
     return build_frame(spark, plan_files(opened, chosen, wanted, parallelism or find_parallelism(spark)))
 
@@ -78,7 +81,8 @@ def entries(
     Raises `Unsupported` for a format without manifests.
     """
     opened = open_source(table, spark)
-    wanted = Wanted(stats, None if columns is None else tuple(columns), partition, path, strict)
+    select = partial(select_files, partition=partition, path=path)
+    wanted = Wanted(stats, None if columns is None else tuple(columns), select, strict)
     return build_frame(
         spark, plan_entries(opened, all_snapshots, wanted, parallelism or find_parallelism(spark))
     )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import heapq
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
@@ -60,8 +61,7 @@ class Wanted:
 
     stats: bool = True
     columns: tuple[str, ...] | None = None
-    partition: Mapping[str, Any] | None = None
-    path: str | None = None
+    select: Callable[[FileColumns], Selection] = select_files
     strict: bool = True
 
 
@@ -69,7 +69,7 @@ def plan_files(table: Table, snapshot: Snapshot | None, wanted: Wanted, parallel
     """The plan of the files of a snapshot (None: of a table before its first commit)."""
     scan = None if snapshot is None else snapshot.scan_files()
     if scan is None:
-        return _plan_rows(table.files if snapshot is None else snapshot.files, wanted)
+        return _plan_listing(table.files if snapshot is None else snapshot.files, wanted)
     return _plan_scan(scan, table, [] if snapshot is None else [snapshot], wanted, parallelism)
 
 
@@ -80,7 +80,7 @@ def plan_entries(table: Table, all_snapshots: bool, wanted: Wanted, parallelism:
     """
     scan = table.scan_entries(all_snapshots=all_snapshots)
     snapshots = list(table.snapshots) if all_snapshots else [table.current] if table.current else []
-    if scan is None and snapshots:
+    if scan is None and (snapshots or table.current):
         raise Unsupported(f"{table.format} tables have no manifests, so no entries", path=table.location)
     if scan is None:
         columns = table.files.columns
@@ -134,7 +134,7 @@ def _plan_scan(
     parallelism: int,
     entries: bool = False,
 ) -> ReadPlan:
-    selection = select_files(scan.columns, wanted.partition, wanted.path)
+    selection = wanted.select(scan.columns)
     tasks: Sequence[ScanTask] = scan.tasks
     if selection.partition:
         specs = {spec.id: spec for spec in (*table.specs, table.partitioning)}
@@ -179,10 +179,10 @@ def _add_columns(request: ScanRequest, further: Sequence[str], identity: bool) -
     return replace(request, columns=request.columns + missing, identity=identity)
 
 
-def _plan_rows(files: FileSet, wanted: Wanted) -> ReadPlan:
+def _plan_listing(files: FileSet, wanted: Wanted) -> ReadPlan:
     """Files that no manifest names, listed here: their rows travel in portions."""
     columns = files.columns
-    selection = select_files(columns, wanted.partition, wanted.path)
+    selection = wanted.select(columns)
     request = _request(columns, wanted, entries=False)
     layout = lay_out(columns, request)
     read = _add_columns(request, selection.columns, identity=False)
@@ -200,6 +200,17 @@ def _select_rows(
         kept = batch if chosen is None else batch.filter(chosen)
         if kept.num_rows:
             yield kept.select(list(names))
+
+
+def plan_rows(schema: pa.Schema, rows: Iterable[Mapping[str, Any]]) -> ReadPlan:
+    """The plan of rows that the driver has made of manifest lists and metadata documents."""
+    import pyarrow as pa
+
+    bins = []
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, _ROWS_OF_A_BIN)):
+        bins.append(_write_stream(pa.RecordBatch.from_pylist(chunk, schema=schema)))
+    return ReadPlan(Layout(schema, ()), ScanRequest(), bins=tuple(bins))
 
 
 def _write_stream(batch: pa.RecordBatch) -> bytes:

@@ -26,6 +26,11 @@ Reader = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 #: Columns of a row's identity and of its place, where rows are merged by Spark.
 IDENTITY, ORDER = "__lakelens_identity", "__lakelens_order"
 
+NOT_HERE = (
+    "lakelens cannot be imported on this executor ({error}): ship it and what it needs with spark.archives, "
+    "or install it there (docs/spark.md of lakelens)"
+)
+
 # Spark turns a batch into rows at once: many columns, fewer rows.
 _BATCH_BYTES = 4 * 1024 * 1024
 
@@ -35,16 +40,13 @@ def make_reader(head: bytes, bins: Sequence[bytes], part: str = "read_files") ->
 
     It is a closure over bytes: Spark ships it by value, so that it runs, and can say what is missing, without lakelens.
     """
-    packed = tuple(bins)
+    packed, not_here = tuple(bins), NOT_HERE
 
     def read(batches: Iterable[Any]) -> Iterator[Any]:
         try:
             from lakelens.spark import scanning
         except ImportError as error:
-            raise RuntimeError(
-                f"lakelens cannot be imported on this executor ({error}): ship it and what it needs with "
-                "spark.archives, or install it there (docs/spark.md of lakelens)"
-            ) from None
+            raise RuntimeError(not_here.format(error=error)) from None
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield from getattr(scanning, part)(head, packed[number])
@@ -53,16 +55,27 @@ def make_reader(head: bytes, bins: Sequence[bytes], part: str = "read_files") ->
 
 
 def read_files(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
-    """The rows of a bin, in batches of bounded size; with identity and place where Spark is to merge them."""
+    """The rows of a bin; with identity and place where Spark is to merge them."""
+    return read_bin(head, packed, None)
+
+
+def read_bin(
+    head: bytes, packed: bytes, merge: Callable[[FileBatch], FileBatch] | None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a bin in batches of bounded size. `merge` leaves out files that others take away; where it is None
+    and the plan asks for them, identity and place are given too.
+    """
     plan = load_plan(head)
     if plan.scan is None:
         yield from _read_stream(packed)
         return
     schema = carrier_schema(plan.layout.schema)
+    told = plan.request.identity and merge is None
     for task in pickle.loads(packed):
         for batch in read_task(plan, task):
+            batch = batch if merge is None else merge(batch)
             rows = carry_batch(assemble_batch(batch, plan.layout), schema)
-            yield from cut_batch(_add_identity(rows, batch) if plan.request.identity else rows)
+            yield from cut_batch(_add_identity(rows, batch) if told else rows)
 
 
 def read_removals(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
@@ -73,7 +86,7 @@ def read_removals(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
     assert plan.scan is not None
     for task in pickle.loads(packed):
         removals = plan.scan.removals([task])
-        _check_damage(plan)
+        check_damage(plan)
         schema = pa.schema([(IDENTITY, pa.binary()), (ORDER, pa.int64())])
         yield from removals.rename_columns([IDENTITY, ORDER]).cast(schema).combine_chunks().to_batches()
 
@@ -85,7 +98,7 @@ def read_task(plan: ReadPlan, task: ScanTask) -> Iterator[FileBatch]:
         chosen = plan.selection.filter_batch(batch)
         if chosen.rows:
             yield chosen
-    _check_damage(plan)
+    check_damage(plan)
 
 
 def cut_batch(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -103,7 +116,7 @@ def load_plan(head: bytes) -> ReadPlan:
     return plan
 
 
-def _check_damage(plan: ReadPlan) -> None:
+def check_damage(plan: ReadPlan) -> None:
     """Raise what is damaged, unless the plan goes past it: findings of an executor are seen by nobody.
 
     All findings of this process are looked at: a task that is tried again must fail again.

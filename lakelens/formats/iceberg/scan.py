@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lakelens.formats.access import TableAccess
-from lakelens.formats.iceberg.columns import DELETE_FILE_PATH, DELETE_POS
+from lakelens.formats.iceberg.columns import (
+    DELETE_FILE_PATH,
+    DELETE_POS,
+    LAST_UPDATED_SEQUENCE_NUMBER,
+    ROW_ID,
+)
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.lazy_document import decode_document
 from lakelens.formats.iceberg.scan_read import ColumnarReader, read_records
@@ -100,6 +105,9 @@ def plan_scan(
     if any(task.line.get("content") for task in tasks):  # their statistics are of columns that no schema has
         context.columns.find(DELETE_FILE_PATH)
         context.columns.find(DELETE_POS)
+    if (context.typed.format_version or 1) >= 3:  # files that were rewritten keep the lineage of their rows
+        context.columns.find(ROW_ID)
+        context.columns.find(LAST_UPDATED_SEQUENCE_NUMBER)
     return IcebergScan(context, tasks, snapshots)
 
 

@@ -1,0 +1,243 @@
+"""The Python data source `lakelens`, for PySpark 4.0 and newer: tables by `spark.read.format("lakelens")`, and from SQL.
+
+Spark pickles the classes of a data source. They are made inside of a function, so that they travel by value and can say on
+an executor that lakelens is not there; all else is here and in `planning` and `scanning`.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import Unsupported
+from lakelens.model.scan import drop_removed
+from lakelens.opening import open_table
+from lakelens.spark.history_rows import (
+    iterate_manifests,
+    iterate_snapshots,
+    manifest_schema,
+    snapshot_schema,
+)
+from lakelens.spark.planning import (
+    ReadPlan,
+    Wanted,
+    find_parallelism,
+    plan_entries,
+    plan_files,
+    plan_rows,
+)
+from lakelens.spark.pushed_filters import Pushed, describe_filters, select_pushed
+from lakelens.spark.scanning import NOT_HERE, check_damage, read_bin
+from lakelens.spark.spark_types import spark_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+VIEWS = ("files", "entries", "snapshots", "manifests")
+_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+
+
+def register_data_source(spark: SparkSession) -> None:
+    """Make `spark.read.format("lakelens")` known to a session, for SQL too. Needs PySpark 4.0 or newer.
+
+    Options of a read, `load(path)` naming the table as `lakelens.open` takes it (paths and URLs, not names of a catalog):
+
+    `view`         "files" (the default), "entries", "snapshots" or "manifests"
+    `snapshot`     an id, a branch, a tag or a time, for files and manifests; `branch` opens a branch
+    `columns`      names, divided by commas, of files or entries; `stats` "false" leaves bounds and counts out
+    `allSnapshots` "true": the entries of every manifest that some snapshot names
+    `strict`       "false" goes past manifests that are damaged
+    `parallelism`  how many tasks are to run at once; as a rule what the session says when this is called
+
+    Where the session has `spark.sql.python.filterPushdown.enabled` (PySpark 4.1) set when this is called, filters on
+    `partition_values` and `path` leave out manifests. What Paimon's DELETE entries take away is read by the driver and
+    travels with the read: of tables with millions of such entries `lakelens.spark.files` makes less work.
+
+        >>> import lakelens as ll
+        >>> ll.spark.register_data_source(spark)                                        # doctest: +SKIP
+        >>> spark.read.format("lakelens").option("stats", "false").load("warehouse/db/t").show()  # doctest: +SKIP
+    """
+    if not hasattr(spark, "dataSource"):
+        raise Unsupported("data sources in Python need PySpark 4.0 or newer", hint="lakelens.spark.files")
+    pushes = str(spark.conf.get(_PUSHDOWN, "false")).lower() == "true"
+    spark.dataSource.register(make_data_source(find_parallelism(spark), pushes))
+
+
+def make_data_source(parallelism: int, pushes: bool) -> type:
+    """The class of the data source; with `pushes` its reader is offered filters."""
+    from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+    not_here = NOT_HERE
+
+    class Reader(DataSourceReader):  # type: ignore[misc]
+        def __init__(self, options: dict[str, str], schema: Any) -> None:
+            self.options, self.schema = options, schema
+            self.pushed: tuple[Any, ...] = ()
+            self.packed: Any = None
+
+        def prepare(self) -> Any:
+            from lakelens.spark.data_source import pack_view
+
+            if self.packed is None:  # Spark pickles the reader before it asks for partitions
+                self.packed = pack_view(self.options, self.pushed, self.schema, parallelism)
+            return self.packed
+
+        def __getstate__(self) -> dict[str, Any]:
+            head, removals, _ = self.prepare()
+            return {"packed": (head, removals, ())}
+
+        def partitions(self) -> list[Any]:
+            return [InputPartition(packed) for packed in self.prepare()[2]]
+
+        def read(self, partition: Any) -> Iterator[Any]:
+            try:
+                from lakelens.spark.data_source import read_part
+            except ImportError as error:
+                raise RuntimeError(not_here.format(error=error)) from None
+            head, removals, _ = self.packed
+            return read_part(head, removals, None if partition is None else partition.value)
+
+    class FilteredReader(Reader):
+        def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802
+            from lakelens.spark.data_source import describe_filters
+
+            self.pushed = describe_filters(filters)
+            return filters  # Spark evaluates them again
+
+    chosen = FilteredReader if pushes else Reader
+
+    class Source(DataSource):  # type: ignore[misc]
+        @classmethod
+        def name(cls) -> str:
+            return "lakelens"
+
+        def schema(self) -> Any:
+            try:
+                from lakelens.spark.data_source import describe_view
+            except ImportError as error:
+                raise RuntimeError(not_here.format(error=error)) from None
+            return describe_view(dict(self.options), parallelism)
+
+        def reader(self, schema: Any) -> Any:
+            return chosen(dict(self.options), schema)
+
+    return Source
+
+
+def describe_view(options: Mapping[str, str], parallelism: int) -> StructType:
+    """The Spark schema of what the options ask for."""
+    return spark_schema(plan_view(parse_options(options, parallelism)).layout.schema)
+
+
+def pack_view(
+    options: Mapping[str, str], pushed: Iterable[Pushed], schema: StructType, parallelism: int
+) -> tuple[bytes, bytes, tuple[bytes, ...]]:
+    """A read as bytes: the head of its plan, what is taken away (in Arrow's stream format), and the bins."""
+    plan = plan_view(parse_options(options, parallelism), tuple(pushed))
+    if spark_schema(plan.layout.schema).simpleString() != schema.simpleString():
+        raise Unsupported(
+            "the columns of the table are not those it had when it was loaded",
+            path=options.get("path"),
+            hint="load it again, without a schema of your own",
+        )
+    return plan.pickle_head(), _read_removals(plan), plan.bins
+
+
+def read_part(head: bytes, removals: bytes, packed: bytes | None) -> Iterator[pa.RecordBatch]:
+    """The rows of one bin, without the files that are taken away."""
+    if packed is not None:
+        yield from read_bin(head, packed, partial(drop_removed, removals=_load_removals(removals)))
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOptions:
+    """The options of one read."""
+
+    path: str
+    view: str = "files"
+    snapshot: str | None = None
+    branch: str | None = None
+    columns: tuple[str, ...] | None = None
+    stats: bool = True
+    all_snapshots: bool = False
+    strict: bool = True
+    parallelism: int = 1
+
+
+def parse_options(options: Mapping[str, str], parallelism: int = 1) -> ViewOptions:
+    """The options of a read as Spark gives them. Raises `Unsupported` for what is not understood.
+
+    >>> parse_options({"path": "/t", "columns": "path, size_bytes", "stats": "FALSE"}).columns
+    ('path', 'size_bytes')
+    """
+    told = {key.lower(): value for key, value in options.items()}
+    known = {name.replace("_", "") for name in ViewOptions.__dataclass_fields__}
+    if unknown := sorted(told.keys() - known):
+        raise Unsupported(f"no option {unknown[0]!r}", hint=f"one of {', '.join(sorted(known))}")
+    if "path" not in told:
+        raise Unsupported("no table is named", hint='spark.read.format("lakelens").load(path)')
+    if (view := told.get("view", "files")) not in VIEWS:
+        raise Unsupported(f"no view {view!r}", hint=f"one of {', '.join(VIEWS)}")
+    if not (count := told.get("parallelism", str(parallelism))).isdigit():
+        raise Unsupported(f"the option 'parallelism' is {count!r}, not a number")
+    columns = told.get("columns")
+    return ViewOptions(
+        told["path"],
+        view,
+        told.get("snapshot"),
+        told.get("branch"),
+        None if columns is None else tuple(name.strip() for name in columns.split(",")),
+        _parse_flag(told, "stats", True),
+        _parse_flag(told, "allsnapshots", False),
+        _parse_flag(told, "strict", True),
+        int(count),
+    )
+
+
+def plan_view(options: ViewOptions, pushed: tuple[Pushed, ...] = ()) -> ReadPlan:
+    """The plan of what the options ask for."""
+    table = open_table(options.path, branch=options.branch)
+    if options.view == "snapshots":
+        return plan_rows(snapshot_schema(), iterate_snapshots(table))
+    chosen = table.current if options.snapshot is None else table.snapshot(options.snapshot)
+    if options.view == "manifests":
+        return plan_rows(manifest_schema(), iterate_manifests(chosen))
+    wanted = Wanted(options.stats, options.columns, partial(select_pushed, pushed=pushed), options.strict)
+    if options.view == "entries":
+        return plan_entries(table, options.all_snapshots, wanted, options.parallelism)
+    return plan_files(table, chosen, wanted, options.parallelism)
+
+
+def _parse_flag(options: Mapping[str, str], name: str, default: bool) -> bool:
+    text = options.get(name, str(default)).lower()
+    if text not in ("true", "false"):
+        raise Unsupported(f"the option {name!r} is {text!r}, not true or false")
+    return text == "true"
+
+
+def _read_removals(plan: ReadPlan) -> bytes:
+    import pyarrow as pa
+
+    if not plan.removing or plan.scan is None:
+        return b""
+    removals = plan.scan.removals([task for packed in plan.removing for task in pickle.loads(packed)])
+    check_damage(plan)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, removals.schema) as writer:
+        writer.write_table(removals)
+    return bytes(sink.getvalue())
+
+
+@lru_cache(maxsize=2)
+def _load_removals(stored: bytes) -> pa.Table | None:
+    import pyarrow as pa
+
+    return pa.ipc.open_stream(stored).read_all() if stored else None
+
+
+__all__ = ["describe_filters", "make_data_source", "register_data_source"]
