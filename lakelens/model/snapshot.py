@@ -13,10 +13,14 @@ from lakelens.display import Displayable
 from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileSet
+from lakelens.model.lazy import LazySequence
 from lakelens.model.manifest import Manifest, ManifestList
 from lakelens.model.schema import PartitionSpec, Schema
+from lakelens.model.tabular import Tabular
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lakelens.errors import LakeError
     from lakelens.model.comparison import FileComparison
     from lakelens.model.datafile import DataFile
@@ -47,7 +51,7 @@ class Ref(Explainable, Displayable):
         return f"<Ref {self.type} {self.name}: {self.snapshot_id}>"
 
 
-class Refs(Sequence[Ref], Displayable):
+class Refs(Sequence[Ref], Tabular, Displayable):
     """Branches and tags, in the order of the metadata; also by name, where a branch goes before a tag of the same name.
 
     >>> refs = Refs([Ref("main", "branch", 7), Ref("v1", "tag", 3)])
@@ -88,6 +92,16 @@ class Refs(Sequence[Ref], Displayable):
     def tags(self) -> tuple[Ref, ...]:
         """The tags."""
         return tuple(ref for ref in self._refs if ref.type == "tag")
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each: `name`, `type`, `snapshot_id`, the retention in milliseconds, `created_at` (UTC), `path`.
+
+        >>> Refs([Ref("v1", "tag", 3)]).to_arrow().select(["name", "snapshot_id"]).to_pylist()
+        [{'name': 'v1', 'snapshot_id': 3}]
+        """
+        from lakelens.model.listing_tables import build_refs
+
+        return build_refs(self)
 
     def keys(self) -> list[str]:
         """The names."""
@@ -257,11 +271,11 @@ class Snapshot(Explainable, Displayable, ABC):
         return f"<Snapshot {self.id} {self.operation}>"
 
 
-class Snapshots(Sequence[Snapshot], Displayable):
-    """The snapshots of a table in commit order."""
+class Snapshots(Sequence[Snapshot], Tabular, Displayable):
+    """The snapshots of a table in commit order. Of a long history only those that are asked for are made."""
 
     def __init__(self, snapshots: Sequence[Snapshot]) -> None:
-        self._snapshots = tuple(snapshots)
+        self._snapshots = snapshots if isinstance(snapshots, LazySequence) else tuple(snapshots)
 
     @overload
     def __getitem__(self, key: int) -> Snapshot: ...
@@ -275,6 +289,20 @@ class Snapshots(Sequence[Snapshot], Displayable):
 
     def __iter__(self) -> Iterator[Snapshot]:
         return iter(self._snapshots)
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each, as it records itself: no manifest is read.
+
+        Columns: `id`, `parent_id`, `sequence_number`, `committed_at` (UTC), `operation`, `schema_id`, `record_count`,
+        `refs` (a list), `summary` (a map of text), `path`. What does not fit its column's type is null.
+
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg-basic").snapshots.to_arrow()["record_count"].to_pylist()
+        [1, 3, 4]
+        """
+        from lakelens.model.listing_tables import build_snapshots
+
+        return build_snapshots(self)
 
     def __repr__(self) -> str:
         return f"<Snapshots {len(self)}>"
