@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -229,11 +229,16 @@ def json_item(thing: object) -> Cell:
     """A value of a document in one line: texts and numbers as they are, larger things by their size."""
     if isinstance(thing, bytes):
         return value(thing)
-    if isinstance(thing, Mapping) and len(str(thing)) > 120:
+    if isinstance(thing, Mapping) and _is_long(thing):
         return Cell(f"{{{wording.plural(len(thing), 'key')}}}", "mute")
-    if isinstance(thing, list | tuple) and len(str(thing)) > 120:
+    if isinstance(thing, list | tuple) and _is_long(thing):
         return Cell(f"[{wording.plural(len(thing), 'item')}]", "mute")
     return json_value(thing)
+
+
+def _is_long(thing: Sized) -> bool:
+    """Whether a value takes more than a line; what has many items is not written out to tell."""
+    return len(thing) > 60 or len(str(thing)) > 120
 
 
 def document(raw: object, most: int = 6_000, how: str = ".raw or .metadata") -> Block:

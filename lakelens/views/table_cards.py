@@ -152,8 +152,8 @@ def _list_settings(table: Table, detail: int) -> list[Fold]:
         about = tell_about(table, "catalog")
         answer = _word_catalog(table.catalog) or ", ".join(wording.clean(name, 60) for name, _ in facts[:6])
         folds.append(Fold("Catalog", answer, lambda: one(cells.pairs(facts, about))))
-    document = table.metadata
-    if detail >= 2 and isinstance(document, Mapping) and "format-version" in document:
+    document = table.metadata if detail >= 2 else None  # a large one is only decoded where it is shown
+    if isinstance(document, Mapping) and "format-version" in document:
         about = tell_about(table, "table_metadata")
         make_fields = lambda: cells.fields(document, about, how="table.metadata")  # noqa: E731
         folds.append(Fold("Metadata", f"{wording.plural(len(document), 'key')} of the document", make_fields))

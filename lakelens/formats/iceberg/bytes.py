@@ -65,13 +65,15 @@ def explain_log_entry(entry: MetadataLogEntry, context: TableContext) -> Explana
 
 def explain_snapshot(snapshot: IcebergSnapshot, context: TableContext) -> Explanation:
     """The snapshot's object in the metadata document."""
-    steps = _find_snapshot(snapshot.raw, context)
+    steps = _find_snapshot(snapshot.id, snapshot.raw, context)
     return explain_place(context, steps, "Snapshot", f"snapshot {snapshot.id}")
 
 
-def _find_snapshot(raw: Any, context: TableContext) -> Steps:
-    raws = context.document.raw.get("snapshots") or []
-    return ("snapshots", next((i for i, one in enumerate(raws) if one is raw), len(raws)))
+def _find_snapshot(snapshot_id: int | None, raw: Any, context: TableContext) -> Steps:
+    """Where the object of an id is stored; of several with one id the one that was read."""
+    stored = list(context.document.book.list_stored(snapshot_id or 0))
+    same = (index for index in stored if raw is None or context.document.decode_snapshot(index) == raw)
+    return ("snapshots", next(same, len(context.document.book)))
 
 
 def explain_schema(schema: Schema, context: TableContext) -> Explanation:
@@ -94,7 +96,7 @@ def explain_sort_order(order: SortOrder, context: TableContext) -> Explanation:
 
 def explain_ref(ref: Ref, context: TableContext) -> Explanation:
     """The branch or tag in the metadata document; `main` of a document without refs is its `current-snapshot-id`."""
-    refs = context.document.raw.get("refs")
+    refs = context.document.outline.get("refs")
     known = isinstance(refs, Mapping) and ref.name in refs
     steps: Steps = ("refs", ref.name) if known else ("current-snapshot-id",)
     return explain_place(context, steps, "Reference", f"{ref.type} {ref.name}")
@@ -102,7 +104,7 @@ def explain_ref(ref: Ref, context: TableContext) -> Explanation:
 
 def _find_numbered(context: TableContext, key: tuple[str, str], number: int | None, single: str) -> Steps:
     """Where the object of an id lies: in its list, or where version 1 keeps the only one."""
-    listed = context.document.raw.get(key[0])
+    listed = context.document.outline.get(key[0])
     for index, raw in enumerate(listed if isinstance(listed, list) else []):
         if isinstance(raw, Mapping) and raw.get(key[1], number) == number:
             return (key[0], index)
@@ -140,16 +142,8 @@ def explain_place(context: TableContext, steps: Steps, what: str, details: str) 
 def explain_manifest_list(listed: IcebergManifestList, context: TableContext) -> Explanation:
     """The file of the list; the `manifests` of the snapshot where version 1 names them itself."""
     if listed.recorded_path is None:
-        raws = context.document.raw.get("snapshots") or []
-        place = next(
-            (i for i, raw in enumerate(raws) if raw.get("snapshot-id") == listed.snapshot_id), len(raws)
-        )
-        return explain_place(
-            context,
-            ("snapshots", place, "manifests"),
-            "Manifest list",
-            f"inline, snapshot {listed.snapshot_id}",
-        )
+        steps = (*_find_snapshot(listed.snapshot_id, None, context), "manifests")
+        return explain_place(context, steps, "Manifest list", f"inline, snapshot {listed.snapshot_id}")
     details = f"of snapshot {listed.snapshot_id}"
     return _explain_avro(context, listed.recorded_path, "Manifest list", details)
 

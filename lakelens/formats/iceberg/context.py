@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
 from lakelens.formats.iceberg.columns import ColumnIndex
+from lakelens.formats.iceberg.lazy_document import Document
 from lakelens.formats.iceberg.partitions import SpecBook
 from lakelens.formats.iceberg.schemas import SchemaBook, describe_specs
-from lakelens.formats.iceberg.wire import Document
 from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from lakelens.errors import LakeError
 from lakelens.formats.base import Place
+from lakelens.formats.iceberg.lazy_document import check_not_a_view, decode_outline
 from lakelens.formats.iceberg.names import parse_metadata_name
 from lakelens.formats.iceberg.versions import MetadataFolder, VersionChoice
-from lakelens.formats.iceberg.wire import check_not_a_view, decode_json, is_view
 from lakelens.io.store import ObjectInfo, Store, list_names
 from lakelens.model.table import Evidence
 
@@ -96,8 +96,7 @@ def _refuse_view(store: Store, path: str) -> None:
         head = store.read_range(path, 0, 65_536)
         if head[:1] in (b"{", b" ", b"\n", b"\xef") and not any(word in head for word in _VIEW_WORDS):
             return
-        raw = decode_json(store.read(path), path)
+        outline = decode_outline(store.read(path), path)
     except LakeError:
         return  # damage is for opening to tell
-    if is_view(raw):
-        check_not_a_view(raw, path)
+    check_not_a_view(outline, path)

@@ -11,7 +11,7 @@ from typing import Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.wire import decode_json
+from lakelens.formats.iceberg.lazy_document import decode_json
 
 # documents that are kept after they were read: those of the two sides of a diff
 _MOST_KEPT = 2
@@ -26,6 +26,10 @@ def find_committed(
     if moment is None:
         return None
     for path in _list_candidates(context, moment):
+        if path == context.document.path:
+            if snapshot_id in context.document.book:
+                return path, context.document.raw
+            continue
         document = _read(context, path)
         if document is not None and _holds(document, snapshot_id):
             return path, document
@@ -39,7 +43,7 @@ def _list_candidates(context: TableContext, moment: int) -> Iterator[str]:
     """
     log = [
         (line.timestamp_ms, context.access.locator.locate(line.metadata_file))
-        for line in context.typed.metadata_log or []
+        for line in context.typed.metadata_log
     ]
     log.append((context.typed.last_updated_ms or moment, context.document.path))
     yield from (path for at, path in log if at == moment)
@@ -49,8 +53,6 @@ def _list_candidates(context: TableContext, moment: int) -> Iterator[str]:
 
 
 def _read(context: TableContext, path: str) -> dict[str, Any] | None:
-    if path == context.document.path:
-        return context.document.raw
     known = context.recent_documents
     if path not in known:
         try:

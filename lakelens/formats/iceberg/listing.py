@@ -64,9 +64,9 @@ def _collect_references(table: IcebergTable, context: TableContext) -> _Referenc
         ("statistics", context.typed.statistics),
         ("partition statistics", context.typed.partition_statistics),
     ):
-        for wire in wires or []:
+        for wire in wires:
             references.add(locate(wire.statistics_path), kind, f"snapshot {wire.snapshot_id}")
-    for snapshot in table._by_id.values():
+    for snapshot in table.walk_snapshots():
         name = f"snapshot {snapshot.id}"
         for listed in snapshot.manifest_lists:
             if listed.path is not None:

@@ -11,7 +11,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from lakelens.errors import Missing
-from lakelens.formats.iceberg.wire import WireMetadata
+from lakelens.formats.iceberg.lazy_document import Document
 from lakelens.io.locate import Locator, split_location
 from lakelens.io.store import find_info
 
@@ -64,15 +64,15 @@ class IcebergLocator(Locator):
         return f"{self.root}/{path}"
 
 
-def build_locator(root: str, folder: str, typed: WireMetadata, scheme: str) -> IcebergLocator:
+def build_locator(root: str, folder: str, document: Document, scheme: str) -> IcebergLocator:
     """The locator of a table, with every place that the document tells the table has stood at.
 
     `folder` is the directory that the metadata document was read from: a document that records other metadata in that
     very directory was not moved, wherever its `location` points.
     """
-    files = [log.metadata_file for log in typed.metadata_log or []]
-    files += [snapshot.manifest_list for snapshot in typed.snapshots or [] if snapshot.manifest_list]
-    parents = list(dict.fromkeys(recorded.rpartition("/")[0] for recorded in files))
+    typed = document.typed
+    logged = (log.metadata_file.rpartition("/")[0] for log in typed.metadata_log)
+    parents = list(dict.fromkeys([*logged, *document.book.list_folders]))
     places = {split_location(parent)[1].strip("/") for parent in parents}
     stands_still = folder.strip("/") in places
     locator = IcebergLocator(root, typed.location, scheme, stands_still=stands_still)

@@ -10,10 +10,10 @@ from lakelens.formats.access import TableAccess
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.detect import Layout, choose_version, find_layout
+from lakelens.formats.iceberg.lazy_document import Document, decode_document
 from lakelens.formats.iceberg.locations import build_locator
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.formats.iceberg.versions import VersionChoice
-from lakelens.formats.iceberg.wire import Document, decode_document
 from lakelens.io.locate import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.model.finding import Findings
@@ -32,7 +32,7 @@ def open_table(request: OpenRequest) -> IcebergTable:
     for code, message in document.notes:
         findings.add("warning", code, document.path, message)
     folder = posixpath.dirname(document.path)
-    locator = build_locator(layout.root, folder, document.typed, request.store.scheme)
+    locator = build_locator(layout.root, folder, document, request.store.scheme)
     context = TableContext(TableAccess(request.store, locator, findings), document)
     if "delta" in request.evidence.others:
         message = "a Delta log lies beside the Iceberg metadata: the same files may be a Delta table too"

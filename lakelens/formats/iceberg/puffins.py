@@ -120,12 +120,8 @@ def list_index_files(context: TableContext, snapshot: IcebergSnapshot) -> tuple[
 
 def list_sketch_files(context: TableContext, snapshot_id: int) -> tuple[IndexFile, ...]:
     """The Puffin files of table statistics that the document records for a snapshot."""
-    raws = context.document.raw.get("statistics") or []
-    return tuple(
-        _describe_statistics_index(context, wire, raw)
-        for wire, raw in zip(context.typed.statistics or [], raws, strict=True)
-        if wire.snapshot_id == snapshot_id
-    )
+    found = context.document.list_statistics("statistics", snapshot_id)
+    return tuple(_describe_statistics_index(context, wire, raw) for wire, raw in found)
 
 
 def list_vector_files(context: TableContext, files: Iterable[DataFile]) -> tuple[IndexFile, ...]:
@@ -140,15 +136,10 @@ def list_vector_files(context: TableContext, files: Iterable[DataFile]) -> tuple
 def list_statistics(context: TableContext, snapshot_id: int) -> tuple[StatisticsFile, ...]:
     """The statistics files that the document records for a snapshot. Gone ones become findings."""
     found = []
-    for kind, key, wires in (
-        ("table", "statistics", context.typed.statistics),
-        ("partition", "partition-statistics", context.typed.partition_statistics),
-    ):
-        raws = context.document.raw.get(key) or []
-        for wire, raw in zip(wires or [], raws, strict=True):
-            if wire.snapshot_id == snapshot_id:
-                _note_gone(context, kind, wire)
-                found.append(_describe_statistics(context, kind, wire, raw))
+    for kind, key in (("table", "statistics"), ("partition", "partition-statistics")):
+        for wire, raw in context.document.list_statistics(key, snapshot_id):
+            _note_gone(context, kind, wire)
+            found.append(_describe_statistics(context, kind, wire, raw))
     return tuple(found)
 
 

@@ -5,7 +5,7 @@ Follows "Table Metadata" and "Snapshot References" of the Iceberg table specific
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -15,13 +15,14 @@ from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.detect import Layout
-from lakelens.formats.iceberg.names import parse_snapshot_id
 from lakelens.formats.iceberg.schemas import describe_sort_orders
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot, to_time
+from lakelens.formats.iceberg.snapshot_book import SnapshotBook
 from lakelens.io.locate import split_location
 from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileSet
 from lakelens.model.history import LogEntry
+from lakelens.model.lazy import Keeper, LazySequence
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
 from lakelens.model.table import Evidence, MetadataLogEntry, Reads, Relocation, Table
@@ -106,7 +107,7 @@ class IcebergTable(Table):
     def refs(self) -> Refs:
         """Branches and tags; `main` is there as soon as there is a current snapshot."""
         typed = self._context.typed
-        raws = self.metadata.get("refs")
+        raws = self._context.document.outline.get("refs")
         raws = raws if isinstance(raws, dict) else {}
         source = Source("lakelens.formats.iceberg.bytes.explain_ref", self._context)
         refs = [
@@ -130,12 +131,21 @@ class IcebergTable(Table):
     @cached_property
     def snapshots(self) -> Snapshots:
         """The snapshots in commit order."""
-        raws = self.metadata.get("snapshots") or []
-        made = [
-            IcebergSnapshot(self, self._context, wire, raw)
-            for wire, raw in zip(self._context.typed.snapshots or [], raws, strict=True)
-        ]
-        return Snapshots(sorted(made, key=lambda snapshot: snapshot.sequence_number or 0))  # a stable sort
+        return Snapshots(self._known)
+
+    @cached_property
+    def _known(self) -> LazySequence[IcebergSnapshot]:
+        return LazySequence(range(len(self._book)), Keeper(self._make_snapshot))
+
+    def _make_snapshot(self, position: int) -> IcebergSnapshot:
+        index, document = self._book.locate(position), self._context.document
+        return IcebergSnapshot(
+            self, self._context, document.typed.snapshots[index], document.decode_snapshot(index)
+        )
+
+    @property
+    def _book(self) -> SnapshotBook:
+        return self._context.document.book
 
     @cached_property
     def current(self) -> IcebergSnapshot | None:
@@ -152,23 +162,24 @@ class IcebergTable(Table):
         source = Source("lakelens.formats.iceberg.bytes.explain_log_entry", self._context)
         return tuple(
             MetadataLogEntry(moment, locate(log.metadata_file), log.metadata_file, _source=source)
-            for log in self._context.typed.metadata_log or []
+            for log in self._context.typed.metadata_log
             if (moment := to_time(log.timestamp_ms)) is not None
         )
 
     @cached_property
     def snapshot_log(self) -> Sequence[LogEntry]:
         """Which snapshot was the current one from when on."""
+        log = self._context.typed.snapshot_log
         ancestors = self._list_ancestors(self._current_id)
-        return tuple(
-            LogEntry(
-                to_time(log.timestamp_ms),
-                log.snapshot_id,
-                parent.parent_id if (parent := self.find_by_id(log.snapshot_id)) is not None else None,
-                log.snapshot_id in ancestors,
+
+        def describe(position: int) -> LogEntry:
+            line = log[position]
+            number = line.snapshot_id
+            return LogEntry(
+                to_time(line.timestamp_ms), number, self._book.find_parent(number), number in ancestors
             )
-            for log in self._context.typed.snapshot_log or []
-        )
+
+        return LazySequence(range(len(log)), describe)
 
     @property
     def relocation(self) -> Relocation:
@@ -194,11 +205,22 @@ class IcebergTable(Table):
 
     def find_by_id(self, snapshot_id: int) -> IcebergSnapshot | None:
         """The snapshot of an id; None when there is none."""
-        return self._by_id.get(snapshot_id)
+        position = self._book.find(snapshot_id)
+        return None if position is None else self._known[position]
 
-    @cached_property
-    def _by_id(self) -> dict[int, IcebergSnapshot]:
-        return {snapshot.id: snapshot for snapshot in self.snapshots if isinstance(snapshot, IcebergSnapshot)}
+    def walk_snapshots(self) -> Iterator[IcebergSnapshot]:
+        """The snapshots in commit order, one after another."""
+        return iter(self._known)
+
+    def _find_snapshot(self, ref: Any) -> Snapshot | None:
+        """The snapshot that is meant, by the index where it is an id; the others are not made."""
+        if isinstance(ref, int) and not isinstance(ref, bool):
+            return self.find_by_id(ref)
+        return super()._find_snapshot(ref)
+
+    def _snapshot_of_ref(self, name: str) -> Snapshot | None:
+        wanted = self.refs[name].snapshot_id
+        return None if wanted is None else self.find_by_id(wanted)
 
     @cached_property
     def _current_id(self) -> int | None:
@@ -213,27 +235,26 @@ class IcebergTable(Table):
     def _snapshot_at(self, moment: datetime) -> Snapshot | None:
         """What was current then, by the snapshot log; by commit times where the log does not reach back."""
         if self.branch is None:
-            logged = [(entry.made_current_at, entry.snapshot_id) for entry in self.snapshot_log]
-            before = [number for at, number in logged if at is not None and at <= moment]
-            if before:
-                return self.find_by_id(before[-1])
+            logged = ((line.snapshot_id, line.timestamp_ms) for line in self._context.typed.snapshot_log)
+            found = _find_last(logged, moment)
+            if found is not None:
+                return self.find_by_id(found)
         ancestors = self._list_ancestors(None if self.current is None else self.current.id)
-        committed = [s for s in self.snapshots if s.id in ancestors and s.committed_at is not None]
-        earlier = [s for s in committed if s.committed_at is not None and s.committed_at <= moment]
-        return earlier[-1] if earlier else None
+        committed = ((number, at) for number, at in self._book.iter_moments() if number in ancestors)
+        found = _find_last(committed, moment)
+        return None if found is None else self.find_by_id(found)
 
     def _list_ancestors(self, snapshot_id: int | None) -> set[int]:
         found: set[int] = set()
         while snapshot_id is not None and snapshot_id not in found:
             found.add(snapshot_id)
-            snapshot = self.find_by_id(snapshot_id)
-            snapshot_id = None if snapshot is None else snapshot.parent_id
+            snapshot_id = self._book.find_parent(snapshot_id)
         return found
 
     def _note_doubts(self) -> None:
         """What the document itself shows to be wrong."""
         path, typed = self.metadata_path, self._context.typed
-        known = self._by_id
+        known = self._book
         if typed.location is None:
             self.findings.add("warning", "no-location", path, "the metadata document records no location")
         elif not split_location(typed.location)[1].startswith("/"):
@@ -254,13 +275,15 @@ class IcebergTable(Table):
 
     def _note_rounded_ids(self) -> None:
         """Ids that a JSON tool rounded without a trace show against the names of the manifest lists."""
-        for wire in self._context.typed.snapshots or []:
-            told = parse_snapshot_id(wire.manifest_list or "")
-            if told is not None and told != wire.snapshot_id and float(told) == float(wire.snapshot_id):
-                message = f"snapshot id {wire.snapshot_id} was rounded by some JSON tool: its manifest list is named {told}"
-                self.findings.add(
-                    "warning", "rounded-number", self.metadata_path, message, (wire.snapshot_id,)
-                )
+        for number, told in self._book.rounded:
+            message = f"snapshot id {number} was rounded by some JSON tool: its manifest list is named {told}"
+            self.findings.add("warning", "rounded-number", self.metadata_path, message, (number,))
+
+
+def _find_last(moments: Iterable[tuple[int, int]], moment: datetime) -> int | None:
+    """The last of some ids whose time is not after a moment; None when there is none."""
+    before = [number for number, at in moments if (time := to_time(at)) is not None and time <= moment]
+    return before[-1] if before else None
 
 
 def _name_table(location: str) -> str:

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lakelens.errors import LakeError, Missing
+from lakelens.formats.iceberg.lazy_document import peek_log
 from lakelens.formats.iceberg.names import MetadataName, is_hint, parse_metadata_name
-from lakelens.formats.iceberg.wire import decode_json
 from lakelens.io.store import ObjectInfo, Store
 
 HINT_NAME = "version-hint.text"
@@ -244,12 +244,12 @@ class MetadataFolder:
     def _choose_among(self, names: Iterable[MetadataName]) -> tuple[str, str]:
         """The one that no other file's log names, and of those the one that was updated last."""
         headers = {name.name: self._peek(name.name) for name in names}
-        logged = {past for header in headers.values() for past in _list_logged(header)}
-        logged |= {past for name in self._neighbours(headers) for past in _list_logged(self._peek(name))}
+        peeked = [*headers.values(), *(self._peek(name) for name in self._neighbours(headers))]
+        logged = {past for header in peeked if header is not None for past in header[1]}
         free = [name for name in headers if name not in logged and headers[name]] or list(headers)
 
         def updated(name: str) -> tuple[float, str]:
-            moment = headers[name].get("last-updated-ms")
+            moment, _ = headers[name] or (None, ())
             return (moment if isinstance(moment, int | float) else -1, name)
 
         chosen = max(free, key=updated)
@@ -261,9 +261,10 @@ class MetadataFolder:
         numbers = {n.number for n in self.names if n.name in set(names) and n.number is not None}
         return [n.name for n in self.names if n.naming == "catalog" and (n.number or 0) - 1 in numbers]
 
-    def _peek(self, name: str) -> dict[str, Any]:
+    def _peek(self, name: str) -> tuple[Any, list[str]] | None:
+        """When a file was updated, and the names of the earlier ones it logs; None where it is no document."""
         try:
-            raw = decode_json(self.store.read(self.place(name)), self.place(name))
+            moment, logged = peek_log(self.store.read(self.place(name)), self.place(name))
         except LakeError as error:
             self._note(
                 "warning",
@@ -271,8 +272,8 @@ class MetadataFolder:
                 name,
                 f"passed over when choosing the version: {error.reason}",
             )
-            return {}
-        return raw if isinstance(raw, dict) else {}
+            return None
+        return moment, [file.rsplit("/", 1)[-1] for file in logged]
 
 
 def _rank_ending(name: str) -> tuple[int, str]:
@@ -281,10 +282,3 @@ def _rank_ending(name: str) -> tuple[int, str]:
         if name.lower().endswith(ending) and "." not in stem:
             return rank, name
     return len(_PREFERENCE), name
-
-
-def _list_logged(header: dict[str, Any]) -> list[str]:
-    log = header.get("metadata-log")
-    lines = log if isinstance(log, list) else []
-    files = [line.get("metadata-file") for line in lines if isinstance(line, dict)]
-    return [file.rsplit("/", 1)[-1] for file in files if isinstance(file, str)]
