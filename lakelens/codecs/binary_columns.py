@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lakelens.codecs.binary_kernels import Slots, decode_column
+from lakelens.codecs.binary_kernels import Slots, decode_column, take_numbers
 from lakelens.codecs.binary_row import FieldLike, decode_binary_row, split_fields
 from lakelens.codecs.binary_slot import count_null_bytes
 from lakelens.codecs.paimon_arrow import arrow_type, arrow_value
@@ -97,15 +97,16 @@ class _Rows:
         self.lengths = np.diff(offsets)
         self.present = np.flatnonzero(~self.missing)
         self.null_bytes = count_null_bytes(arity)
+        self.null_bits: dict[int, Any] = {}
         self.spent = np.full(len(column), self.null_bytes + 8 * arity, np.int64)
 
     def check_fixed_part(self) -> None:
         """Hand the first row that is too short, or has another arity or an unknown kind, to the row path to refuse."""
         self.refuse(self.lengths < 4 + self.null_bytes + 8 * self.arity)
-        expected = np.frombuffer(self.arity.to_bytes(4, "big"), np.uint8)
         bad = np.zeros(len(self.starts), np.bool_)
-        heads = self.gather(0, 5)
-        bad[self.present] = (heads[:, :4] != expected).any(axis=1) | (heads[:, 4] > 3)
+        starts = self.starts[self.present]
+        bad[self.present] = take_numbers(self.content, starts, ">i4") != self.arity
+        bad[self.present] |= take_numbers(self.content, starts + 4, "u1") > 3
         self.refuse(bad)
 
     def check_spent(self) -> None:
@@ -134,30 +135,33 @@ class _Rows:
         except LakeError as error:
             raise type(error)(f"row {index}: {error.message}", hint=error.hint) from error
 
-    def gather(self, offset: int, size: int) -> Any:
-        """A matrix of `size` bytes at `offset` of every present row."""
-        positions = self.starts[self.present] + offset
-        return self.content[positions[:, None] + np.arange(size)]
+    def find_nulls(self, index: int) -> Any:
+        """Which rows have no value of a field. The byte of a bit is read once for eight fields."""
+        byte = (index + 8) // 8
+        if byte not in self.null_bits:
+            bits = take_numbers(self.content, self.starts[self.present] + 4 + byte, "u1")
+            self.null_bits[byte] = bits if bits.any() else None
+        bits = self.null_bits[byte]
+        if bits is None:
+            return self.missing
+        nulls = self.missing.copy()
+        nulls[self.present] |= (bits >> index % 8 & 1).astype(np.bool_)
+        return nulls
 
     def decode(self, index: int, type_: PaimonType) -> Any:
-        bit = index + 8
-        nulls = self.missing.copy()
-        nulls[self.present] |= (self.gather(4 + bit // 8, 1)[:, 0] >> (bit % 8) & 1).astype(np.bool_)
+        nulls = self.find_nulls(index)
         if type_.name in ("ARRAY", "MAP", "MULTISET", "ROW", "VARIANT", "VECTOR"):
             return self.decode_nested(index, type_, nulls)
-        where = np.flatnonzero(~nulls)
+        where = self.present if nulls is self.missing else np.flatnonzero(~nulls)
         offset = 4 + self.null_bytes + 8 * index
-        slots = Slots(
-            self.content,
-            self.starts[where] + 4,
-            self.lengths[where] - 4,
-            self.starts[where] + offset,
-            where,
-            nulls,
-        )
+        every = len(where) == len(self.starts)
+        starts, lengths = (self.starts, self.lengths) if every else (self.starts[where], self.lengths[where])
+        slots = Slots(self.content, starts + 4, lengths - 4, starts + offset, where, nulls)
         kernel = decode_column(type_, slots)
-        self.refuse_at(where[kernel.bad])
-        self.spent[where] += kernel.spent
+        if kernel.bad.any():
+            self.refuse_at(where[kernel.bad])
+        if np.any(kernel.spent):
+            self.spent[where] += kernel.spent
         return kernel.array
 
     def refuse_at(self, indices: Any) -> None:

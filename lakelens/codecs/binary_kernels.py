@@ -40,14 +40,42 @@ class Slots:
         return self.take_at(self.positions + skip, dtype)
 
     def take_at(self, positions: Ints, dtype: str) -> Any:
-        size = np.dtype(dtype).itemsize
-        return np.ascontiguousarray(self.content[positions[:, None] + np.arange(size)]).view(dtype)[:, 0]
+        return take_numbers(self.content, positions, dtype)
 
     def spread(self, values: Any) -> Any:
         """The values at their rows, zero where the field is null."""
+        if len(values) == len(self.nulls):
+            return values
         full = np.zeros((len(self.nulls), *values.shape[1:]), values.dtype)
         full[self.where] = values
         return full
+
+    @property
+    def mask(self) -> Flags | None:
+        """Which rows are null; None where none is, so that Arrow copies nothing."""
+        return None if len(self.where) == len(self.nulls) else self.nulls
+
+    @property
+    def validity(self) -> Any:
+        """The bitmap of the rows that are not null; None where none is null."""
+        import pyarrow as pa
+
+        return None if self.mask is None else pa.array(~self.nulls).buffers()[1]
+
+
+def take_numbers(content: Any, positions: Ints, dtype: str) -> Any:
+    """The numbers of a numpy type that begin at some bytes, aligned or not.
+
+    The type may be one of raw bytes (`V5`).
+
+    >>> take_numbers(np.arange(6, dtype=np.uint8), np.array([1, 4]), "<u2").tolist()
+    [513, 1284]
+    """
+    kind = np.dtype(dtype)
+    if not len(positions):
+        return np.zeros(0, kind)
+    windows: Any = np.ndarray((len(content) - kind.itemsize + 1,), kind, content, strides=(1,))
+    return windows[positions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +102,7 @@ def _decode_number(type_: PaimonType, slots: Slots) -> Kernel:
     if type_.name == "BOOLEAN":
         values = values != 0
     bad = np.zeros(len(slots.where), np.bool_)
-    array = pa.array(values, mask=slots.nulls)
+    array = pa.array(values, mask=slots.mask)
     return Kernel(array if type_.name != "DATE" else array.view(pa.date32()), bad)
 
 
@@ -83,7 +111,7 @@ def _decode_time(type_: PaimonType, slots: Slots) -> Kernel:
 
     millis = slots.take("<i4")
     bad = (millis < 0) | (millis >= MILLIS_PER_DAY)
-    return Kernel(pa.array(slots.spread(millis), mask=slots.nulls).view(pa.time32("ms")), bad)
+    return Kernel(pa.array(slots.spread(millis), mask=slots.mask).view(pa.time32("ms")), bad)
 
 
 def _decode_timestamp(type_: PaimonType, slots: Slots) -> Kernel:
@@ -121,7 +149,7 @@ def _make_timestamps(type_: PaimonType, slots: Slots, counts: Any, unit: str) ->
     import pyarrow as pa
 
     tz = "UTC" if type_.name == "TIMESTAMP_LTZ" else None
-    return pa.array(slots.spread(counts), mask=slots.nulls).view(pa.timestamp(unit, tz))
+    return pa.array(slots.spread(counts), mask=slots.mask).view(pa.timestamp(unit, tz))
 
 
 def _decode_decimal(type_: PaimonType, slots: Slots) -> Kernel:
@@ -142,12 +170,24 @@ def _decode_decimal(type_: PaimonType, slots: Slots) -> Kernel:
 
 def _gather_big_endian(content: Any, starts: Ints, lengths: Ints) -> tuple[Any, Any]:
     """The high and low words of big-endian two's complement numbers of 1 to 16 bytes."""
+    last = len(content) - 8
+    if (starts <= last).all() and (starts + lengths <= len(content)).all():
+        return _take_big_endian(content, starts, lengths)
     column = np.arange(16) - 16 + lengths[:, None]  # the byte of the number that lands in each of 16 columns
     positions = starts[:, None] + np.maximum(column, 0)
     sign = np.where(content[starts] >= 0x80, 0xFF, 0).astype(np.uint8)
     wide = np.where(column >= 0, content[positions], sign[:, None]).astype(np.uint8)
     words = np.ascontiguousarray(wide).view(">i8").astype(np.int64)
     return words[:, 0], words[:, 1]
+
+
+def _take_big_endian(content: Any, starts: Ints, lengths: Ints) -> tuple[Any, Any]:
+    """The same where eight bytes follow every start: two unaligned reads, shifted into place."""
+    first = take_numbers(content, starts, ">i8").astype(np.int64)
+    wide = lengths > 8
+    last = take_numbers(content, starts + np.where(wide, lengths - 8, 0), ">i8").astype(np.int64)
+    low = np.where(wide, last, first >> 8 * np.maximum(8 - lengths, 0))
+    return np.where(wide, first >> 8 * np.minimum(16 - lengths, 7), low >> 63), low
 
 
 def _exceeds(high: Any, low: Any, bound: int) -> Flags:
@@ -165,8 +205,7 @@ def _make_decimals(type_: PaimonType, slots: Slots, high: Any, low: Any) -> Any:
     import pyarrow as pa
 
     words = slots.spread(np.stack([low.view(np.int64), high], axis=1))
-    validity = pa.array(~slots.nulls).buffers()[1]
-    return pa.Array.from_buffers(arrow_type(type_), len(words), [validity, pa.py_buffer(words)])
+    return pa.Array.from_buffers(arrow_type(type_), len(words), [slots.validity, pa.py_buffer(words)])
 
 
 def _decode_bytes(type_: PaimonType, slots: Slots) -> Kernel:
@@ -191,11 +230,14 @@ def _gather_bytes(type_: PaimonType, slots: Slots, starts: Ints, lengths: Ints) 
     total = int(ends[-1]) if len(ends) else 0
     if total > len(slots.content):
         raise Corrupt("items overlap: they hold more than all the bytes")
-    gathered = slots.content[np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(total)]
+    gathered = _gather_items(slots.content, starts, lengths, total)
     offsets = np.concatenate([np.zeros(1, np.int64), ends])
-    validity = pa.array(~slots.nulls).buffers()[1]
     large = total >= 2**31
-    buffers = [validity, pa.py_buffer(offsets if large else offsets.astype(np.int32)), pa.py_buffer(gathered)]
+    buffers = [
+        slots.validity,
+        pa.py_buffer(offsets if large else offsets.astype(np.int32)),
+        pa.py_buffer(gathered),
+    ]
     binary = pa.Array.from_buffers(pa.large_binary() if large else pa.binary(), len(slots.nulls), buffers)
     bad = np.zeros(len(slots.where), np.bool_)
     if type_.name not in ("CHAR", "VARCHAR"):
@@ -204,6 +246,13 @@ def _gather_bytes(type_: PaimonType, slots: Slots, starts: Ints, lengths: Ints) 
         return binary.cast(pa.large_string() if large else pa.string()), bad
     except pa.ArrowInvalid:
         return None, np.array([not _is_text(binary[int(row)].as_py()) for row in slots.where], np.bool_)
+
+
+def _gather_items(content: Any, starts: Ints, lengths: Ints, total: int) -> Any:
+    """Items of some lengths end to end."""
+    if total and lengths.min() == lengths.max():
+        return take_numbers(content, starts, f"V{lengths[0]}")
+    return content[np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(total)]
 
 
 def _is_text(content: bytes) -> bool:

@@ -7,13 +7,15 @@ dicts by field name; in ORC and Parquet the same names are struct columns. A fie
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Corrupt, LakeError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from lakelens.codecs.avro_arrow import FileGroup
 
 _MAGICS = ((b"Obj\x01", "avro"), (b"ORC", "orc"), (b"PAR1", "parquet"))
 
@@ -49,19 +51,51 @@ def decode_container(data: bytes, path: str) -> list[dict[str, Any]]:
             return rows
 
 
-def decode_container_arrow(data: bytes, path: str, *, fast: bool | None = None) -> pa.Table:
-    """All records by column, in file order; no logical types in Avro. Raises `Corrupt` or `Unsupported`.
+def decode_tables(files: Iterable[tuple[bytes, str]]) -> Iterator[pa.Table | None]:
+    """The records of each file by column, in order; None where they do not decode so: `decode_container` tells why.
 
-    `fast` is whether Avro goes through the bulk reader whatever the number of records.
+    Avro comes without logical types. Files, by bytes and path, are taken one at a time; small ones are decoded together.
     """
-    match sniff_container(data, path):
-        case "avro":
-            from lakelens.codecs.avro_arrow import decode_arrow
+    from lakelens.codecs.avro_arrow import decode_files
 
-            table: pa.Table = _attempt(lambda: decode_arrow(data, path, fast=fast), path)
-        case kind:
-            table = _attempt(lambda: _read_table(kind, data, path), path)
-    return table
+    others: dict[int, tuple[bytes, str]] = {}
+
+    def feed() -> Iterator[bytes]:
+        for number, (data, path) in enumerate(files):
+            is_avro = data.startswith(_MAGICS[0][0])
+            if not is_avro:
+                others[number] = data, path
+            yield data if is_avro else b""
+
+    for number, table in enumerate(_join_parts(decode_files(feed()))):
+        yield _try_table(*others.pop(number)) if number in others else table
+
+
+def _join_parts(groups: Iterable[FileGroup]) -> Iterator[pa.Table | None]:
+    """One table for each file from groups that hold parts of files; None for a file of which a part does not decode."""
+    import pyarrow as pa
+
+    parts: list[pa.Table | None] = []
+    current = 0
+    for group in groups:
+        done = 0
+        for part in group.parts:
+            if part.file != current:
+                yield None if None in parts else pa.concat_tables(parts)
+                current, parts = part.file, []
+            count = part.rows or 0
+            parts.append(None if group.table is None else group.table.slice(done, count))
+            done += count
+    if parts:
+        yield None if None in parts else pa.concat_tables(parts)
+
+
+def _try_table(data: bytes, path: str) -> pa.Table | None:
+    try:
+        kind = sniff_container(data, path)
+        return _attempt(lambda: _read_table(kind, data, path), path)
+    except LakeError:
+        return None
 
 
 def decode_container_header(data: bytes, path: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.containers import decode_container_arrow
+from lakelens.formats.paimon.containers import decode_tables
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.manifest import PaimonManifest, read_metadata
 from lakelens.formats.paimon.scan_columns import PlainColumns
@@ -51,7 +51,7 @@ class PaimonScan(FileScan):
     """The manifests of some lists as a plan. `kept` says which of their entries are files of the set.
 
     "live" are the ADD entries that no later DELETE takes away, "added" the ADD entries, "removed" the DELETE entries.
-    `snapshots` are named in findings; `fast` sends few records through the bulk reader too, or none at all.
+    `snapshots` are named in findings.
     """
 
     def __init__(
@@ -61,14 +61,12 @@ class PaimonScan(FileScan):
         tasks: Sequence[ScanTask],
         kept: str = LIVE,
         snapshots: tuple[int, ...] = (),
-        fast: bool | None = None,
     ) -> None:
         self.context = context
         self.columns = columns
         self.tasks = tuple(tasks)
         self.kept = kept
         self.snapshots = snapshots
-        self.fast = fast
         self._lock = threading.RLock()
 
     @property
@@ -81,8 +79,7 @@ class PaimonScan(FileScan):
     ) -> Iterator[FileBatch]:
         """See `FileScan.read`."""
         waiting: list[Part] = []
-        for task in tasks:
-            loaded = self._load(task)
+        for task, loaded in self._load(tasks):
             if loaded is None:
                 yield from self._build_all(waiting, request, removals)
                 waiting = []
@@ -98,33 +95,47 @@ class PaimonScan(FileScan):
         """See `FileScan.removals`. Reads the manifests whose lines count DELETE entries."""
         import pyarrow as pa
 
-        tables = [super().removals()]
-        for task in self.tasks if tasks is None else tasks:
-            if task.removes:
-                tables += [self._find_removals(task)]
+        asked = [task for task in (self.tasks if tasks is None else tasks) if task.removes]
+        tables = [super().removals(), *(self._find_removals(*loaded) for loaded in self._load(asked))]
         found = pa.concat_tables(tables).group_by("identity").aggregate([("order", "max")])
         return found.select(["identity", "order_max"]).rename_columns(["identity", "order"])
 
     def with_tasks(self, tasks: Sequence[ScanTask]) -> PaimonScan:
         """See `FileScan.with_tasks`."""
-        return PaimonScan(self.context, self.columns, tasks, self.kept, self.snapshots, self.fast)
+        return PaimonScan(self.context, self.columns, tasks, self.kept, self.snapshots)
 
-    def _load(self, task: ScanTask) -> Part | None:
-        """The entries of a manifest by column; none, with a finding, where it is not there. None: ask the record path."""
-        content, record = task.line
-        manifest = PaimonManifest(record, content, self.context)
+    def _load(self, tasks: Sequence[ScanTask]) -> Iterator[tuple[ScanTask, Part | None]]:
+        """The entries of each manifest by column; None: ask the record path. Of one that is not there it has none."""
+        lost: set[int] = set()
+        for number, table in enumerate(decode_tables(self._read_all(tasks, lost))):
+            task = tasks[number]
+            if number in lost:
+                yield task, make_part(task)
+            else:
+                yield task, None if table is None else self._check(Part(task, table))
+
+    def _read_all(self, tasks: Sequence[ScanTask], lost: set[int]) -> Iterator[tuple[bytes, str]]:
+        for number, task in enumerate(tasks):
+            manifest = self._make_manifest(task)
+            try:
+                yield read_metadata(self.context, task.path, manifest.file_size, "manifest list"), task.path
+            except LakeError as error:
+                self.context.findings.add_error(error, task.path, self.snapshots)
+                lost.add(number)
+                yield b"", task.path
+
+    def _check(self, part: Part) -> Part | None:
+        """The part when it holds entries, as many as its list counts or with a finding; else None."""
         try:
-            data = read_metadata(self.context, manifest.path, manifest.file_size, "manifest list")
-        except LakeError as error:
-            self.context.findings.add_error(error, task.path, self.snapshots)
-            return make_part(task)
-        try:
-            part = Part(task, decode_container_arrow(data, manifest.path, fast=self.fast))
             added, deleted = count_kinds(EntryRows([part]))
         except _UNFIT:
             return None
-        manifest.check_counts(added, deleted)
+        self._make_manifest(part.task).check_counts(added, deleted)
         return part
+
+    def _make_manifest(self, task: ScanTask) -> PaimonManifest:
+        content, record = task.line
+        return PaimonManifest(record, content, self.context)
 
     def _build_all(
         self, parts: Sequence[Part], request: ScanRequest, removals: pa.Table | None
@@ -178,11 +189,10 @@ class PaimonScan(FileScan):
         positions = rows.spread([part.task.position for part in rows.parts])
         return pa.array(positions << ORDER_BITS | rows.find_numbers(), pa.int64())
 
-    def _find_removals(self, task: ScanTask) -> pa.Table:
+    def _find_removals(self, task: ScanTask, part: Part | None) -> pa.Table:
         import numpy as np
         import pyarrow as pa
 
-        part = self._load(task)
         if part is not None and not part.rows:
             return super().removals()
         if part is not None:
@@ -214,10 +224,8 @@ class PaimonScan(FileScan):
             yield batch
 
     def _read_entries(self, task: ScanTask) -> Sequence[Entry]:
-        content, record = task.line
-        manifest = PaimonManifest(record, content, self.context)
         try:
-            return manifest.entries
+            return self._make_manifest(task).entries
         except LakeError as error:
             self.context.findings.add_error(error, task.path, self.snapshots)
             return ()
@@ -228,7 +236,7 @@ class PaimonScan(FileScan):
             "place": (self.context.layout.root, self.context.layout.branch),
             "schemas": self.context.schemas.list_documents(),
             "external": dict(self.context.external),
-            "plan": (self.columns, self.tasks, self.kept, self.snapshots, self.fast),
+            "plan": (self.columns, self.tasks, self.kept, self.snapshots),
         }
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
