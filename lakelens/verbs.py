@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from lakelens.model.diff import Diff
     from lakelens.model.history import Timeline
+    from lakelens.model.queryresult import QueryResult
     from lakelens.model.table import Table
     from lakelens.model.tree import StorageTree
     from lakelens.watching import Watch
@@ -71,6 +72,33 @@ class Analysable:
         widget = self.history.widget()
         widget.spacing = spacing
         return widget
+
+    def sql(  # type: ignore[misc]
+        self: Table,
+        query: str,
+        *,
+        snapshot: Any = None,
+        engine: Literal["duckdb", "datafusion"] | None = None,
+    ) -> QueryResult:
+        """Ask the metadata in SQL, over the views `snapshots`, `refs`, `manifests`, `entries` and `files`.
+
+        `manifests`, `entries` and `files` are those of the current snapshot, or of `snapshot`: an id, a branch, a tag, a
+        time. The columns of `files` are those of `FileSet.to_arrow`; `entries` has `status` before them. Only what the
+        query names is read: one about `snapshots` reads no manifest. Bounds and partition values are structs:
+        `lower_bounds['id']`. DuckDB runs the query where it is installed, else DataFusion; `engine` chooses. No file is
+        read or written by the query itself. Raises `LakeError`, with the views and their columns, when it cannot be run,
+        `Missing` for a snapshot that is not there, `Unsupported` for an engine that is not installed.
+
+        >>> import lakelens as ll
+        >>> table = ll.sample("iceberg")
+        >>> table.sql("select content, count(*) as files from files group by content order by content").to_pylist()
+        [{'content': 'data', 'files': 5}, {'content': 'deletion_vector', 'files': 2}]
+        >>> table.sql("select min(lower_bounds['id']) as low, max(upper_bounds['id']) as high from files")[0]
+        (0, 100)
+        """
+        from lakelens.querying import query_table
+
+        return query_table(self, query, snapshot=snapshot, engine=engine)
 
     def watch(self: Table, *, spark: Any = None, storage_options: Mapping[str, Any] | None = None) -> Watch:  # type: ignore[misc]
         """Watch what a block of code does to this table's storage: see `lakelens.watch`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from lakelens.display import Displayable, PlottableFiles
@@ -172,8 +173,28 @@ class FileSet(Displayable, PlottableFiles):
         source: Iterable[DataFile] = self if self.is_loaded else self._load()
         return iterate_batches(source, self.columns, size=size, stats=stats, wanted=wanted)
 
+    def to_reader(
+        self, size: int = 4096, stats: bool = True, columns: Iterable[str] | None = None
+    ) -> pa.RecordBatchReader:
+        """`batches` as a reader that knows its schema before the first of them; where they are few, `to_arrow` in one.
+
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").files.to_reader(columns=["path", "level"]).read_all().num_rows
+        7
+        """
+        import pyarrow as pa
+
+        wanted = None if columns is None else list(columns)
+        if self._scan is not None:
+            batches = self.batches(size, stats, wanted)
+            first = next(batches, None)
+            if first is not None:
+                return pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
+        return self.to_arrow(stats, wanted).to_reader(max_chunksize=size)
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+        # a consumer that takes batch after batch never holds all of a large table
+        return self.to_reader().__arrow_c_stream__(requested_schema)
 
     def _derive(self, load: Callable[[], Iterable[DataFile]]) -> FileSet:
         return FileSet(load, lambda: self.columns)

@@ -72,6 +72,7 @@ def _load_cards() -> None:
         footer_cards,
         index_cards,
         manifest_cards,
+        query_cards,
         ref_cards,
         schema_cards,
         snapshot_cards,

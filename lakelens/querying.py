@@ -1,0 +1,223 @@
+"""SQL over a table's metadata: `Table.sql`, by DuckDB where it is installed, else by DataFusion.
+
+Five views: `snapshots`, `refs`, `manifests`, `entries`, `files`. Only those that the query names are made, and of `files`
+and `entries` only the columns that it names, so that a question about snapshots reads no manifest and a count of files
+decodes no bounds. The query sees these views and nothing else: no file is read or written by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
+
+from lakelens.errors import LakeError, Unsupported
+from lakelens.model.filetable import list_columns
+from lakelens.model.listing_tables import (
+    MANIFEST_COLUMNS,
+    REF_COLUMNS,
+    SNAPSHOT_COLUMNS,
+    build_entries,
+    build_manifests,
+    build_refs,
+    build_snapshots,
+    list_entry_columns,
+)
+from lakelens.model.queryresult import QueryResult
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.model.fileset import FileColumns
+    from lakelens.model.snapshot import Snapshot
+    from lakelens.model.table import Table
+
+Engine = Literal["duckdb", "datafusion"]
+VIEWS = ("snapshots", "refs", "manifests", "entries", "files")
+# words after which a query may mean columns that it does not name
+_SWEEPING = frozenset(
+    ("columns", "describe", "explain", "natural", "pivot", "show", "summarize", "table", "unpivot")
+)
+# what engines list of the columns that they were given: the hint lists all that there are
+_CANDIDATES = re.compile(r"\s*(Valid fields are|Candidate bindings:|Did you mean).*?(?=LINE \d|$)", re.DOTALL)
+
+
+def query_table(
+    table: Table, query: str, *, snapshot: Any = None, engine: Engine | None = None
+) -> QueryResult:
+    """Run a query over the views of a table; see `Table.sql`."""
+    chosen = choose_engine(engine)
+    state = table.current if snapshot is None else table.snapshot(snapshot)
+    named = [view for view in VIEWS if view in split_words(query)]
+    views = {view: make_view(table, state, view, query) for view in named}
+    run = _run_duckdb if chosen == "duckdb" else _run_datafusion
+    try:
+        found = run(query, views)
+    except Exception as error:  # whatever an engine raises is its word on the query
+        raise LakeError(
+            f"the query cannot be run by {chosen}: {_shorten(error)}",
+            path=table.location,
+            hint=describe_views(know_columns(table, state), named),
+        ) from error
+    return QueryResult(found, chosen, tuple(named))
+
+
+def choose_engine(engine: str | None) -> Engine:
+    """The engine to use. Raises `Unsupported` when it is not installed, ValueError when there is none of the name."""
+    if engine == "duckdb" and find_spec("duckdb") is None:
+        raise Unsupported("DuckDB is not installed", hint="pip install duckdb, or engine='datafusion'")
+    if engine is None:
+        return "duckdb" if find_spec("duckdb") is not None else "datafusion"
+    if engine == "duckdb":
+        return "duckdb"
+    if engine == "datafusion":
+        return "datafusion"
+    raise ValueError(f"engine is 'duckdb' or 'datafusion', not {engine!r}")
+
+
+def make_view(table: Table, state: Snapshot | None, view: str, query: str) -> pa.Table:
+    """The Arrow table behind a view: of `files` and `entries` the columns that the query may mean."""
+    makers: dict[str, Callable[[], pa.Table]] = {
+        "snapshots": partial(build_snapshots, table.snapshots),
+        "refs": partial(build_refs, table.refs),
+        "manifests": partial(build_manifests, state),
+    }
+    if view in makers:
+        return makers[view]()
+    columns = know_columns(table, state)
+    known = list_view_columns(view, columns)
+    wanted = choose_columns(query, view, known)
+    if "partition_values" not in known and "partition_values" in split_words(query):
+        wanted = None  # a partitioning that the metadata has forgotten shows when manifests are read
+    if view == "entries":
+        return _drop_empty_structs(build_entries(state, columns, wanted))
+    files = table.files if state is None else state.files
+    return _drop_empty_structs(files.to_arrow(columns=wanted))
+
+
+def know_columns(table: Table, state: Snapshot | None) -> FileColumns:
+    """The columns of files as the metadata tells them, where that can be told before a manifest is read."""
+    scan = None if state is None else state.scan_files()
+    if scan is not None:
+        return scan.columns
+    return table.files.columns if state is None else state.files.columns
+
+
+def list_view_columns(view: str, columns: FileColumns) -> list[str]:
+    """The columns of a view, in order."""
+    if view == "entries":
+        return list_entry_columns(columns)
+    if view == "files":
+        return list_columns(columns, stats=True)
+    return list({"snapshots": SNAPSHOT_COLUMNS, "refs": REF_COLUMNS, "manifests": MANIFEST_COLUMNS}[view])
+
+
+def describe_views(columns: FileColumns, named: Sequence[str]) -> str:
+    """The views that a query named with their columns, and the names of the others; all of them where it named none.
+
+    >>> from lakelens.model.fileset import FileColumns
+    >>> describe_views(FileColumns(), ["refs"])[:45]
+    'refs(name, type, snapshot_id, max_ref_age_ms,'
+    """
+    told = named or VIEWS
+    words = [f"{view}({', '.join(list_view_columns(view, columns))})" for view in told]
+    others = [view for view in VIEWS if view not in told]
+    return "; ".join([*words, *([f"other views: {', '.join(others)}"] if others else [])])
+
+
+def split_words(query: str) -> list[str]:
+    """The words of a query in lower case, whatever they mean.
+
+    >>> split_words('SELECT path FROM "Files"')
+    ['select', 'path', 'from', 'files']
+    """
+    return re.findall(r"\w+", query.lower())
+
+
+def choose_columns(query: str, view: str, known: Sequence[str]) -> list[str] | None:
+    """The known columns that a query may mean of a view, never too few; None for all.
+
+    A plain SELECT means those that it names. A star, a whole row by the name of the view, or a statement that means
+    columns without naming them, means all.
+
+    >>> choose_columns("select sum(size_bytes) from files where level = 0", "files", ["path", "size_bytes", "level"])
+    ['size_bytes', 'level']
+    >>> choose_columns("select count(*) from files", "files", ["content", "path"])
+    ['content']
+    >>> choose_columns("select * from files", "files", ["path"]) is None
+    True
+    """
+    words = split_words(query)
+    if not _is_plain(query, words) or _means_whole_rows(query.lower(), view):
+        return None
+    named = [name for name in known if name.lower() in words]
+    return named or list(known[:1])
+
+
+def _is_plain(query: str, words: Sequence[str]) -> bool:
+    """Whether every column that the query means stands in it by name."""
+    text = re.sub(r"count\s*\(\s*\*\s*\)", "count()", query, flags=re.IGNORECASE)
+    if "*" in text or "--" in text or "&" in text or not _SWEEPING.isdisjoint(words):
+        return False
+    # FROM without SELECT means everything, and every FROM has its SELECT before it
+    return words[:1] in (["select"], ["with"]) and words.count("from") <= words.count("select")
+
+
+def _means_whole_rows(query: str, view: str) -> bool:
+    """Whether the view, or a name that it is given, stands where a column does: SELECT f FROM files f."""
+    aliases = set(re.findall(rf"\b{view}\b[\"`]?(?:\s+as)?\s+[\"`]?(\w+)", query))
+    places = len(re.findall(rf"\b(?:from|join)\s+[\"`]?{view}\b", query))
+    if len(re.findall(rf"\b{view}\b(?![\"`]?\s*\.)", query)) > places:
+        return True
+    return any(len(re.findall(rf"\b{alias}\b(?![\"`]?\s*\.)", query)) > places for alias in aliases)
+
+
+def _run_duckdb(query: str, views: dict[str, pa.Table]) -> pa.Table:
+    import duckdb
+    import pyarrow as pa
+
+    with duckdb.connect(":memory:") as connection:
+        for name, view in views.items():
+            connection.register(name, view)
+        connection.execute("SET TimeZone = 'UTC'")
+        # neither files nor the variables of this process are a query's to reach
+        connection.execute("SET python_enable_replacements = false")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        found = connection.sql(query)
+        return pa.table({}) if found is None else found.to_arrow_table()
+
+
+def _run_datafusion(query: str, views: dict[str, pa.Table]) -> pa.Table:
+    import pyarrow as pa
+    from datafusion import SessionContext, SQLOptions
+
+    context = SessionContext()
+    for name, view in views.items():
+        nothing = [pa.nulls(0, field.type) for field in view.schema]
+        batches = view.to_batches() or [pa.RecordBatch.from_arrays(nothing, schema=view.schema)]
+        context.register_record_batches(name, [batches])
+    reading = SQLOptions().with_allow_ddl(False).with_allow_dml(False).with_allow_statements(False)
+    return context.sql_with_options(query, reading).to_arrow_table()
+
+
+def _drop_empty_structs(table: pa.Table) -> pa.Table:
+    """Without columns of no fields: a table without columns has no bounds, and not every engine knows such a type."""
+    import pyarrow as pa
+
+    kept = [
+        field.name
+        for field in table.schema
+        if not (pa.types.is_struct(field.type) and not field.type.num_fields)
+    ]
+    return table if len(kept) == table.num_columns else table.select(kept)
+
+
+def _shorten(error: Exception, limit: int = 400) -> str:
+    """What an engine says, in one line; it may quote names and values of a lake."""
+    said = re.sub(r"\^+", " ", _CANDIDATES.sub(" ", str(error)))
+    text = " ".join(said.split()) or type(error).__name__
+    text = "".join(character if character.isprintable() else "\ufffd" for character in text)
+    return text if len(text) <= limit else text[:limit] + "…"
