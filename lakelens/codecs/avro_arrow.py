@@ -17,8 +17,12 @@ through `avro.decode_records`, which gives the same table or names the damaged b
 
 from __future__ import annotations
 
+import importlib.machinery
+import importlib.util
 import json
+import sys
 import tempfile
+import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
 BRANCH = "__branch"
 MANY_ROWS = 5000  # fewer are decoded one by one sooner than the bulk reader is imported
 MAX_GROUP = 64 * 1024 * 1024  # decompressed bytes that are read at once
+_COMPILED = "datafusion._internal"
+_LOADING = threading.Lock()
 PART_BYTES = 16 * 1024 * 1024  # of them, where rows of many files are wanted group by group
 _PLAIN = {
     "null": "null",
@@ -315,16 +321,39 @@ def _read_blocks(
 
 
 def _read_with_datafusion(file: Path, rows: int) -> pa.Table | None:
-    import datafusion
-
-    # one partition keeps the order of records; the size of a batch makes the reader stop after as many rows
-    settings = datafusion.SessionConfig().with_target_partitions(1).with_batch_size(rows)
+    datafusion = load_datafusion()
     try:
+        # one partition keeps the order of records; the size of a batch makes the reader stop after as many rows
+        settings = datafusion.SessionConfig().with_target_partitions(1).with_batch_size(rows)
         return datafusion.SessionContext(settings).read_avro(str(file)).to_arrow_table()
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # a panic of the Rust library is no Exception; the record path tells what is wrong
         return None
+
+
+def load_datafusion() -> Any:
+    """The compiled part of datafusion, by itself where that can be had: its package imports pandas, which takes a second.
+
+    A later `import datafusion` finds this part in place and works as ever.
+    """
+    with _LOADING:
+        if _COMPILED in sys.modules:
+            return sys.modules[_COMPILED]
+        try:
+            package = importlib.util.find_spec("datafusion")
+            places = package.submodule_search_locations if package is not None else None
+            spec = importlib.machinery.PathFinder.find_spec(_COMPILED, places)
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            assert module.SessionConfig and module.SessionContext.read_avro
+        except Exception:  # another layout than that of datafusion 55
+            import datafusion
+
+            return datafusion
+        sys.modules[_COMPILED] = module
+        return module
 
 
 def _fit_schema(table: pa.Table, schema: pa.Schema) -> pa.Table | None:

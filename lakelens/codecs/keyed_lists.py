@@ -64,7 +64,7 @@ class KeyedLists:
         plain = pa.types.is_int64(self._values.type) and not self._values.null_count
         if self._stride:
             if plain:
-                return pa.array(self._values.to_numpy()[place :: self._stride])
+                return pa.array(self._values.to_numpy()[place :: self._stride].copy())
             return self._values.take(pa.array(np.arange(place, len(self._values), self._stride)))
         indices = self._dense[place]
         missing = indices < 0

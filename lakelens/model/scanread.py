@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 WORKERS = max(1, min(4, os.cpu_count() or 1))
 PORTION_BYTES = 2 * 1024 * 1024
 #: Manifests of fewer bytes are decoded one by one sooner than the bulk reader is imported.
-WORTH_BYTES = 512 * 1024
-WORTH_BYTES_WARM = 64 * 1024
+WORTH_BYTES = 128 * 1024
+WORTH_BYTES_WARM = 48 * 1024
 
 
 def is_worthwhile(scan: FileScan) -> bool:
     """Whether reading by column takes less time than reading record by record, its imports included."""
-    return scan.size_bytes >= (WORTH_BYTES_WARM if "datafusion" in sys.modules else WORTH_BYTES)
+    is_warm = "datafusion._internal" in sys.modules
+    return scan.size_bytes >= (WORTH_BYTES_WARM if is_warm else WORTH_BYTES)
 
 
 def read_table(scan: FileScan, stats: bool = True, columns: Iterable[str] | None = None) -> pa.Table | None:

@@ -90,7 +90,14 @@ class _Batch:
         return self.keep_rows(self.entries.file(name, kind))
 
     def keep_rows(self, array: pa.Array) -> pa.Array:
-        return array if self.keep is None else array.filter(self.keep)
+        """The rows that are wanted, in memory of their own: any piece of a decoded group keeps all of it in memory."""
+        import pyarrow as pa
+
+        if self.keep is not None:
+            return array.filter(self.keep)
+        if len(array) < self.entries.rows or array.offset:
+            return pa.concat_arrays([array, array[:0]])
+        return array.copy_to(pa.default_cpu_memory_manager())
 
     def take_file(self, name: str, kind: str) -> pa.Array:
         import pyarrow as pa
@@ -218,7 +225,9 @@ class _Batch:
         import pyarrow.compute as pc
 
         is_position = pc.equal(self.build_content(), "position_deletes")
-        return locate_all(self.context.access.locator, find_targets(self.entries, self.keep, is_position))
+        recorded = self.take_file("referenced_data_file", "string")
+        targets = find_targets(self.entries, self.keep, is_position, recorded)
+        return locate_all(self.context.access.locator, targets)
 
     def word_status(self) -> pa.Array:
         import pyarrow as pa

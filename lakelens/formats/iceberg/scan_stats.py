@@ -150,13 +150,13 @@ def _name_column(error: LakeError, column: Column) -> LakeError:
     return error
 
 
-def find_targets(entries: EntryColumns, keep: pa.Array | None, is_position: pa.Array) -> pa.Array:
+def find_targets(
+    entries: EntryColumns, keep: pa.Array | None, is_position: pa.Array, recorded: pa.Array
+) -> pa.Array:
     """The one data file that each delete file or vector is for: recorded, or told by equal bounds of its `file_path`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    recorded = entries.file("referenced_data_file", pa.string())
-    recorded = recorded if keep is None else recorded.filter(keep)
     open_ = pc.and_(is_position, pc.is_null(recorded))
     lower, upper = (open_lists(entries, name, keep) for name in ("lower_bounds", "upper_bounds"))
     if lower is None or upper is None or not pc.any(open_).as_py():
