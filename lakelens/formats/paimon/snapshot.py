@@ -371,12 +371,14 @@ class PaimonSnapshot(Snapshot):
             return default
 
 
-def read_snapshot(table: PaimonTable, path: str, number: int | None) -> PaimonSnapshot:
+def read_snapshot(
+    table: PaimonTable, path: str, number: int | None, read: Callable[[], bytes] | None = None
+) -> PaimonSnapshot:
     """The snapshot of a document: `snapshot-N`, `changelog-N`, or (without a number) a tag. Raises `LakeError`.
 
     The number in the file's name goes before the id inside, which a JSON tool may have rounded.
     """
-    raw = parse_json(table.context.store.read(path), path)
+    raw = parse_json(table.context.store.read(path) if read is None else read(), path)
     document, notes = parse_document(SnapshotDocument, raw, path)
     if number is not None and document.id is not None and document.id != number:
         notes.append(f"$.id is {document.id}, the file is named for {number}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -14,6 +14,7 @@ from lakelens.formats.base import OpenRequest
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.layout import MAIN, parse_numbered
 from lakelens.formats.paimon.pointer import SnapshotPointer, find_latest
+from lakelens.formats.paimon.reading_ahead import read_ahead
 from lakelens.formats.paimon.refs import list_branches, make_branch, make_tag, read_consumers, read_tags
 from lakelens.formats.paimon.schema import PaimonSchema
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
@@ -134,7 +135,12 @@ class PaimonTable(Table):
 
         A snapshot file that lies outside of what the hints say is found by `snapshot(id)` all the same.
         """
-        found = (self.find_numbered(number) for number in self.pointer.ids)
+        ids = self.pointer.ids
+        unread = [number for number in ids if number not in self._snapshots]
+        paths = [self.context.layout.snapshot(number) for number in unread]
+        for number, read in zip(unread, read_ahead(self.context.store, paths), strict=True):
+            self.find_numbered(number, read)
+        found = (self.find_numbered(number) for number in ids)
         return Snapshots([snapshot for snapshot in found if snapshot is not None])
 
     @property
@@ -228,7 +234,11 @@ class PaimonTable(Table):
 
     def has_snapshot(self, number: int) -> bool:
         """Whether the branch has a snapshot file of this number."""
-        return number in self.pointer.ids or number in self.pointer.stray
+        return number in self._numbers
+
+    @cached_property
+    def _numbers(self) -> frozenset[int]:
+        return frozenset((*self.pointer.ids, *self.pointer.stray))
 
     def bytes_view(self) -> Explanation:
         """The two documents that say what the table is now: the current snapshot's and today's schema's."""
@@ -253,12 +263,12 @@ class PaimonTable(Table):
         ref = self.refs[name]
         return self.branch(name).current if ref.type == "branch" else self.tags[name]
 
-    def find_numbered(self, number: int) -> PaimonSnapshot | None:
-        """The snapshot file of a number; None, with a finding, when it cannot be read."""
+    def find_numbered(self, number: int, read: Callable[[], bytes] | None = None) -> PaimonSnapshot | None:
+        """The snapshot file of a number; None, with a finding, when it cannot be read. `read` may have its bytes already."""
         if number not in self._snapshots:
             path = self.context.layout.snapshot(number)
             self._snapshots[number] = self.context.attempt(
-                lambda: read_snapshot(self, path, number), path, None, (number,)
+                lambda: read_snapshot(self, path, number, read), path, None, (number,)
             )
         return self._snapshots[number]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -138,9 +139,11 @@ def parse_document(kind: type[Document], raw: Mapping[str, Any], path: str) -> t
         raise Corrupt(f"bad document: {reason}", path=path, json_path=json_path) from error
 
 
-def _integer_keys(kind: type[msgspec.Struct]) -> set[str]:
+@cache
+def _integer_keys(kind: type[msgspec.Struct]) -> frozenset[str]:
+    """Made once for each kind of document: it evaluates every annotation."""
     fields = msgspec.structs.fields(kind)
-    return {field.encode_name for field in fields if field.type in (int, int | None)}
+    return frozenset(field.encode_name for field in fields if field.type in (int, int | None))
 
 
 def _tidy_integer(key: str, value: Any, notes: list[str]) -> Any:
