@@ -7,7 +7,7 @@ DEMO ?= demo
 # two at once where there is memory for both; the tests with Spark run alone, after the others
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 if os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") > 6e9 else 1)')
 
-.PHONY: demo test lab check lint types rooms unit notebooks save-notebooks pictures lock clean help
+.PHONY: demo test lab check lint types rooms unit notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
 
 help:
 	@echo "make demo   what an INSERT writes to a Hive, an Iceberg and a Paimon table, on local Spark"
@@ -65,6 +65,19 @@ save-notebooks: $(READY)
 pictures: $(READY)
 	@echo "lakelens: photographing the main cards in JupyterLab (needs Chromium)"
 	@$(BIN)/python -m tests.browser.pictures
+
+benchmarks: $(READY) benchmark-venv
+	@echo "lakelens: measuring beside pyiceberg, pypaimon, Spark and others (twenty minutes; leave the machine alone)"
+	@$(BIN)/python -m tests.benchmarks --write-readme
+
+# the peers have an environment of their own: their pins are not those of lakelens
+benchmark-venv: $(READY) $(VENV)-benchmarks/.ready
+
+$(VENV)-benchmarks/.ready: tests/benchmarks/requirements.lock
+	@echo "lakelens: making $(VENV)-benchmarks"
+	@$(PYTHON) -m venv $(VENV)-benchmarks
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV)-benchmarks $(BIN)/uv pip install --quiet --require-hashes -r $<
+	@touch $@
 
 lock:
 	@$(BIN)/uv pip compile pyproject.toml --all-extras --group dev -c constraints.txt --universal --python-version 3.11 \

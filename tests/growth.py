@@ -121,7 +121,9 @@ def grow_paimon(
     them; the lake must be partitioned by texts and whole numbers (`TYPED_PAIMON`), and `manifests=0` starts a new one every
     eight megabytes.
     """
-    lakes = LAKES.parent / "paimon-java" if lake[0].isdigit() else LAKES / "paimon"  # by Paimon's own Java writer
+    lakes = (
+        LAKES.parent / "paimon-java" if lake[0].isdigit() else LAKES / "paimon"
+    )  # by Paimon's own Java writer
     root = _copy(lakes / lake / "table", target)
     newest = max((root / "snapshot").glob("snapshot-*"), key=lambda path: int(path.name.split("-")[1]))
     document = json.loads(newest.read_text())

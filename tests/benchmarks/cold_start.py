@@ -25,8 +25,8 @@ CASES = {
     "its card": "import lakelens as ll; ll.sample('iceberg')._repr_html_()",
     "open a sample (Paimon)": "import lakelens as ll; ll.sample('paimon')",
     "its card, too": "import lakelens as ll; ll.sample('paimon')._repr_html_()",
-    f"card of {FILES:,} files (Iceberg)": "import lakelens as ll; ll.open({iceberg!r})._repr_html_()",
-    f"card of {FILES:,} files (Paimon)": "import lakelens as ll; ll.open({paimon!r})._repr_html_()",
+    "card of {files:,} files (Iceberg)": "import lakelens as ll; ll.open({iceberg!r})._repr_html_()",
+    "card of {files:,} files (Paimon)": "import lakelens as ll; ll.open({paimon!r})._repr_html_()",
 }
 
 
@@ -37,17 +37,24 @@ def time_process(script: str) -> float:
     return time.perf_counter() - started
 
 
-def main() -> None:
-    """Run every case and print a table."""
+def measure_cases(runs: int = RUNS, files: int = FILES) -> dict[str, list[float]]:
+    """Seconds of every run of every case, by what it is."""
     with tempfile.TemporaryDirectory() as folder:
         grown = {
-            "iceberg": str(growth.grow_iceberg(Path(folder) / "iceberg", files=FILES)),
-            "paimon": str(growth.grow_paimon(Path(folder) / "paimon", files=FILES)),
+            "iceberg": str(growth.grow_iceberg(Path(folder) / "iceberg", files=files)),
+            "paimon": str(growth.grow_paimon(Path(folder) / "paimon", files=files)),
         }
-        print(f"{'case':32} {'min s':>8} {'median s':>9}")
-        for name, script in CASES.items():
-            seconds = [time_process(script.format(**grown)) for _ in range(RUNS)]
-            print(f"{name:32} {min(seconds):8.3f} {statistics.median(seconds):9.3f}")
+        return {
+            name.format(files=files): [time_process(script.format(**grown)) for _ in range(runs)]
+            for name, script in CASES.items()
+        }
+
+
+def main() -> None:
+    """Run every case and print a table."""
+    print(f"{'case':32} {'min s':>8} {'median s':>9}")
+    for name, seconds in measure_cases().items():
+        print(f"{name:32} {min(seconds):8.3f} {statistics.median(seconds):9.3f}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,16 @@ class IcebergEntries:
         days = values.write_days(values.tell_days(numbers))
         task = values.write_digits(numbers % values.FILES_OF_A_COMMIT, 5)
         counter = values.write_digits(numbers // values.FILES_OF_A_COMMIT, 6)
-        parts = [self._folder, days, b"/", task, b"-", counter, b"-", values.write_uuids(numbers, 1)]
+        parts: list[Part] = [
+            self._folder,
+            days,
+            b"/",
+            task,
+            b"-",
+            counter,
+            b"-",
+            values.write_uuids(numbers, 1),
+        ]
         return values.write_text([*parts, b"-0-00001.parquet"], len(numbers))
 
 
@@ -115,7 +124,7 @@ def _encode_bound(kind: Kind, array: Any) -> Octets:
     return encode_little(array, kind.width, kind.form == "real")
 
 
-_COUNTS = {
+_COUNTS: dict[str, Callable[[Longs, int], Longs]] = {
     "column_sizes": values.measure_columns,
     "value_counts": lambda numbers, _: values.count_rows(numbers),
     "null_value_counts": values.count_nulls,

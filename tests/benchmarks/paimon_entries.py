@@ -113,7 +113,7 @@ class PaimonEntries:
         if name == "_FILE_NAME":
             counter = values.write_digits(numbers % values.FILES_OF_A_COMMIT, 3)
             commit = values.write_digits(numbers // values.FILES_OF_A_COMMIT, 6)
-            names = [b"data-", values.write_uuids(numbers, 2), b"-", commit, counter, b".parquet"]
+            names: list[Part] = [b"data-", values.write_uuids(numbers, 2), b"-", commit, counter, b".parquet"]
             return prefix_length(values.write_text(names, len(numbers)))
         if name == "_FILE_SIZE":
             return [encode_longs(values.measure_files(numbers))]

@@ -63,7 +63,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """One way to read a table. `prepare` stands in a module of this package; `peers` says that it needs their environment."""
+    """One way to read a table. `home` names its module here and its function; `peers`: it needs their environment."""
 
     name: str
     title: str
@@ -101,8 +101,11 @@ RUNNERS = {
         Runner("floor", "only decompressed", "raw:prepare_floor", note="the floor"),
         Runner("history", "lakelens: open, card, history", "ours:prepare_history"),
         Runner(
-            "pyiceberg_snapshots", "pyiceberg: open, `inspect.snapshots()`", "peers:prepare_pyiceberg_snapshots",
-            ("iceberg",), True,
+            "pyiceberg_snapshots",
+            "pyiceberg: open, `inspect.snapshots()`",
+            "peers:prepare_pyiceberg_snapshots",
+            ("iceberg",),
+            True,
         ),
     )
 }

@@ -72,6 +72,4 @@ def prepare_duckdb(target: Target) -> Prepared:
     except duckdb.Error as error:
         raise Unavailable("its iceberg extension is not to be had here") from error
     query = f"SELECT * FROM iceberg_metadata('{target.metadata_path}')"
-    return Prepared(
-        lambda: connection.execute(query).fetch_arrow_table(), lambda table: Sums(table.num_rows)
-    )
+    return Prepared(lambda: connection.execute(query).to_arrow_table(), lambda table: Sums(table.num_rows))
