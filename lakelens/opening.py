@@ -126,9 +126,31 @@ def _open_by_catalog(
     from lakelens.spark.catalog import locate
 
     entry = locate(spark, name)
-    store, path = open_source(entry.location, storage_options)
     facts = {**entry.facts, "metadata_location": entry.metadata_location}
     wanted = format or (entry.format if entry.format in load_formats() else None)
+    return open_located(
+        entry.location,
+        format=wanted,
+        branch=branch,
+        version=version,
+        storage_options=storage_options,
+        name=entry.name,
+        catalog=facts,
+    )
+
+
+def open_located(
+    location: str,
+    *,
+    format: str | None = None,
+    branch: str | None = None,
+    version: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    catalog: Mapping[str, Any] | None = None,
+) -> Table:
+    """Open a table where a catalog located it, with what the catalog told of it; no catalog is asked again."""
+    store, path = open_source(location, storage_options)
     return open_in_store(
-        store, path, format=wanted, branch=branch, version=version, name=entry.name, catalog=facts
+        store, path, format=format, branch=branch, version=version, name=name, catalog=catalog
     )

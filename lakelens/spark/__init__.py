@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lakelens.spark.catalog import CatalogEntry, locate
+    from lakelens.spark.data_source import register_data_source
     from lakelens.spark.frames import entries, files
+    from lakelens.spark.inventory_taking import inventory, read_inventory
+    from lakelens.spark.inventory_views import Inventory
     from lakelens.spark.local_session import FORMATS, session
     from lakelens.spark.runtime import fetch_jars, find_java, jar_cache, pinned_jars
     from lakelens.spark.spark_types import spark_schema
@@ -23,13 +26,17 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "CatalogEntry",
+    "Inventory",
     "entries",
     "fetch_jars",
     "files",
     "find_java",
+    "inventory",
     "jar_cache",
     "locate",
     "pinned_jars",
+    "read_inventory",
+    "register_data_source",
     "session",
     "spark_schema",
 ]
@@ -37,6 +44,10 @@ __all__ = [
 _HOMES = {
     "CatalogEntry": "catalog",
     "locate": "catalog",
+    "register_data_source": "data_source",
+    "Inventory": "inventory_views",
+    "inventory": "inventory_taking",
+    "read_inventory": "inventory_taking",
     "entries": "frames",
     "files": "frames",
     "spark_schema": "spark_types",

@@ -1,0 +1,410 @@
+"""What an inventory keeps of one table: rows made on an executor, by looking at the table and at what is known already.
+
+Opening reads the metadata document (Iceberg), the newest snapshot and schema (Paimon) or nothing. If that is what it was
+at the last look, nothing further is read. Else the manifest lists of the snapshots that are not known yet are read, and
+manifests that were never read are planned; a Hive table is listed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from lakelens.analysis.figures import read_figures
+from lakelens.errors import LakeError, Missing, NotATable
+from lakelens.model.scanread import cut_portions
+from lakelens.opening import open_located
+from lakelens.spark.warehouse import Place
+
+if TYPE_CHECKING:
+    from lakelens.model.finding import Finding
+    from lakelens.model.manifest import Manifest
+    from lakelens.model.scan import FileScan, ScanTask
+    from lakelens.model.snapshot import Snapshot
+    from lakelens.model.table import Table
+
+Row = dict[str, Any]
+Rows = Iterator[tuple[str, Row]]
+
+#: Manifests of about so many bytes are read in one go, and those of one table in rounds that are kept one by one.
+PORTION_BYTES = 4 * 1024 * 1024
+ROUND_BYTES = 2 * 1024 * 1024 * 1024
+_MOST_FINDINGS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the inventory knows of a table: its last signature, snapshots by key, manifests by the MD5 of their path."""
+
+    signature: str | None = None
+    is_incomplete: bool = False
+    snapshots: frozenset[str] = frozenset()
+    manifests: frozenset[bytes] = frozenset()
+
+
+def describe_place(place: Place, known: Known) -> Rows:
+    """The rows of one table, each with the name of its data set; of a broken one its error. Never raises."""
+    try:
+        rows = list(_Look(place, known).describe())  # all or nothing: a table that breaks half way is broken
+    except Exception as error:  # whatever a table does, the others are looked at
+        rows = list(_describe_failure(place, known, error))
+    yield from rows
+
+
+def hash_path(path: str) -> bytes:
+    """A path as what is known of it is told: its MD5, as Spark's `unhex(md5(path))`."""
+    return hashlib.md5(path.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
+
+
+def describe_finding(finding: Finding, key: Row, *, of_state: bool) -> Row:
+    """A finding as a row."""
+    return {
+        **key,
+        "severity": finding.severity,
+        "code": finding.code,
+        "path": finding.path,
+        "message": finding.message,
+        "snapshots": list(finding.snapshots),
+        "of_state": of_state,
+    }
+
+
+def _describe_failure(place: Place, known: Known, error: Exception) -> Rows:
+    is_gone = place.remembered and isinstance(error, Missing | NotATable)
+    code = "gone" if is_gone else type(error).__name__.lower()
+    message = f"{error}" if isinstance(error, LakeError) else f"{type(error).__name__}: {error}"
+    message = place.error or message
+    signature = f"{code}: {message}"
+    is_same = known.signature == signature
+    yield (
+        "counts",
+        {"status": "unchanged" if is_same else "gone" if is_gone else "changed", "broken": int(not is_gone)},
+    )
+    if is_same:
+        return
+    key = {"table": place.name or place.url.rsplit("/", 1)[-1], "location": place.url, "format": place.format}
+    yield (
+        "tables",
+        {
+            **key,
+            "error_code": code,
+            "error": message,
+            "is_gone": is_gone,
+            "is_incomplete": False,
+            "looked_at": datetime.now(UTC),
+            "signature": signature,
+        },
+    )
+    if not is_gone:
+        yield (
+            "findings",
+            {
+                **key,
+                "severity": "error",
+                "code": code,
+                "path": place.url,
+                "message": message,
+                "snapshots": [],
+                "of_state": True,
+            },
+        )
+
+
+@dataclass
+class _Walked:
+    """What was met on a walk through snapshots: manifests by path with the commit they came with, and tasks to read them."""
+
+    manifests: dict[str, Manifest] = field(default_factory=dict)
+    origins: dict[str, tuple[str, int | None]] = field(default_factory=dict)
+    tasks: dict[str, ScanTask] = field(default_factory=dict)
+    scan: FileScan | None = None
+    lists: int = 0
+
+
+class _Look:
+    """One look at one table."""
+
+    def __init__(self, place: Place, known: Known) -> None:
+        self._place = place
+        self._known = known
+        if place.error is not None:
+            raise LakeError(place.error, path=place.url)
+        self._table: Table = open_located(
+            place.url,
+            format=place.format,
+            name=place.name,
+            catalog=place.facts,
+            storage_options=place.options or None,
+        )
+        self._key: Row = {
+            "table": self._table.name,
+            "location": place.url,
+            "format": self._table.format,
+        }
+        self._walked = _Walked()
+
+    def describe(self) -> Rows:
+        current = self._table.current
+        facts = self._gather_facts(current)
+        listed = list(self._list_files(current)) if self._table.format == "hive" else []
+        signature = _sign([facts, [(r["path"], r["size_bytes"], str(r["modified"])) for r in listed]])
+        if signature == self._known.signature and not self._known.is_incomplete:
+            yield "counts", {"status": "unchanged"}
+            return
+        yield from (("listings", row) for row in listed)
+        found, present = self._find_snapshots(current)
+        for snapshot in found:
+            yield from self._describe_snapshot(snapshot)
+        yield from self._list_members(current)
+        yield from self._plan_reading()
+        errors = [one for one in self._table.findings if one.severity == "error"]
+        yield from self._describe_findings()
+        status = "new" if self._known.signature is None else "changed"
+        yield "counts", {"status": status, "manifest_lists": self._walked.lists}
+        yield (
+            "tables",
+            {
+                **self._key,
+                **facts,
+                "is_gone": False,
+                "is_incomplete": bool(errors),
+                "looked_at": datetime.now(UTC),
+                "present": present,
+                "signature": signature,
+            },
+        )
+
+    def _gather_facts(self, current: Snapshot | None) -> Row:
+        table = self._table
+        knows_columns = table.format != "hive" or bool((table.catalog or {}).get("columns"))
+        leaves = (
+            list(table.schema.leaves()) if knows_columns else None
+        )  # of Hive's files each would be opened
+        path = getattr(table, "metadata_path", None) or (current.path if current is not None else None)
+        return {
+            "format_version": table.format_version,
+            "uuid": table.uuid,
+            "metadata_location": None if table.format == "hive" else path,
+            "current_snapshot_id": None if current is None else current.id,
+            "committed_at": None if current is None else current.committed_at,
+            "snapshot_count": self._count_snapshots(),
+            "record_count": None if current is None else current.record_count,
+            "schema_id": table.schema.id if knows_columns else None,
+            "column_count": None if leaves is None else len(leaves),
+            "columns": None if leaves is None else [f"{name} {leaf.type}" for name, leaf in leaves],
+            "partitioning": [str(one.name) for one in table.partitioning.fields],
+            "properties": {str(k): str(v) for k, v in table.properties.items()},
+            "refs": [
+                {"name": ref.name, "type": ref.type, "snapshot_id": ref.snapshot_id} for ref in table.refs
+            ],
+        }
+
+    def _count_snapshots(self) -> int:
+        pointer = getattr(self._table, "pointer", None)  # Paimon: by the names of the files, none is read
+        return len(self._table.snapshots) if pointer is None else len(pointer.ids)
+
+    def _find_snapshots(self, current: Snapshot | None) -> tuple[list[Snapshot], list[Row]]:
+        """The snapshots to walk, and those that are there: their keys, and whether the current one stems from them."""
+        if self._table.format == "hive":
+            return [], []
+        if hasattr(self._table, "has_snapshot"):
+            return self._find_numbered(current)
+        every = list(self._table.snapshots)
+        ancestors = set() if current is None else {current.id, *(one.id for one in current.walk_ancestors())}
+        present = [{"key": make_key(one), "is_ancestor": one.id in ancestors} for one in every]
+        return [one for one in every if self._is_new(one)], present
+
+    def _find_numbered(self, current: Snapshot | None) -> tuple[list[Snapshot], list[Row]]:
+        """Paimon's, from the newest back to the first that is known: each is a file, and what is before it is known too.
+
+        A rollback takes the later ones away; new ones of the same numbers have other manifest lists, and other keys.
+        """
+        found: list[Snapshot] = []
+        present: set[str] = set()
+        number = None if current is None else current.id
+        while number is not None and self._table.has_snapshot(number):  # type: ignore[attr-defined]
+            try:
+                one = self._table.snapshot(number)
+            except LakeError:
+                number -= 1
+                continue
+            if make_key(one) in self._known.snapshots and not self._known.is_incomplete:
+                present |= {key for key in self._known.snapshots if self._is_within(key, number)}
+                break
+            found.append(one)
+            number -= 1
+        present |= {make_key(one) for one in found}
+        return found[::-1], [{"key": key, "is_ancestor": True} for key in sorted(present)]
+
+    def _is_within(self, key: str, newest: int) -> bool:
+        number = int(key.split(":", 1)[0])
+        return number <= newest and bool(self._table.has_snapshot(number))  # type: ignore[attr-defined]
+
+    def _is_new(self, snapshot: Snapshot) -> bool:
+        return self._known.is_incomplete or make_key(snapshot) not in self._known.snapshots
+
+    def _describe_snapshot(self, snapshot: Snapshot) -> Rows:
+        """The row of a snapshot after its lists are walked; it is `partial` where one of them cannot be read."""
+        before = {_tell(one) for one in self._table.findings}
+        count = self._walk_lists(snapshot)
+        fresh = [one for one in self._table.findings if _tell(one) not in before]
+        partial = any(one.severity == "error" for one in fresh)
+        key = make_key(snapshot)
+        if key in self._known.snapshots:
+            return  # it was walked again for the sake of what could not be read
+        if not partial:
+            yield from (("findings", describe_finding(one, self._key, of_state=False)) for one in fresh)
+        figures = read_figures(snapshot)
+        yield (
+            "snapshots",
+            {
+                **self._key,
+                "snapshot_id": snapshot.id,
+                "parent_id": snapshot.parent_id,
+                "sequence_number": snapshot.sequence_number,
+                "committed_at": snapshot.committed_at,
+                "operation": snapshot.operation,
+                "schema_id": getattr(snapshot, "schema_id", None),
+                "record_count": snapshot.record_count,
+                "added_files": figures.added_files,
+                "removed_files": figures.removed_files,
+                "added_rows": figures.added_rows,
+                "removed_rows": figures.removed_rows,
+                "added_bytes": figures.added_bytes,
+                "removed_bytes": figures.removed_bytes,
+                "total_files": figures.files,
+                "total_bytes": figures.size,
+                "manifest_count": count,
+                "summary": dict(snapshot.summary),
+                "key": key,
+                "partial": partial,
+            },
+        )
+
+    def _walk_lists(self, snapshot: Snapshot) -> int:
+        """Read the lists of a snapshot and note every manifest in them; how many there are."""
+        walked = self._walked
+        walked.lists += len(snapshot.manifest_lists)
+        manifests = snapshot.manifests
+        for manifest in manifests:
+            walked.manifests.setdefault(manifest.path, manifest)
+        for named in snapshot.manifest_lists:
+            if named.role != "all":
+                self._note_roles(named, snapshot)
+        if any(hash_path(manifest.path) not in self._known.manifests for manifest in manifests):
+            scan = snapshot.scan_entries()
+            if scan is not None:
+                walked.scan = scan
+                for task in scan.tasks:
+                    walked.tasks.setdefault(task.path, task)
+        return len(manifests)
+
+    def _note_roles(self, named: Any, snapshot: Snapshot) -> None:
+        """A manifest in Paimon's delta list came with this commit; one in its base list with one before."""
+        try:
+            manifests = named.manifests
+        except LakeError:
+            return  # a finding already
+        for manifest in manifests:
+            if named.role != "base" or manifest.path not in self._walked.origins:
+                self._walked.origins[manifest.path] = (
+                    named.role,
+                    None if named.role == "base" else snapshot.id,
+                )
+
+    def _list_members(self, current: Snapshot | None) -> Rows:
+        """The manifests of the current state, in order; Paimon's changelog is no part of it."""
+        if current is None:
+            return
+        manifests = [manifest for manifest in current.manifests if manifest.content != "changelog"]
+        for position, path in enumerate(dict.fromkeys(manifest.path for manifest in manifests)):
+            yield (
+                "members",
+                {"location": self._key["location"], "manifest": path, "position": position},
+            )
+
+    def _plan_reading(self) -> Rows:
+        """Portions of manifests that were never read: the plan to read them, pickled, with their rows."""
+        walked = self._walked
+        fresh = [path for path in walked.manifests if hash_path(path) not in self._known.manifests]
+        if walked.scan is None or not fresh:
+            return
+        tasks = [walked.tasks[path] for path in fresh if path in walked.tasks]
+        done = 0
+        for portion in cut_portions(tasks, PORTION_BYTES):
+            lines = [self._describe_manifest(walked.manifests[task.path]) for task in portion]
+            plan = pickle.dumps((self._key, walked.scan.with_tasks(portion), lines))
+            size = sum(task.size_bytes for task in portion)
+            yield (
+                "portions",
+                {
+                    "location": self._key["location"],
+                    "round": done // ROUND_BYTES,
+                    "size_bytes": size,
+                    "plan": plan,
+                },
+            )
+            done += size
+
+    def _describe_manifest(self, manifest: Manifest) -> Row:
+        raw = manifest.raw
+        role, origin = self._walked.origins.get(manifest.path, ("all", manifest.added_snapshot_id))
+        spec = raw.get("partition_spec_id")
+        return {
+            **self._key,
+            "manifest": manifest.path,
+            "content": manifest.content,
+            "role": role,
+            "size_bytes": manifest.size_bytes,
+            "spec_id": spec if isinstance(spec, int) else None,
+            "schema_id": raw.get("_SCHEMA_ID"),
+            "sequence_number": manifest.sequence_number,
+            "snapshot_id": origin,
+            "added_files_count": manifest.added_files_count,
+            "existing_files_count": manifest.existing_files_count,
+            "deleted_files_count": manifest.deleted_files_count,
+        }
+
+    def _describe_findings(self) -> Rows:
+        """The findings of this look; those of lists that were read whole are kept for ever, and stand there already."""
+        for finding in self._table.findings[:_MOST_FINDINGS]:
+            yield "findings", describe_finding(finding, self._key, of_state=True)
+
+    def _list_files(self, current: Snapshot | None) -> Iterator[Row]:
+        """The files of a Hive table as the listing and their names tell them; none is opened."""
+        for file in current.files if current is not None else ():
+            yield {
+                **self._key,
+                "content": file.content,
+                "path": file.path,
+                "file_format": file.raw.get("format"),
+                "partition": str(file.partition),
+                "partition_texts": dict(file.partition.texts),
+                "bucket": file.bucket,
+                "size_bytes": file.size_bytes,
+                "own_size_bytes": file.size_bytes,
+                "modified": file.raw.get("modified"),
+            }
+
+
+def make_key(snapshot: Snapshot) -> str:
+    """What tells a snapshot of a table from others: its number, and the lists that it names.
+
+    Paimon gives the numbers of snapshots that were rolled back to new ones.
+    """
+    lists: Sequence[str | None] = [one.recorded_path for one in snapshot.manifest_lists]
+    return f"{snapshot.id}:{_sign(lists)[:16]}"
+
+
+def _sign(told: Any) -> str:
+    text = json.dumps(told, default=str, sort_keys=True, ensure_ascii=True)
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _tell(finding: Finding) -> tuple[str, str, str]:
+    return finding.code, finding.path, finding.message

@@ -1,0 +1,200 @@
+"""The data sets of an inventory and their columns, as Arrow schemas: executors make rows by them, targets keep them.
+
+    tables      one row each time a table was found changed: its facts, and its error where it cannot be opened
+    snapshots   one row for each snapshot, once
+    manifests   one row for each manifest that was read, once; what could not be read has an `error`
+    entries     every entry of every manifest, once
+    members     which manifests the current state of a table names, in order
+    listings    the files of tables without manifests (Hive)
+    findings    what was found wrong
+
+`location` is the key of a table. A table's `members` and `listings`, its own findings, and all that is `partial` or has
+an `error`, belong to one state of it: they count only if their `batch` is that of the table's newest row. The rest is kept.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DATA_SETS = ("tables", "snapshots", "manifests", "entries", "members", "listings", "findings")
+
+_KEY = {"table": "string", "location": "string", "format": "string"}
+_FILE = {
+    "content": "string",
+    "path": "string",
+    "file_format": "string",
+    "partition": "string",
+    "partition_texts": "texts",
+    "bucket": "int32",
+    "level": "int32",
+    "record_count": "int64",
+    "size_bytes": "int64",
+    "own_size_bytes": "int64",
+    "spec_id": "int32",
+    "schema_id": "int64",
+    "sequence_number": "int64",
+}
+
+_COLUMNS: dict[str, dict[str, str]] = {
+    "tables": {
+        **_KEY,
+        "format_version": "int32",
+        "uuid": "string",
+        "metadata_location": "string",
+        "current_snapshot_id": "int64",
+        "committed_at": "time",
+        "snapshot_count": "int64",
+        "record_count": "int64",
+        "schema_id": "int64",
+        "column_count": "int32",
+        "columns": "words",
+        "partitioning": "words",
+        "properties": "texts",
+        "refs": "refs",
+        "error_code": "string",
+        "error": "string",
+        "is_gone": "bool",
+        "is_incomplete": "bool",
+        "looked_at": "time",
+        "present": "present",
+        "signature": "string",
+    },
+    "snapshots": {
+        **_KEY,
+        "snapshot_id": "int64",
+        "parent_id": "int64",
+        "sequence_number": "int64",
+        "committed_at": "time",
+        "operation": "string",
+        "schema_id": "int64",
+        "record_count": "int64",
+        "added_files": "int64",
+        "removed_files": "int64",
+        "added_rows": "int64",
+        "removed_rows": "int64",
+        "added_bytes": "int64",
+        "removed_bytes": "int64",
+        "total_files": "int64",
+        "total_bytes": "int64",
+        "manifest_count": "int64",
+        "summary": "texts",
+        "is_ancestor": "bool",
+        "key": "string",
+        "partial": "bool",
+    },
+    "manifests": {
+        **_KEY,
+        "manifest": "string",
+        "content": "string",
+        "role": "string",
+        "size_bytes": "int64",
+        "spec_id": "int32",
+        "schema_id": "int64",
+        "sequence_number": "int64",
+        "snapshot_id": "int64",
+        "added_files_count": "int64",
+        "existing_files_count": "int64",
+        "deleted_files_count": "int64",
+        "entry_count": "int64",
+        "error": "string",
+    },
+    "entries": {
+        **_KEY,
+        "manifest": "string",
+        "position": "int64",
+        "status": "string",
+        "snapshot_id": "int64",
+        **_FILE,
+        "file_key": "binary",
+        "partial": "bool",
+    },
+    "members": {"location": "string", "manifest": "string", "position": "int64"},
+    "listings": {**_KEY, **_FILE, "modified": "time"},
+    "findings": {
+        **_KEY,
+        "severity": "string",
+        "code": "string",
+        "path": "string",
+        "message": "string",
+        "snapshots": "numbers",
+        "of_state": "bool",
+    },
+}
+
+#: What executors tell of the work itself: `portions` are manifests to read, pickled; `counts` go into the commit's record.
+_WORK: dict[str, dict[str, str]] = {
+    "portions": {"location": "string", "round": "int32", "size_bytes": "int64", "plan": "binary"},
+    "counts": {
+        "status": "string",
+        "broken": "int64",
+        "manifest_lists": "int64",
+        "manifests": "int64",
+        "unread": "int64",
+        "entries": "int64",
+        "bytes": "int64",
+    },
+}
+
+#: The rows that looking at tables gives, and those that reading manifests gives.
+DESCRIBED = ("tables", "snapshots", "members", "listings", "findings", "portions", "counts")
+READ = ("entries", "manifests", "findings", "counts")
+
+
+@cache
+def data_schema(name: str) -> pa.Schema:
+    """The Arrow schema of a data set.
+
+    >>> data_schema("members").names
+    ['location', 'manifest', 'position']
+    """
+    import pyarrow as pa
+
+    columns = _COLUMNS[name] if name in _COLUMNS else _WORK[name]
+    kinds = _make_kinds()
+    return pa.schema([pa.field(column, kinds[kind]) for column, kind in columns.items()])
+
+
+@cache
+def wide_schema(names: tuple[str, ...]) -> pa.Schema:
+    """One struct column for each data set: in a row one of them holds something, the others are null."""
+    import pyarrow as pa
+
+    return pa.schema([pa.field(name, pa.struct(list(data_schema(name)))) for name in names])
+
+
+def widen_rows(name: str, rows: Any, names: tuple[str, ...]) -> pa.RecordBatch:
+    """Rows of one data set (dicts, or a record batch of its schema) as a batch of the wide schema."""
+    import pyarrow as pa
+
+    schema = wide_schema(names)
+    kind = schema.field(name).type
+    if isinstance(rows, pa.RecordBatch):
+        held: Any = pa.StructArray.from_arrays(rows.columns, fields=list(kind))
+    else:
+        held = pa.array(rows, kind)
+    arrays = [held if field.name == name else pa.nulls(len(held), field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _make_kinds() -> dict[str, pa.DataType]:
+    import pyarrow as pa
+
+    text, number = pa.string(), pa.int64()
+    ref = [pa.field("name", text), pa.field("type", text), pa.field("snapshot_id", number)]
+    return {
+        "string": text,
+        "int32": pa.int32(),
+        "int64": number,
+        "bool": pa.bool_(),
+        "binary": pa.binary(),
+        "time": pa.timestamp("us", "UTC"),
+        "texts": pa.map_(text, text),
+        "words": pa.list_(text),
+        "numbers": pa.list_(number),
+        "refs": pa.list_(pa.struct(ref)),
+        "present": pa.list_(pa.struct([pa.field("key", text), pa.field("is_ancestor", pa.bool_())])),
+    }

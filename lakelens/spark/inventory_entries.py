@@ -1,0 +1,224 @@
+"""Executors' side of an inventory: places in, rows out; portions of manifests in, entries out. Arrow both ways."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, unquote_plus
+
+from lakelens.model.scanread import make_request
+from lakelens.spark.facts import Known, Row, describe_finding, describe_place
+from lakelens.spark.inventory_columns import DESCRIBED, READ, data_schema, widen_rows
+from lakelens.spark.warehouse import Place
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.model.finding import Finding
+    from lakelens.model.scan import FileBatch, FileScan
+
+Batches = Iterator["pa.RecordBatch"]
+
+_FLUSH_ROWS = 2_000
+_LEAST, _MOST = -(2**63), 2**63 - 1
+#: The columns of entries that a scan gives under the same name.
+_SCANNED = (
+    "status",
+    "content",
+    "path",
+    "file_format",
+    "partition",
+    "bucket",
+    "level",
+    "record_count",
+    "size_bytes",
+    "spec_id",
+    "schema_id",
+    "sequence_number",
+    "snapshot_id",
+    "manifest",
+)
+_OWN_SIZE = "content_size_in_bytes"  # of a deletion vector, whose Puffin file holds others too
+
+
+def describe_batches(batches: Batches) -> Batches:
+    """Rows with a pickled `Place` and what is `known` of it, as `mapInArrow` hands them over, to rows of `DESCRIBED`."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            place: Place = pickle.loads(row["place"])
+            known = Known(
+                row["signature"],
+                bool(row["is_incomplete"]),
+                frozenset(row["snapshots"] or ()),
+                frozenset(row["manifests"] or ()),
+            )
+            yield from gather_rows(describe_place(place, known), DESCRIBED)
+
+
+def read_batches(batches: Batches) -> Batches:
+    """Portions of manifests, as `mapInArrow` hands them over, to rows of `READ`."""
+    for batch in batches:
+        for plan in batch.column("plan").to_pylist():
+            yield from read_portion(plan)
+
+
+def gather_rows(rows: Iterable[tuple[str, Row]], names: tuple[str, ...]) -> Batches:
+    """Rows with the names of their data sets as batches of the wide schema, some thousand rows at a time."""
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, _FLUSH_ROWS)):
+        for name in dict.fromkeys(name for name, _ in chunk):
+            chosen = [row for of, row in chunk if of == name]
+            try:
+                yield widen_rows(name, chosen, names)
+            except (
+                ValueError,
+                OverflowError,
+                TypeError,
+            ):  # what no column holds: halves of characters, huge numbers
+                yield widen_rows(name, [_clean(row) for row in chosen], names)
+
+
+def read_portion(plan: bytes) -> Batches:
+    """Read some manifests of one table: their entries, a row for each manifest, and what was found wrong."""
+    key, scan, lines = pickle.loads(plan)
+    batches, errors = _read_scan(scan, [line["manifest"] for line in lines])
+    findings = list(scan.findings)
+    for one in findings:
+        if one.severity == "error":
+            errors.setdefault(one.path, one.message)
+    origins = {line["manifest"]: line["snapshot_id"] for line in lines if line["role"] != "all"}
+    counted = dict.fromkeys((line["manifest"] for line in lines), 0)
+    for batch in batches:
+        entries = assemble_entries(batch, key, origins, errors)
+        for path, count in _count_values(entries.column("manifest")):
+            counted[path] = counted.get(path, 0) + count
+        yield widen_rows("entries", entries, READ)
+    yield from gather_rows(_tell_reading(key, lines, counted, errors, findings), READ)
+
+
+def _read_scan(scan: FileScan, paths: Sequence[str]) -> tuple[list[FileBatch], dict[str, str]]:
+    """The batches of all tasks; where something else than damage stops that, manifest by manifest."""
+    names = list(_SCANNED)
+    if _OWN_SIZE in dict(scan.columns.further):
+        names.append(_OWN_SIZE)
+    request = make_request(scan, stats=False, columns=names, entries=True, identity=True)
+    errors: dict[str, str] = {}
+    try:
+        return list(scan.read(scan.tasks, request)), errors
+    except Exception:  # a table's manifests are anybody's; the next manifest is read all the same
+        batches: list[FileBatch] = []
+        for task in scan.tasks:
+            try:
+                batches += scan.read([task], request)
+            except Exception as error:
+                errors[task.path] = f"{type(error).__name__}: {error}"
+        return batches, errors
+
+
+def _tell_reading(
+    key: Row, lines: Sequence[Row], counted: dict[str, int], errors: dict[str, str], findings: list[Finding]
+) -> Iterator[tuple[str, Row]]:
+    for line in lines:
+        path = line["manifest"]
+        error = errors.get(path)
+        yield "manifests", {**line, "entry_count": counted[path], "error": error}
+        yield (
+            "counts",
+            {
+                "manifests": 1,
+                "unread": int(error is not None),
+                "entries": counted[path],
+                "bytes": line["size_bytes"] or 0,
+            },
+        )
+    for one in findings:
+        yield "findings", describe_finding(one, key, of_state=one.path in errors)
+
+
+def assemble_entries(
+    batch: FileBatch, key: Row, origins: dict[str, int | None], errors: dict[str, str]
+) -> pa.RecordBatch:
+    """A batch of a scan as rows of `entries`. Paimon's get the commit whose delta list named their manifest."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    schema = data_schema("entries")
+    plain = dict(batch.plain)
+    manifests = plain["manifest"]
+    columns: dict[str, Any] = {
+        name: pa.repeat(pa.scalar(value, pa.string()), batch.rows) for name, value in key.items()
+    }
+    columns |= {name: plain[name] for name in _SCANNED if name in plain}
+    if origins:
+        columns["snapshot_id"] = _map_values(manifests, origins.get, pa.int64())
+    own = plain.get(_OWN_SIZE)
+    columns["own_size_bytes"] = (
+        plain["size_bytes"]
+        if own is None
+        else pc.if_else(
+            pc.equal(plain["content"], "deletion_vector"),
+            pc.coalesce(own, plain["size_bytes"]),
+            plain["size_bytes"],
+        )
+    )
+    decode = unquote_plus if key["format"] == "iceberg" else unquote
+    columns["partition_texts"] = _map_values(
+        plain["partition"], lambda text: split_partition(text, decode), pa.map_(pa.string(), pa.string())
+    )
+    assert batch.order is not None and batch.identity is not None
+    columns["position"] = pc.bit_wise_and(batch.order, pa.scalar(2**32 - 1, pa.int64()))
+    columns["file_key"] = pa.array([_hash_identity(one) for one in batch.identity.to_pylist()], pa.binary())
+    columns["partial"] = _map_values(manifests, lambda path: path in errors, pa.bool_())
+    arrays = [
+        pa.nulls(batch.rows, field.type)
+        if field.name not in columns
+        else columns[field.name].cast(field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def split_partition(text: str | None, decode: Callable[[str], str] = unquote) -> list[tuple[str, str]]:
+    """A partition's directory form as names and texts, unescaped.
+
+    >>> split_partition("day=2024-01-01/k=x%2Fy")
+    [('day', '2024-01-01'), ('k', 'x/y')]
+    """
+    parts = (part.partition("=") for part in (text or "").split("/") if part)
+    return list({decode(name): decode(value) for name, _, value in parts}.items())
+
+
+def _map_values(array: Any, change: Callable[[Any], Any], kind: pa.DataType) -> Any:
+    """A function of each value, called once for each different one."""
+    import pyarrow as pa
+
+    coded = array.dictionary_encode()
+    changed = pa.array([change(value) for value in coded.dictionary.to_pylist()], kind)
+    return changed.take(coded.indices)
+
+
+def _count_values(array: Any) -> Iterator[tuple[str, int]]:
+    import pyarrow.compute as pc
+
+    for one in pc.value_counts(array).to_pylist():
+        yield one["values"], one["counts"]
+
+
+def _hash_identity(identity: bytes) -> bytes:
+    return hashlib.md5(identity, usedforsecurity=False).digest()
+
+
+def _clean(value: Any) -> Any:
+    """A value that Arrow can hold: numbers beyond 64 bits are null, halves of characters question marks."""
+    if isinstance(value, dict):
+        return {_clean(key): _clean(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(one) for one in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, int) and not isinstance(value, bool) and not _LEAST <= value <= _MOST:
+        return None
+    return value

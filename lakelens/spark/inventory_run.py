@@ -1,0 +1,227 @@
+"""One run of the inventory: look at every table, read what is new, commit batch by batch.
+
+A batch is some tables. Its first job opens them on executors and compares them with what is known; its second reads the
+manifests that were never read. The rows are written under the batch's id and count from its one record in the log on.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Literal
+
+from lakelens.spark.inventory_columns import DESCRIBED, READ, wide_schema
+from lakelens.spark.inventory_entries import describe_batches, read_batches
+from lakelens.spark.inventory_state import read_known
+from lakelens.spark.inventory_store import Commit, InventoryStore
+from lakelens.spark.spark_types import spark_schema
+from lakelens.spark.warehouse import Place
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Advance = Callable[[int], None]
+
+_COUNTED = ("broken", "manifest_lists", "manifests", "unread", "entries", "bytes")
+_STATUSES = ("new", "changed", "unchanged", "gone")
+_PLACES = "location string, place binary"
+_KNOWN = "signature string, is_incomplete boolean, snapshots array<string>, manifests array<binary>"
+_WORK = ("portions", "counts")
+_FEW_ROWS = 200_000  # of one data set, in one file
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a run looked at and read: tables by what became of them, manifest lists and manifests read, entries, seconds.
+
+    `broken` tables could not be opened and `unread` manifests not be read; both are tried again by the next run.
+    """
+
+    tables: int = 0
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    gone: int = 0
+    broken: int = 0
+    manifest_lists: int = 0
+    manifests: int = 0
+    unread: int = 0
+    entries: int = 0
+    bytes: int = 0
+    seconds: float = field(default=0.0, compare=False)
+
+    def __str__(self) -> str:
+        told = [
+            f"{self.tables:,} tables: {self.new:,} new, {self.changed:,} changed, {self.unchanged:,} unchanged"
+        ]
+        told += [f"{self.gone:,} gone"] if self.gone else []
+        told += [f"{self.broken:,} broken"] if self.broken else []
+        read = f"{self.manifests:,} manifests read ({self.bytes:,} bytes, {self.entries:,} entries)"
+        unread = f", {self.unread:,} of them in part or not at all" if self.unread else ""
+        return f"{', '.join(told)}; {read}{unread}; {self.seconds:,.1f} s"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Rows that executors made and keep, counted: by data set, and by what was done for them."""
+
+    frame: DataFrame
+    rows: dict[str, int]
+    counts: dict[str, int]
+
+
+class Run:
+    """A run over some places into a store. `on_batch` is called after each commit; what it raises ends the run."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        store: InventoryStore,
+        places: Sequence[Place],
+        *,
+        batch_size: int,
+        progress: bool,
+        on_batch: Callable[[Commit], None] | None = None,
+    ) -> None:
+        self._spark = spark
+        self._store = store
+        self._places = places
+        self._batch_size = max(1, batch_size)
+        self._progress = progress
+        self._on_batch = on_batch
+        self._id = uuid.uuid4().hex[:12]
+        self._counts: dict[str, int] = dict.fromkeys((*_STATUSES, *_COUNTED), 0)
+        self._log: list[Commit] = []
+
+    def take(self, note: str | None = None) -> RunSummary:
+        """Take the inventory. Raises `LakeError` when another run takes it over meanwhile."""
+        started = time.monotonic()
+        self._log = self._store.begin_run(self._id, note)
+        self._store.remove_leftovers(self._log)
+        with read_known(self._spark, self._store, self._log) as known:
+            places = [*self._places, *known.remember_others(self._places)]
+            with self._show_progress(len(places)) as advance:
+                for start in range(0, len(places), self._batch_size):
+                    group = places[start : start + self._batch_size]
+                    self._take_batch(group, known.frame)
+                    advance(len(group))
+        summary = RunSummary(
+            tables=len(places) - self._counts["gone"], seconds=time.monotonic() - started, **self._counts
+        )
+        self._commit("end", counts=asdict(summary))
+        return summary
+
+    def _take_batch(self, group: Sequence[Place], known: DataFrame | None) -> None:
+        described = self._count(self._describe(group, known), DESCRIBED)
+        last = 0
+        if described.rows["portions"]:
+            found = described.frame.selectExpr("max(portions.round)").first()
+            last = int(found[0]) if found is not None else 0
+        for number in range(last + 1):  # of a huge table all but the last are kept before its state is
+            parts = [described] if number == last else []
+            if described.rows["portions"]:
+                parts.append(self._count(self._read(described.frame, number), READ))
+            self._keep(parts)
+            for part in parts:
+                self._release(part)
+
+    def _describe(self, group: Sequence[Place], known: DataFrame | None) -> DataFrame:
+        """Look at tables on the executors."""
+        spark = self._spark
+        rows = [(place.url, bytearray(pickle.dumps(place))) for place in group]
+        places = spark.createDataFrame(rows, _PLACES)
+        if known is None:
+            given = places.join(spark.createDataFrame([], f"location string, {_KNOWN}"), "location", "left")
+        else:
+            given = places.join(known, "location", "left")
+        spread = given.repartition(min(len(group), 4 * spark.sparkContext.defaultParallelism))
+        return spread.mapInArrow(describe_batches, spark_schema(wide_schema(DESCRIBED)))
+
+    def _read(self, described: DataFrame, number: int) -> DataFrame:
+        """Read the manifests of a round on the executors: portions of like size, dealt out evenly."""
+        portions = described.where(f"portions.round = {number}").select("portions.*")
+        spread = portions.repartition(2 * self._spark.sparkContext.defaultParallelism)
+        return spread.mapInArrow(read_batches, spark_schema(wide_schema(READ)))
+
+    def _count(self, frame: DataFrame, names: tuple[str, ...]) -> _Part:
+        """Do the work of a frame, keep its rows where they were made, and count them."""
+        from pyspark.sql import functions as f
+
+        kept = frame.persist()
+        sums = [f.sum(f"counts.{name}").alias(f"sum_{name}") for name in _COUNTED]
+        told = [f.sum((f.col("counts.status") == name).cast("int")).alias(f"is_{name}") for name in _STATUSES]
+        row = kept.agg(*(f.count(f.col(name)).alias(name) for name in names), *sums, *told).first()
+        assert row is not None
+        counts = {name: int(row[f"sum_{name}"] or 0) for name in _COUNTED}
+        counts |= {name: int(row[f"is_{name}"] or 0) for name in _STATUSES}
+        for name, value in counts.items():
+            self._counts[name] += value
+        return _Part(kept, {name: int(row[name]) for name in names}, counts)
+
+    def _keep(self, parts: Sequence[_Part]) -> None:
+        """Write the rows of some parts under one batch and commit it; nothing where there are none."""
+        from pyspark.sql import DataFrame
+
+        batch = f"{self._store.next_number(self._log):010d}-{self._id}"
+        rows = {
+            name: sum(part.rows.get(name, 0) for part in parts)
+            for name in dict.fromkeys((*READ, *DESCRIBED))
+            if name not in _WORK
+        }
+        for name in [name for name, count in rows.items() if count]:
+            frames = [
+                part.frame.where(f"{name} is not null").select(f"{name}.*")
+                for part in parts
+                if part.rows.get(name)
+            ]
+            frame = reduce(DataFrame.unionByName, frames)
+            self._store.write(name, batch, frame.coalesce(1) if rows[name] <= _FEW_ROWS else frame)
+        if any(rows.values()):
+            names = (*_STATUSES, *_COUNTED)
+            counts = {name: sum(part.counts[name] for part in parts) for name in names}
+            self._commit("batch", batch, rows, counts)
+
+    def _release(self, part: _Part) -> None:
+        if not self._store.holds_frames:
+            part.frame.unpersist()
+
+    def _commit(
+        self,
+        kind: Literal["batch", "end"],
+        batch: str | None = None,
+        rows: dict[str, int] | None = None,
+        counts: dict[str, Any] | None = None,
+    ) -> None:
+        commit = Commit(
+            self._store.next_number(self._log),
+            kind,
+            self._id,
+            datetime.now(UTC).isoformat(),
+            batch,
+            rows or {},
+            counts or {},
+        )
+        self._store.commit(self._log, commit)
+        if self._on_batch is not None and kind == "batch":
+            self._on_batch(commit)
+
+    @contextmanager
+    def _show_progress(self, total: int) -> Iterator[Advance]:
+        """A bar over the tables; none where the run takes less than a second."""
+        from tqdm.auto import tqdm
+
+        with tqdm(total=total, desc="inventory", unit="table", delay=1, disable=not self._progress) as bar:
+
+            def advance(count: int) -> None:
+                told = {"manifests": self._counts["manifests"]}
+                told |= {name: n for name in ("broken", "unread") if (n := self._counts[name])}
+                bar.set_postfix(told, refresh=False)
+                bar.update(count)
+
+            yield advance

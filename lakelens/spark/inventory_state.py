@@ -1,0 +1,177 @@
+"""What a kept inventory says by now: the newest state of each table, and what counts with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lakelens.spark.inventory_columns import data_schema
+from lakelens.spark.inventory_store import Commit, InventoryStore
+from lakelens.spark.warehouse import Place
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: Of a table that cannot be opened any more, what is told of the last look; all else stays as it was when it could.
+_OF_LAST = ("error_code", "error", "is_gone", "looked_at")
+
+
+class InventoryState:
+    """The committed rows of a store as DataFrames, lazily."""
+
+    def __init__(self, spark: SparkSession, store: InventoryStore, log: Sequence[Commit]) -> None:
+        self._spark = spark
+        self._store = store
+        self._commits = [commit for commit in log if commit.kind == "batch"]
+
+    def read(self, name: str) -> DataFrame:
+        """Every committed row of a data set, with its `batch`."""
+        return self._store.read(name, self._commits)
+
+    @property
+    def newest(self) -> DataFrame:
+        """One row for each location: `last` is its newest row of `tables`, `good` the newest of a look that went well."""
+        from pyspark.sql import functions as f
+
+        rows = self.read("tables")
+        row = f.struct(*(f.col(_quote(name)) for name in rows.columns))
+        went_well = f.when(f.col("error").isNull() & ~f.col("is_gone"), f.col("batch"))
+        return rows.groupBy("location").agg(
+            f.max_by(row, "batch").alias("last"), f.max_by(row, went_well).alias("good")
+        )
+
+    @property
+    def tables(self) -> DataFrame:
+        """One row for each table: its facts of the last look that went well, and the error of the last one."""
+        from pyspark.sql import functions as f
+
+        names = data_schema("tables").names
+        columns = []
+        for name in names:
+            last = f.col(f"last.{_quote(name)}")
+            chosen = last if name in _OF_LAST else f.coalesce(f.col(f"good.{_quote(name)}"), last)
+            columns.append(chosen.alias(name))
+        return self.newest.select(*columns)
+
+    @property
+    def states(self) -> DataFrame:
+        """`location` with the batch of its last state (`last_batch`), and of the last that could be read (`state_batch`)."""
+        newest = self.newest.where("not last.is_gone")
+        return newest.selectExpr(
+            "location", "last.batch as last_batch", "coalesce(good.batch, last.batch) as state_batch"
+        )
+
+    def keep_current(self, rows: DataFrame, of_state: str | None = None) -> DataFrame:
+        """The rows of each table's current state; with `of_state` (SQL) those for which it does not hold count for ever."""
+        from pyspark.sql import functions as f
+
+        states = f.broadcast(self.states.select("location", "state_batch"))
+        joined = rows.join(states, "location", "left" if of_state else "inner")
+        is_current = f.expr("batch <=> state_batch")
+        chosen = joined.where(is_current | ~f.expr(of_state) if of_state else is_current)
+        return chosen.select(*(f.col(_quote(name)) for name in rows.columns))
+
+    @property
+    def manifests(self) -> DataFrame:
+        """Each manifest once; those that could not be read whole with the error of the last try."""
+        return self.keep_current(self.read("manifests"), "error is not null")
+
+    @property
+    def snapshots(self) -> DataFrame:
+        """Each snapshot once, those that were seen before they expired too."""
+        return self.keep_current(self.read("snapshots"), "partial")
+
+    @property
+    def entries(self) -> DataFrame:
+        """Each entry of each manifest once."""
+        return self.keep_current(self.read("entries"), "partial")
+
+    @property
+    def findings(self) -> DataFrame:
+        """What is wrong: of the last look at each table, and of what was read for good."""
+        from pyspark.sql import functions as f
+
+        rows = self.read("findings")
+        states = f.broadcast(self.states.select("location", "last_batch", "state_batch"))
+        joined = rows.join(states, "location", "inner")
+        current = joined.where("not of_state or batch = last_batch or batch = state_batch")
+        return current.select(*(f.col(_quote(name)) for name in rows.columns)).dropDuplicates(
+            ["location", "severity", "code", "path", "message"]
+        )
+
+
+@dataclass(frozen=True)
+class KnownTables:
+    """What is known when a run begins, by location: `frame` is None when nothing is."""
+
+    frame: DataFrame | None
+    newest: DataFrame | None = None
+    options: Mapping[str, Any] | None = None
+
+    def remember_others(self, places: Sequence[Place]) -> list[Place]:
+        """The tables that are known and not among these: a run looks whether they are still there."""
+        if self.newest is None:
+            return []
+        met = {place.url for place in places}
+        options = places[0].options if places else {}
+        rows = self.newest.where("not last.is_gone").selectExpr("location", "last.format as format").collect()
+        return [
+            Place(row["location"], row["format"], remembered=True, options=options)
+            for row in sorted(rows, key=lambda row: str(row["location"]))
+            if row["location"] not in met
+        ]
+
+
+@contextmanager
+def read_known(spark: SparkSession, store: InventoryStore, log: Sequence[Commit]) -> Iterator[KnownTables]:
+    """What a store knows of every table, kept in the executors' memory (or on their disks) for as long as a run lasts."""
+    from pyspark.sql import functions as f
+
+    state = InventoryState(spark, store, log)
+    if not any(commit.rows.get("tables") for commit in log):
+        yield KnownTables(None)
+        return
+    newest = state.newest.persist()
+    last = newest.selectExpr(
+        "location",
+        "last.batch as last_batch",
+        "last.signature as signature",
+        "last.is_incomplete as is_incomplete",
+    )
+    snapshots = (
+        state.read("snapshots")
+        .where("not partial")
+        .groupBy("location")
+        .agg(f.collect_set("key").alias("snapshots"))
+    )
+    manifests = (
+        state.read("manifests")
+        .where("error is null")
+        .groupBy("location")
+        .agg(f.collect_set(f.unhex(f.md5("manifest"))).alias("manifests"))
+    )
+    unread = state.manifests.where("error is not null").select("location").distinct()
+    frame = (
+        last.join(snapshots, "location", "left")
+        .join(manifests, "location", "left")
+        .join(unread.withColumn("unread", f.lit(True)), "location", "left")
+        .selectExpr(
+            "location",
+            "signature",
+            "is_incomplete or coalesce(unread, false) as is_incomplete",
+            "snapshots",
+            "manifests",
+        )
+        .persist()
+    )
+    try:
+        yield KnownTables(frame, newest)
+    finally:
+        frame.unpersist()
+        newest.unpersist()
+
+
+def _quote(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,60 @@
+"""The two verbs: take an inventory of a warehouse, and open one that was taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import Missing
+from lakelens.spark.inventory_run import Run
+from lakelens.spark.inventory_store import Commit, open_store
+from lakelens.spark.inventory_views import Inventory
+from lakelens.spark.warehouse import list_places
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Tables of one batch: what a run that is killed has to do again, at most.
+BATCH_SIZE = 50
+
+
+def inventory(
+    root_or_catalog: Any,
+    spark: SparkSession,
+    target: Any = None,
+    *,
+    depth: int = 4,
+    batch_size: int = BATCH_SIZE,
+    storage_options: Mapping[str, Any] | None = None,
+    progress: bool = True,
+    on_batch: Callable[[Commit], None] | None = None,
+) -> Inventory:
+    """Tables, snapshots, manifests, files, entries and findings of a whole warehouse, gathered by Spark's executors.
+
+    `root_or_catalog` is a directory or URL (any mix of formats, walked `depth` levels deep), the name of a catalog of the
+    session, or a list of tables (paths, names, `Table`s). With a `target` the inventory is kept there and brought up to date
+    by later runs: a directory or URL gets Parquet, `catalog.database` of the session Iceberg tables. Without, it lasts as
+    long as the session.
+
+    A run reads the manifest lists of new snapshots and the manifests that were never read, nothing else. It commits batch
+    by batch: one that was killed is run again, and goes on where it stopped. A table that cannot be opened is a row of
+    `tables` with its `error`; it and manifests that cannot be read are tried again by the next run. `progress` shows a bar;
+    `on_batch` is called with each record of the log.
+
+    Raises `Missing` when there is no such directory, `LakeError` when another run takes the same target over meanwhile.
+    """
+    places = list_places(root_or_catalog, spark, depth=depth, storage_options=storage_options)
+    store = open_store(spark, target)
+    run = Run(spark, store, places, batch_size=batch_size, progress=progress, on_batch=on_batch)
+    return Inventory(spark, store, target, run.take(str(root_or_catalog)[:200]))
+
+
+def read_inventory(target: Any, spark: SparkSession) -> Inventory:
+    """An inventory that was taken before, as it is kept in `target`; no table is looked at.
+
+    Raises `Missing` when nothing was ever committed there.
+    """
+    opened = Inventory(spark, open_store(spark, target), target)
+    if not opened.has_commits:
+        raise Missing("no inventory was ever committed here", path=str(target))
+    return opened

@@ -1,0 +1,283 @@
+"""An inventory as its reader meets it: DataFrames of tables, snapshots, manifests, files, entries; and ready questions."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.spark.inventory_columns import data_schema
+from lakelens.spark.inventory_run import RunSummary
+from lakelens.spark.inventory_state import InventoryState
+from lakelens.spark.inventory_store import InventoryStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_VIEWS = ("tables", "snapshots", "manifests", "files", "entries", "findings", "runs")
+_INTERNAL = {"present", "signature", "key", "partial", "file_key", "of_state", "is_gone"}
+#: Of so few bytes files are called small, unless told otherwise.
+SMALL_BYTES = 32 * 1024 * 1024
+
+
+class Inventory:
+    """What is known of the tables of a warehouse, as DataFrames; see `lakelens.spark.inventory`.
+
+    Each property is a DataFrame over what was committed when the inventory was made or opened; it is read by an action.
+    `summary` tells what the run did, None where an inventory was only opened.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        store: InventoryStore,
+        target: Any = None,
+        summary: RunSummary | None = None,
+    ) -> None:
+        self._spark = spark
+        self._log = store.read_log()
+        self._state = InventoryState(spark, store, self._log)
+        self.target = None if target is None else str(target)
+        self.summary = summary
+
+    def __repr__(self) -> str:
+        return f"<Inventory {self.summary or f'{len(self._log)} records'}>"
+
+    @property
+    def has_commits(self) -> bool:
+        """Whether there is anything in it."""
+        return any(commit.kind == "batch" for commit in self._log)
+
+    @cached_property
+    def tables(self) -> DataFrame:
+        """One row for each table that is still there: its state at the last look. `error` says why one cannot be opened."""
+        return _show(self._state.tables.where("not is_gone"), "tables")
+
+    @cached_property
+    def snapshots(self) -> DataFrame:
+        """One row for each snapshot that was ever seen: what it records of itself; whether it has `expired`, `is_current`.
+
+        `is_ancestor`: the current state stems from it.
+        """
+        from pyspark.sql import functions as f
+
+        tables = self._state.tables.where("not is_gone")
+        present = tables.select("location", f.explode("present").alias("p")).selectExpr(
+            "location", "p.key as key", "p.is_ancestor as found_ancestor", "true as found"
+        )
+        current = tables.selectExpr("location", "current_snapshot_id")
+        rows = self._state.snapshots.drop("is_ancestor")
+        joined = rows.join(present, ["location", "key"], "left").join(current, "location")
+        told = joined.withColumns(
+            {
+                "is_ancestor": f.coalesce("found_ancestor", f.lit(False)),
+                "expired": f.col("found").isNull(),
+                "is_current": f.col("found").isNotNull()
+                & f.coalesce(f.col("snapshot_id") == f.col("current_snapshot_id"), f.lit(False)),
+            }
+        )
+        return _show(told, "snapshots", "expired", "is_current")
+
+    @cached_property
+    def manifests(self) -> DataFrame:
+        """One row for each manifest: what its list tells, how many entries were read, the `error` where not all could be."""
+        return _show(self._state.manifests, "manifests")
+
+    @cached_property
+    def entries(self) -> DataFrame:
+        """Every entry of every manifest once, with its `status` and the snapshot whose commit it is part of."""
+        return _show(self._state.entries, "entries")
+
+    @cached_property
+    def files(self) -> DataFrame:
+        """The live files of each table's current state: data files, delete files and deletion vectors.
+
+        Iceberg: the entries of the current snapshot's manifests that are not DELETED. Paimon: of each file the last entry
+        of base and delta, where that is ADD. Hive: the listing. A file that stands twice comes once.
+        """
+        from pyspark.sql import Window
+        from pyspark.sql import functions as f
+
+        state = self._state
+        members = state.keep_current(state.read("members")).selectExpr(
+            "location", "manifest", "position as manifest_position"
+        )
+        entries = state.entries.where("status <> 'DELETED'").join(members, ["location", "manifest"])
+        last = Window.partitionBy("location", "file_key").orderBy(
+            f.col("manifest_position").desc(), f.col("position").desc()
+        )
+        ranked = entries.withColumn("rank", f.row_number().over(last))
+        live = ranked.where("rank = 1 and status <> 'DELETE'").withColumn(
+            "modified", f.lit(None).cast("timestamp")
+        )
+        listed = state.keep_current(state.read("listings")).withColumns(
+            {"manifest": f.lit(None).cast("string"), "snapshot_id": f.lit(None).cast("bigint")}
+        )
+        names = [*data_schema("listings").names[:-1], "snapshot_id", "manifest", "modified"]
+        return live.select(*map(_column, names)).unionByName(listed.select(*map(_column, names)))
+
+    @cached_property
+    def findings(self) -> DataFrame:
+        """What was found wrong: in opening tables, in their manifest lists and manifests."""
+        return _show(self._state.findings, "findings")
+
+    @cached_property
+    def runs(self) -> DataFrame:
+        """The log of the inventory: each run's begin, its batches and its end, with what was looked at and read."""
+        rows = [
+            (c.number, c.kind, c.run, c.at, c.batch, c.rows, {k: float(v) for k, v in c.counts.items()})
+            for c in self._log
+        ]
+        schema = (
+            "number bigint, kind string, run string, at string, batch string, "
+            "rows map<string,bigint>, counts map<string,double>"
+        )
+        frame = self._spark.createDataFrame(rows, schema)
+        return frame.selectExpr(
+            "number", "kind", "run", "cast(at as timestamp) as at", "batch", "rows", "counts"
+        )
+
+    def create_views(self, prefix: str = "") -> list[str]:
+        """Temporary views of all DataFrames, for SQL; their names: `tables`, `snapshots`, … with a prefix."""
+        names = []
+        for name in _VIEWS:
+            getattr(self, name).createOrReplaceTempView(f"{prefix}{name}")
+            names.append(f"{prefix}{name}")
+        return names
+
+    def churn(self) -> DataFrame:
+        """What commits added and removed, by table and day (UTC): `commits`, files and bytes, rows of data files.
+
+        By the entries with which a commit added or removed files, of snapshots whose time is known. Hive tables tell only
+        when the files that are there were written: nothing of what was removed.
+        """
+        return self._sum_changes(self.snapshots).orderBy("table", "location", "day")
+
+    def growth(self) -> DataFrame:
+        """How large each table was at the end of each day (UTC) on which something was committed: `files`, `bytes`, `rows`.
+
+        Counted back from today's files by what commits added and removed since, so that it is right as far back as the
+        snapshots that are known reach. Only commits that the current state stems from count.
+        """
+        from pyspark.sql import Window
+        from pyspark.sql import functions as f
+
+        sizes = self._sum_files()
+        later = (
+            Window.partitionBy("location")
+            .orderBy(f.col("day").desc())
+            .rowsBetween(Window.unboundedPreceding, -1)
+        )
+        changes = self._sum_changes(self.snapshots.where("is_ancestor"))
+
+        def back(now: str, kind: str) -> Any:
+            since = f.coalesce(f.sum(f.col(f"added_{kind}") - f.col(f"removed_{kind}")).over(later), f.lit(0))
+            return (f.coalesce(f.col(now), f.lit(0)) - since).alias(kind)
+
+        return (
+            changes.join(sizes.drop("table", "format"), "location", "left")
+            .select(
+                "table",
+                "location",
+                "format",
+                "day",
+                "commits",
+                back("file_count", "files"),
+                back("size_bytes", "bytes"),
+                back("record_count", "rows"),
+            )
+            .orderBy("table", "location", "day")
+        )
+
+    def small_files(self, limit: int = SMALL_BYTES) -> DataFrame:
+        """Data files below `limit` bytes by table and partition: how many, of how many, their bytes; most first."""
+        from pyspark.sql import functions as f
+
+        small = f.col("size_bytes") < limit
+        return (
+            self.files.where("content = 'data'")
+            .groupBy("table", "location", "format", "partition")
+            .agg(
+                f.sum(small.cast("bigint")).alias("small_files"),
+                f.count(f.lit(1)).alias("files"),
+                f.coalesce(f.sum(f.when(small, f.col("size_bytes"))), f.lit(0)).alias("small_bytes"),
+                f.sum("size_bytes").alias("bytes"),
+                f.avg("size_bytes").cast("bigint").alias("average_bytes"),
+            )
+            .where("small_files > 0")
+            .orderBy(f.desc("small_files"), "table", "location", "partition")
+        )
+
+    def sizes(self) -> DataFrame:
+        """Each table with its live `files`, their `bytes` and `rows`, `delete_files`, and its `snapshots`; largest first."""
+        from pyspark.sql import functions as f
+
+        kept = self.tables.select("table", "location", "format", "snapshot_count", "error")
+        return (
+            kept.join(self._sum_files().drop("table", "format"), "location", "left")
+            .selectExpr(
+                "table",
+                "location",
+                "format",
+                "coalesce(file_count, 0) as files",
+                "coalesce(size_bytes, 0) as bytes",
+                "record_count as rows",
+                "coalesce(delete_count, 0) as delete_files",
+                "snapshot_count as snapshots",
+                "error",
+            )
+            .orderBy(f.desc("bytes"), "table", "location")
+        )
+
+    def _sum_files(self) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        return self.files.groupBy("table", "location", "format").agg(
+            f.count(f.lit(1)).alias("file_count"),
+            f.sum("own_size_bytes").alias("size_bytes"),
+            f.expr("sum(case when content = 'data' then record_count end)").alias("record_count"),
+            f.expr("count_if(content <> 'data')").alias("delete_count"),
+        )
+
+    def _sum_changes(self, snapshots: DataFrame) -> DataFrame:
+        """What some snapshots' commits added and removed, by table and day."""
+        from pyspark.sql import functions as f
+
+        times = snapshots.select("location", "snapshot_id", "committed_at")
+        changes = self._state.entries.where(
+            "status in ('ADDED', 'ADD', 'DELETED', 'DELETE') and content <> 'changelog'"
+        )
+        dated = changes.join(times, ["location", "snapshot_id"]).selectExpr(
+            "*", "to_date(committed_at) as day", "status in ('ADDED', 'ADD') as is_added"
+        )
+        listed = self._state.keep_current(self._state.read("listings")).selectExpr(
+            "*", "to_date(modified) as day", "true as is_added", "cast(null as bigint) as snapshot_id"
+        )
+        names = ["table", "location", "format", "day", "snapshot_id", "is_added", "content"]
+        names += ["own_size_bytes", "record_count"]
+        rows = dated.select(*map(_column, names)).unionByName(listed.select(*map(_column, names)))
+
+        def total(value: str, added: bool) -> Any:
+            return f.expr(f"coalesce(sum({value}) filter (where {'' if added else 'not '}is_added), 0)")
+
+        in_data = "case when content = 'data' then record_count end"
+        return rows.groupBy("table", "location", "format", "day").agg(
+            f.countDistinct("snapshot_id").alias("commits"),
+            total("1", True).alias("added_files"),
+            total("1", False).alias("removed_files"),
+            total("own_size_bytes", True).alias("added_bytes"),
+            total("own_size_bytes", False).alias("removed_bytes"),
+            total(in_data, True).alias("added_rows"),
+            total(in_data, False).alias("removed_rows"),
+        )
+
+
+def _show(frame: DataFrame, name: str, *further: str) -> DataFrame:
+    """The columns of a data set that are its reader's."""
+    names = [one for one in data_schema(name).names if one not in _INTERNAL]
+    return frame.select(*map(_column, (*names, *further)))
+
+
+def _column(name: str) -> Any:
+    from pyspark.sql import functions as f
+
+    return f.col(f"`{name}`")

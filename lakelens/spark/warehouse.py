@@ -1,0 +1,140 @@
+"""The tables of a warehouse as places to look at: plain data that goes to the executors.
+
+A warehouse is a directory or URL (walked, as `lakelens.find` does), a catalog that the Spark session knows (asked for its
+tables, their locations and current pointers), or a list of tables.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError
+from lakelens.model.catalog import FoundTable
+from lakelens.model.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_HIVE_CATALOG = "spark_catalog"
+_FILE_URL = re.compile(r"^file:/+")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One table to look at: the URL or path it is opened by, what is known of it, or why it cannot be.
+
+    `facts` are a catalog's, with the current metadata file. `remembered` is a table that an earlier run saw and this
+    one's walk did not: it is gone if it cannot be opened.
+    """
+
+    url: str
+    format: str | None = None
+    name: str | None = None
+    facts: Mapping[str, Any] | None = None
+    error: str | None = None
+    remembered: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def list_places(
+    root: Any, spark: SparkSession, *, depth: int = 4, storage_options: Mapping[str, Any] | None = None
+) -> list[Place]:
+    """The tables below a directory, of a catalog, or of a list; each location once, in order.
+
+    A directory that cannot be read, and a table that its catalog cannot locate, are places with an `error`.
+    """
+    options = dict(storage_options or {})
+    if isinstance(root, str) and is_catalog(root, spark):
+        found = _list_catalog(root, spark, options)
+    elif isinstance(root, str | os.PathLike):
+        found = _walk_directory(os.fspath(root), depth, options)
+    else:
+        found = _list_given(root, spark, options)
+    return list({place.url: place for place in map(_normalise, found)}.values())
+
+
+def is_catalog(name: str, spark: SparkSession) -> bool:
+    """Whether a name is that of a catalog of the session, and not of a directory."""
+    if "/" in name or ":" in name or os.path.exists(name):  # noqa: PTH110
+        return False
+    return name == _HIVE_CATALOG or spark.conf.get(f"spark.sql.catalog.{name}", None) is not None
+
+
+def _normalise(place: Place) -> Place:
+    """The same place under one spelling of its location: catalogs say `file:/wh/t`, walks `/wh/t`."""
+    url = _FILE_URL.sub("/", place.url)
+    return replace(place, url=url.rstrip("/") or "/")
+
+
+def _walk_directory(root: str, depth: int, options: Mapping[str, Any]) -> Iterator[Place]:
+    from lakelens import find
+
+    catalog = find(root, depth=depth, storage_options=options)
+    for found in catalog:
+        yield Place(_make_url(found.path, root), found.format, options=options)
+    for problem in catalog.problems:
+        path = problem.path or root
+        yield Place(_make_url(path, root), error=str(problem), options=options)
+
+
+def _list_given(tables: Iterable[Any], spark: SparkSession, options: Mapping[str, Any]) -> Iterator[Place]:
+    for table in tables:
+        if isinstance(table, Table):
+            yield Place(table.location, table.format, table.name, table.catalog, options=options)
+        elif isinstance(table, FoundTable):
+            yield Place(table.path, table.format, options=options)
+        elif isinstance(table, str) and _is_table_name(table):
+            yield _locate_table(table, spark, options)
+        else:
+            yield Place(_absolute(os.fspath(table)), options=options)
+
+
+def _list_catalog(catalog: str, spark: SparkSession, options: Mapping[str, Any]) -> Iterator[Place]:
+    quoted = _quote(catalog)
+    for row in spark.sql(f"SHOW NAMESPACES IN {quoted}").collect():
+        database = str(row[0])
+        for found in spark.sql(f"SHOW TABLES IN {quoted}.{_quote(database)}").collect():
+            if not found["isTemporary"]:
+                yield _locate_table(
+                    ".".join(_quote(part) for part in (catalog, database, found["tableName"])), spark, options
+                )
+
+
+def _locate_table(name: str, spark: SparkSession, options: Mapping[str, Any]) -> Place:
+    from lakelens.spark.catalog import locate, parse_name
+
+    plain = ".".join(parse_name(name))
+    try:
+        entry = locate(spark, name)
+    except LakeError as error:
+        return Place(plain, name=plain, error=str(error), options=options)
+    facts = {**entry.facts, "metadata_location": entry.metadata_location}
+    return Place(entry.location, entry.format, entry.name, facts, options=options)
+
+
+def _is_table_name(text: str) -> bool:
+    return "/" not in text and ":" not in text and "." in text and not os.path.exists(text)  # noqa: PTH110
+
+
+def _make_url(path: str, root: str) -> str:
+    """A path of the store that holds `root`, as it can be opened again.
+
+    >>> _make_url("bucket/wh/t", "s3://bucket/wh"), _make_url("/wh/t", "file:///wh"), _make_url("/wh/t", "/wh")
+    ('s3://bucket/wh/t', '/wh/t', '/wh/t')
+    """
+    scheme, separator, _ = root.partition("://")
+    if not separator or scheme == "file":
+        return path
+    return path if "://" in path else f"{scheme}://{path.lstrip('/')}"
+
+
+def _absolute(text: str) -> str:
+    return text if "://" in text else os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111
+
+
+def _quote(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
