@@ -14,6 +14,7 @@ from lakelens.cli.bytes_command import show_bytes
 from lakelens.cli.completing import completion
 from lakelens.cli.exits import Verbs
 from lakelens.cli.file_command import files
+from lakelens.cli.inventory import inventory
 from lakelens.cli.place_commands import find, samples, watch
 from lakelens.cli.snapshot_commands import diff, history, manifests, snapshots
 from lakelens.cli.table_commands import findings, html, refs, schema, show, tree
@@ -50,7 +51,7 @@ VERBS = (
     *(show, snapshots, history, diff),
     *(manifests, files, schema, refs),
     *(tree, findings, show_bytes, html),
-    *(find, watch, samples, demo, completion),
+    *(find, inventory, watch, samples, demo, completion),
 )
 for _verb in VERBS:
     commands.add_command(_verb)

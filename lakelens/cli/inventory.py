@@ -1,0 +1,92 @@
+"""`lakelens inventory`: what a whole warehouse is made of, gathered by a local Spark session of its own."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from lakelens.cli.asked import normalise, output_options, storage_option
+from lakelens.cli.exits import DAMAGED, end_with, remember_place
+from lakelens.cli.output import Output
+
+if TYPE_CHECKING:
+    from lakelens.spark.inventory_views import Inventory
+
+_COLUMNS = ("table", "format", "files", "bytes", "rows", "delete_files", "snapshots", "location", "error")
+
+
+@click.command(epilog="lakelens inventory warehouse --target warehouse-inventory")
+@click.argument("root")
+@click.option("--target", help="a directory that keeps the inventory; the next run reads only what is new")
+@click.option(
+    "--depth", type=click.IntRange(0), default=4, show_default=True, help="how many levels to look at"
+)
+@storage_option
+@output_options
+def inventory(
+    root: str, target: str | None, depth: int, storage: tuple[tuple[str, str], ...], output: Output
+) -> None:
+    """Gather tables, snapshots, manifests, files and findings of a whole warehouse, and tell its tables by size.
+
+    Starts Spark on this machine. With --target it can be interrupted and run again: it goes on where it stopped. Ends with
+    status 1 when a table cannot be opened or a manifest not be read.
+    """
+    import lakelens as ll
+
+    remember_place(normalise(root))
+    # a target without a slash would be a database of a catalog, and this session has no catalogs
+    kept = None if target is None else target if "://" in target else str(Path(target).absolute())
+    with tempfile.TemporaryDirectory(prefix="lakelens-spark-") as scratch:
+        spark = ll.spark.session(scratch, formats=())
+        try:
+            taken = ll.spark.inventory(
+                root if "/" in root or "\\" in root else f"./{root}",
+                spark,
+                kept,
+                depth=depth,
+                storage_options=dict(storage) or None,
+                progress=not output.as_json,
+            )
+            with output:
+                _tell(taken, output)
+        finally:
+            spark.stop()
+    summary = taken.summary
+    if summary is not None and (summary.broken or summary.unread):
+        end_with(
+            f"{summary.broken:,} tables cannot be opened, {summary.unread:,} manifests not be read; "
+            "try: lakelens findings PATH",
+            DAMAGED,
+        )
+
+
+def _tell(taken: Inventory, output: Output) -> None:
+    rows = (row.asDict() for row in taken.sizes().select(*_COLUMNS).toLocalIterator())
+    if output.as_json:
+        summary: dict[str, Any] = {} if taken.summary is None else asdict(taken.summary)
+        summary.pop("seconds", None)
+        output.tell_json({"summary": summary, "target": taken.target, "tables": rows})
+        return
+    output.tell_line(str(taken.summary))
+    _tell_tables(rows, output)
+
+
+def _tell_tables(rows: Iterator[dict[str, Any]], output: Output) -> None:
+    from lakelens.views.card import Cell, Column
+
+    columns = tuple(
+        Column(name, is_short=name not in ("location", "error"), is_number=name in _COLUMNS[2:7])
+        for name in _COLUMNS
+    )
+    output.tell_rows(
+        columns, (tuple(Cell("" if row[n] is None else _word(row[n])) for n in _COLUMNS) for row in rows)
+    )
+
+
+def _word(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
