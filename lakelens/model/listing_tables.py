@@ -96,11 +96,13 @@ def build_manifests(snapshot: Snapshot | None) -> pa.Table:
     """One row per manifest of a snapshot, in order: what the manifest lists say of it. No manifest is read.
 
     `role` is the list's ("all" in Iceberg, "base", "delta" or "changelog" in Paimon). `partition_summary` has the bounds
-    of each partition field as text.
+    of each partition field as text; `schema_id` is null for Iceberg, whose lists do not tell it.
     """
     manifests = () if snapshot is None else snapshot.manifests
     roles = {} if snapshot is None else _find_roles(snapshot)
     pick: dict[str, Callable[[Any], Any]] = {
+        # where specs are told, as in Iceberg, the schema's id stands in the manifest alone
+        "schema_id": lambda manifest: manifest.schema_id if manifest.spec_id is None else None,
         "role": lambda manifest: roles.get(manifest.recorded_path),
         "partition_summary": lambda manifest: [_word_summary(one) for one in manifest.partition_summary],
     }

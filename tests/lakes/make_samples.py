@@ -64,7 +64,7 @@ CHOICES = (
         "iceberg",
         "spark/iceberg/v3-merge-on-read",
         "deletion vectors",
-        "Format version 3, two partitions: an insert, two deletes, an update and a merge, kept as deletion vectors in Puffin.",
+        "Format version 3, two partitions: an insert, two deletes, an update and a merge, kept as deletion vectors.",
     ),
     Choice(
         "iceberg-basic",
