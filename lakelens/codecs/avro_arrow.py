@@ -117,13 +117,18 @@ class FileGroup:
 
 
 def decode_files(
-    files: Iterable[bytes], *, columns: Collection[str] | None = None, limit: int = PART_BYTES
+    files: Iterable[bytes],
+    *,
+    columns: Collection[str] | None = None,
+    limit: int = PART_BYTES,
+    few_rows: int = 0,
 ) -> Iterator[FileGroup]:
     """Decode many Avro files in bulk, in order, in groups of about `limit` decompressed bytes; never raises a `LakeError`.
 
     Parts follow each other; every file has one, if only of no records, and a file whose blocks are larger together than the
-    limit has more. `columns` names the top-level fields wanted (None: all). Files are taken from the iterable one at
-    a time. What is damaged, and what has no Arrow type, comes as a group without a table.
+    limit has more; so few records as `few_rows` may take four times the limit. `columns` names the top-level fields
+    wanted (None: all). Files are taken from the iterable one at a time. What is damaged, and what has no Arrow type,
+    comes as a group without a table.
 
     >>> from lakelens.codecs.avro_container import encode_header
     >>> schema = b'{"type":"record","name":"r","fields":[{"name":"a","type":"long"}]}'
@@ -135,7 +140,7 @@ def decode_files(
     (FilePart(file=2, start=0, rows=2),) [1, -1]
     """
     given_up = -1
-    for blocks in _cut_groups(files, limit):
+    for blocks in _cut_groups(files, limit, few_rows):
         for group in _decode_blocks([block for block in blocks if block.part.file != given_up], columns):
             yield group
             if group.table is None:
@@ -150,17 +155,19 @@ class _Block:
     content: bytes
 
 
-def _cut_groups(files: Iterable[bytes], limit: int) -> Iterator[list[_Block]]:
+def _cut_groups(files: Iterable[bytes], limit: int, few_rows: int = 0) -> Iterator[list[_Block]]:
     """Blocks of one schema, about `limit` bytes; a part without end that stands alone where a file cannot be read on."""
     group: list[_Block] = []
-    size = 0
+    size = rows = 0
     for number, data in enumerate(files):
         for block in _iterate_blocks(number, data):
-            if group and (size + len(block.content) > limit or not _is_akin(group[-1].part, block.part)):
+            most = limit * 4 if rows < few_rows else limit
+            if group and (size + len(block.content) > most or not _is_akin(group[-1].part, block.part)):
                 yield group
-                group, size = [], 0
+                group, size, rows = [], 0, 0
             group.append(block)
             size += len(block.content)
+            rows += block.part.rows or 0
     if group:
         yield group
 
@@ -330,6 +337,11 @@ def _read_with_datafusion(file: Path, rows: int) -> pa.Table | None:
         raise
     except BaseException:  # a panic of the Rust library is no Exception; the record path tells what is wrong
         return None
+
+
+def is_loaded() -> bool:
+    """Whether the bulk reader was used before, so that using it again loads nothing."""
+    return _COMPILED in sys.modules
 
 
 def load_datafusion() -> Any:

@@ -11,6 +11,7 @@ same order: then a key's values lie one stride apart, and nothing is looked up.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -46,32 +47,44 @@ class KeyedLists:
             found = _find_keys(self._keys)
             self._places = {int(key): place for place, key in enumerate(found)}
             self._dense = self._scatter(column, found)
-        self._numbers: NDArray[np.int64] | None = None
 
     @property
     def keys(self) -> list[int]:
         """The keys that some row has, in ascending order."""
         return sorted(self._places)
 
+    def __contains__(self, key: int) -> bool:
+        return key in self._places
+
     def take(self, key: int) -> pa.Array:
         """The values of a key, one for each row: null where the row does not have it."""
+        return self.take_all([key])
+
+    def take_all(self, keys: Sequence[int]) -> pa.Array:
+        """The values of some keys, those of one key after those of the other: `rows` for each, in memory of their own."""
         import numpy as np
         import pyarrow as pa
 
-        place = self._places.get(key)
-        if place is None:
-            return pa.nulls(self.rows, self._values.type)
+        places = [self._places.get(key, -1) for key in keys]
+        if -1 in places:
+            missing = pa.nulls(self.rows, self._values.type)
+            taken = [
+                missing if place < 0 else self.take(key) for key, place in zip(keys, places, strict=True)
+            ]
+            return pa.concat_arrays(taken) if taken else missing[:0]
         plain = pa.types.is_int64(self._values.type) and not self._values.null_count
         if self._stride:
             if plain:
-                return pa.array(self._values.to_numpy()[place :: self._stride].copy())
-            return self._values.take(pa.array(np.arange(place, len(self._values), self._stride)))
-        indices = self._dense[place]
-        missing = indices < 0
-        if not plain:
-            return self._values.take(pa.array(indices, mask=missing))
-        taken = self._values.to_numpy()[indices]  # -1 takes the last one, which the mask hides
-        return pa.array(taken, mask=missing) if missing.any() else pa.array(taken)
+                table = self._values.to_numpy().reshape(self.rows, self._stride)
+                return pa.array(np.array(table.T[places], order="C").reshape(-1))
+            starts = np.arange(0, len(self._values), self._stride)
+            return self._values.take(pa.array((np.array(places)[:, None] + starts).reshape(-1)))
+        indices = self._dense[places].reshape(-1)
+        absent = indices < 0
+        if not plain or not len(self._values):
+            return self._values.take(pa.array(indices, mask=absent))
+        values = self._values.to_numpy()[indices]  # -1 takes the last one, which the mask hides
+        return pa.array(values, mask=absent) if absent.any() else pa.array(values)
 
     def _find_stride(self, column: pa.ListArray) -> int:
         """How many keys every row has, where all have the same ones in the same order; else 0."""

@@ -46,7 +46,7 @@ def read_table(scan: FileScan, stats: bool = True, columns: Iterable[str] | None
 
     request = make_request(scan, stats=stats, columns=columns, identity=True)
     batches = list(iterate_batches(scan, request))
-    if _has_repeats([batch.identity for batch in batches]):
+    if _has_repeats([batch.identity for batch in batches]) or not scan.conclude():
         return None
     seen = {leaf for batch in batches for leaves in batch.stats.values() for leaf in leaves}
     layout = lay_out(scan.columns, request, seen)  # manifests may have told of more columns by now
@@ -160,7 +160,7 @@ def cut_portions(tasks: Sequence[ScanTask], limit: int = PORTION_BYTES) -> list[
     portions: list[list[ScanTask]] = []
     size = 0
     for task in tasks:
-        if not portions or size + task.size_bytes > limit:
+        if not portions or (size + task.size_bytes > limit and size > limit // 8):
             portions.append([])
             size = 0
         portions[-1].append(task)

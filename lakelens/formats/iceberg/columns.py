@@ -55,6 +55,7 @@ class ColumnIndex:
     def __init__(self, structs: Iterable[IcebergType]) -> None:
         self._columns: dict[int, Column] = {}
         self._order: dict[int, tuple[int, int]] = {}
+        self._names: set[str] = set()
         self._lock = RLock()
         self._is_open = False
         self.headers: set[int] = set()  # hashes of the headers of manifests that were learnt from
@@ -64,7 +65,8 @@ class ColumnIndex:
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
-            return {"_columns": dict(self._columns), "_order": dict(self._order), "headers": set()}
+            stored = {"_columns": dict(self._columns), "_order": dict(self._order), "_names": set(self._names)}
+        return {**stored, "headers": set()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=RLock(), _is_open=True)
@@ -119,10 +121,10 @@ class ColumnIndex:
 
     def _free_name(self, name: str, column_id: int) -> str:
         """The name, or the name with its id where another column is shown under it."""
-        taken = any(column.name == name for column in self._columns.values())
-        return f"{name}#{column_id}" if taken else name
+        return f"{name}#{column_id}" if name in self._names else name
 
     def _add(self, column: Column) -> Column:
         self._order[column.id] = (1, column.id) if self._is_open else (0, len(self._order))
         self._columns[column.id] = column
+        self._names.add(column.name)
         return column

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from lakelens.codecs.avro_arrow import is_loaded
 from lakelens.formats.access import TableAccess
 from lakelens.formats.iceberg.columns import (
     DELETE_FILE_PATH,
@@ -80,9 +81,9 @@ class IcebergScan(FileScan):
     def _is_fast(self, tasks: Sequence[ScanTask]) -> bool:
         if self.fast is not None:
             return self.fast
-        from lakelens.model.scanread import is_worthwhile
+        from lakelens.model.scanread import WORTH_BYTES
 
-        return is_worthwhile(self.with_tasks(tasks))
+        return is_loaded() or sum(task.size_bytes for task in tasks) >= WORTH_BYTES
 
     def __getstate__(self) -> dict[str, Any]:
         return {

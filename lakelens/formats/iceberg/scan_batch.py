@@ -59,9 +59,10 @@ class _Batch:
 
     def build(self) -> FileBatch:
         request = self.request
-        names = list_columns(self.context.describe_columns(), stats=request.stats)
-        wanted = names if request.columns is None else [name for name in request.columns if name in names]
-        plain = {name: self.build_column(name) for name in wanted if name not in STATS}
+        wanted = list(request.columns or ())
+        if request.columns is None:
+            wanted = list_columns(self.context.describe_columns(), stats=request.stats)
+        plain = {name: self.build_column(name) for name in wanted if name not in STATS and name != "status"}
         if request.entries and request.wants("status"):
             plain["status"] = self.word_status()
         asked = [name for name in wanted if name in STATS]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 #: Decompressed bytes of manifests that are decoded at once.
 GROUP_BYTES = 4 * 1024 * 1024
+FEW_ROWS = 512  # of many columns: then a batch costs more than its rows
 
 
 def read_records(
@@ -71,7 +72,7 @@ class ColumnarReader:
 
     def read(self) -> Iterator[FileBatch]:
         """The batches, in order."""
-        for group in decode_files(self._load(), limit=GROUP_BYTES):
+        for group in decode_files(self._load(), limit=GROUP_BYTES, few_rows=FEW_ROWS):
             if group.table is None:
                 yield from self._give_up(group.parts[0].file, group.parts[0].start)
             else:

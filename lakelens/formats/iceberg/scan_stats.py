@@ -5,15 +5,17 @@ Follows "Manifests" (fields 108 to 137) and appendix D of the Iceberg table spec
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.iceberg_type import IcebergType
 from lakelens.codecs.iceberg_value import decode_value, decode_values
 from lakelens.codecs.keyed_lists import KeyedLists
-from lakelens.errors import Corrupt, LakeError
+from lakelens.errors import LakeError
 from lakelens.formats.iceberg.columns import DELETE_FILE_PATH, Column, ColumnIndex
 from lakelens.formats.iceberg.scan_columns import Declined, EntryColumns
 from lakelens.model.arrow import arrow_type, to_array
+from lakelens.model.schema import DataType
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +33,8 @@ _BULK = (
     *("boolean", "int", "long", "float", "double", "decimal", "date", "time", "timestamp", "timestamptz"),
     *("timestamp_ns", "timestamptz_ns", "string", "uuid", "fixed", "binary"),
 )
+
+_WIDEST_DECIMAL = 38
 
 #: Hears of bytes that are no value: the row, and what is wrong.
 Report = Callable[[int, LakeError], None]
@@ -78,76 +82,94 @@ def build_stats(
     entries: EntryColumns, keep: pa.Array | None, columns: ColumnIndex, wanted: list[str], report: Report
 ) -> dict[str, dict[str, pa.Array]]:
     """The wanted columns of the contract: arrays by leaf column. A leaf that no file has anything for is left out."""
+    import pyarrow.compute as pc
+
     lists = {name: open_lists(entries, stored, keep) for name, stored in STATS.items()}
     ids = {key for found in lists.values() if found is not None for key in found.keys}
-    found: dict[str, dict[str, pa.Array]] = {name: {} for name in wanted}
-    for column_id in sorted(ids, key=columns.rank):
-        column = columns.find(column_id)
-        for name in wanted:
-            of_name = lists[name]
-            if of_name is None or column_id not in of_name.keys:
-                continue
-            values = of_name.take(column_id)
-            found[name][column.name] = (
-                decode_bounds(values, column, report) if name.endswith("bounds") else values
-            )
-        if not any(column.name in leaves for leaves in found.values()):
-            _mark(found, wanted[0], column, len(entries_rows(entries, keep)))
+    leaves = [columns.find(column_id) for column_id in sorted(ids, key=columns.rank)]
+    found: dict[str, dict[str, pa.Array]] = {}
+    for name in wanted:
+        of_name = lists[name]
+        if of_name is None or not of_name.keys:
+            found[name] = {}
+            continue
+        there = [column for column in leaves if column.id in of_name]
+        if name.endswith("bounds"):
+            found[name] = _take_bounds(of_name, there, report)
+        else:
+            found[name] = _cut(of_name.take_all([column.id for column in there]), there)
+    shown = {name for of_name in found.values() for name in of_name}
+    hidden = [column for column in leaves if column.name not in shown]
+    if hidden:
+        rows = entries.rows if keep is None else pc.sum(keep).as_py() or 0
+        _show(found[wanted[0]], wanted[0], hidden, rows)
     return found
 
 
-def entries_rows(entries: EntryColumns, keep: pa.Array | None) -> range:
-    """The rows that are kept, counted anew."""
-    import pyarrow.compute as pc
+def _take_bounds(lists: KeyedLists, leaves: Sequence[Column], report: Report) -> dict[str, pa.Array]:
+    """The bounds of some columns; all columns of one type are decoded in one go."""
+    decoded: dict[str, pa.Array] = {}
+    by_type: dict[tuple[str, DataType], list[Column]] = {}
+    for column in leaves:
+        by_type.setdefault((str(column.iceberg_type), column.type), []).append(column)
+    for columns in by_type.values():
+        stored = lists.take_all([column.id for column in columns])
+        decoded |= _cut(decode_bounds(stored, columns, report), columns)
+    return {column.name: decoded[column.name] for column in leaves}
 
-    return range(entries.rows if keep is None else pc.sum(keep).as_py() or 0)
+
+def _cut(values: pa.Array, leaves: Sequence[Column]) -> dict[str, pa.Array]:
+    rows = len(values) // len(leaves)
+    return {column.name: values.slice(number * rows, rows) for number, column in enumerate(leaves)}
 
 
-def _mark(found: dict[str, dict[str, pa.Array]], name: str, column: Column, rows: int) -> None:
-    """Have a leaf shown of which only columns tell that were not asked for."""
+def _show(found: dict[str, pa.Array], name: str, leaves: Sequence[Column], rows: int) -> None:
+    """Have leaves shown of which only columns tell that were not asked for."""
     import pyarrow as pa
 
-    kind = arrow_type(column.type) if name.endswith("bounds") else pa.int64()
-    found[name][column.name] = pa.nulls(rows, kind)
-
-
-def decode_bounds(stored: pa.Array, column: Column, report: Report) -> pa.Array:
-    """Bounds of one column (binary) as values of its type; those that are none become null and are reported."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    type_ = column.iceberg_type
-    target = arrow_type(column.type)
-    if not type_.is_known or type_.name not in _BULK or (type_.precision or 0) > 38:
-        return to_array(
-            [_decode(value, column, row, report) for row, value in enumerate(stored.to_pylist())], target
+    for column in leaves:
+        found[column.name] = pa.nulls(
+            rows, arrow_type(column.type) if name.endswith("bounds") else pa.int64()
         )
+
+
+def decode_bounds(stored: pa.Array, leaves: Sequence[Column], report: Report) -> pa.Array:
+    """Bounds (binary) as values: rows of one column after those of the other, all columns of one type.
+
+    Those that are no values become null and are reported.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    type_ = leaves[0].iceberg_type
+    target = arrow_type(leaves[0].type)
+    rows = len(stored) // len(leaves)
+
+    def note(place: int, error: LakeError) -> None:
+        number, row = divmod(place, rows)
+        error.message = f"bound of column {leaves[number].name}: {error.message}"
+        report(row, error)
+
+    if not type_.is_known or type_.name not in _BULK or (type_.precision or 0) > _WIDEST_DECIMAL:
+        values = [_decode(value, type_, place, note) for place, value in enumerate(stored.to_pylist())]
+        return to_array(values, target)
     if type_.name == "fixed":  # shortened by the writer: no value of the type, and no damage
         whole = pc.equal(pc.binary_length(stored), type_.length)
         stored = pc.if_else(whole, stored, pa.scalar(None, pa.binary()))
-
-    def note(row: int, error: Corrupt) -> None:
-        report(row, _name_column(error, column))
-
     decoded = decode_values(stored, type_, report=note)
     if decoded.type != target:
         raise Declined(f"a bound of {type_} as {decoded.type}")
     return decoded
 
 
-def _decode(data: bytes | None, column: Column, row: int, report: Report) -> Any:
+def _decode(data: bytes | None, type_: IcebergType, place: int, report: Report) -> Any:
     if data is None:
         return None
     try:
-        return decode_value(data, column.iceberg_type)
+        return decode_value(data, type_)
     except LakeError as error:
-        report(row, _name_column(error, column))
+        report(place, error)
         return None
-
-
-def _name_column(error: LakeError, column: Column) -> LakeError:
-    error.message = f"bound of column {column.name}: {error.message}"
-    return error
 
 
 def find_targets(
