@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -227,3 +228,11 @@ def test_values_that_do_not_fit_are_null() -> None:
         {"name": "v1", "snapshot_id": 3, "created_at": datetime(2024, 1, 1, tzinfo=UTC)},
     ]
     assert Refs([]).to_arrow().schema == refs.to_arrow().schema
+
+
+@pytest.mark.parametrize("page", ["interop.md", "samples.md"])
+def test_the_examples_of_the_documentation_run(page: str) -> None:
+    path = Path(__file__).parent.parent / "docs" / page
+    done = doctest.testfile(str(path), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert done.attempted > 5
+    assert done.failed == 0
