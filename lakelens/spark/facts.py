@@ -81,10 +81,8 @@ def _describe_failure(place: Place, known: Known, error: Exception) -> Rows:
     message = place.error or message
     signature = f"{code}: {message}"
     is_same = known.signature == signature
-    yield (
-        "counts",
-        {"status": "unchanged" if is_same else "gone" if is_gone else "changed", "broken": int(not is_gone)},
-    )
+    changed = "gone" if is_gone else "new" if known.signature is None else "changed"
+    yield "counts", {"status": "unchanged" if is_same else changed, "broken": int(not is_gone)}
     if is_same:
         return
     key = {"table": place.name or place.url.rsplit("/", 1)[-1], "location": place.url, "format": place.format}
@@ -152,7 +150,8 @@ class _Look:
         current = self._table.current
         facts = self._gather_facts(current)
         listed = list(self._list_files(current)) if self._table.format == "hive" else []
-        signature = _sign([facts, [(r["path"], r["size_bytes"], str(r["modified"])) for r in listed]])
+        told = [(row["path"], row["size_bytes"], row["modified"]) for row in listed]
+        signature = _sign([facts, None if current is None else make_key(current), told])
         if signature == self._known.signature and not self._known.is_incomplete:
             yield "counts", {"status": "unchanged"}
             return
