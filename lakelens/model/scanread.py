@@ -138,14 +138,14 @@ def iterate_batches(scan: FileScan, request: ScanRequest) -> Iterator[FileBatch]
                 yield drop_removed(batch, removals)
         return
     with ThreadPoolExecutor(WORKERS, thread_name_prefix="lakelens-scan") as pool:
-        waiting: deque[Future[list[FileBatch]]] = deque()
+        waiting: deque[Future[deque[FileBatch]]] = deque()
         try:
             for portion in portions:
                 waiting.append(pool.submit(partial(_read_portion, scan, portion, request, removals)))
                 if len(waiting) > WORKERS:
-                    yield from waiting.popleft().result()
+                    yield from _drain(waiting.popleft())
             while waiting:
-                yield from waiting.popleft().result()
+                yield from _drain(waiting.popleft())
         finally:
             for future in waiting:
                 future.cancel()
@@ -191,8 +191,15 @@ def _assemble_struct(leaves: dict[str, Any], kind: pa.StructType, rows: int) -> 
 
 def _read_portion(
     scan: FileScan, portion: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None
-) -> list[FileBatch]:
-    return [drop_removed(batch, removals) for batch in scan.read(portion, request, removals)]
+) -> deque[FileBatch]:
+    return deque(drop_removed(batch, removals) for batch in scan.read(portion, request, removals))
+
+
+def _drain(portion: Future[deque[FileBatch]]) -> Iterator[FileBatch]:
+    """The batches of a portion, each forgotten once it was taken."""
+    batches = portion.result()
+    while batches:
+        yield batches.popleft()
 
 
 def _has_repeats(identities: Sequence[Any]) -> bool:
