@@ -58,7 +58,7 @@ def encode_little(numbers: NDArray[np.generic], width: int, real: bool = False) 
 
 
 def encode_big(numbers: Longs) -> Octets:
-    """Whole numbers as two's complement, big-endian, in as few bytes as the largest needs."""
+    """Numbers of at least 0 as two's complement, big-endian, in as few bytes as hold them. Raises ValueError as above."""
     width = (int(numbers.max()).bit_length() + 8) // 8
     if width != (int(numbers.min()).bit_length() + 8) // 8:
         raise ValueError("the numbers are not of one magnitude")

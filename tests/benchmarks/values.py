@@ -153,7 +153,7 @@ def _bound_times(numbers: Longs, column: int) -> tuple[Longs, Longs]:
 
 
 def _bound_truths(numbers: Longs, column: int) -> tuple[Longs, Longs]:
-    return (mix(numbers // 16, column, 10) == 0).astype(np.int64), np.ones_like(numbers)
+    return (mix(numbers // 16, column, 3) == 0).astype(np.int64), np.ones_like(numbers)
 
 
 def _bound_codes(numbers: Longs, column: int) -> tuple[Octets, Octets]:
