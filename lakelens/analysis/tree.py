@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -15,6 +16,7 @@ from lakelens.model.table import Table
 from lakelens.model.tree import StorageTree, StoredFile
 
 _MOST_REFERRERS = 5
+_ADDITION = re.compile(r" \(")
 # what a reader finds by listing the directory or by a name it can tell beforehand: nothing needs to refer to it
 _ROOTS = ("schema", "snapshot", "tag", "hint", "consumer", "success marker", "checksum")
 
@@ -29,7 +31,8 @@ def build_tree(table: Table, *, references: bool = True, limit: int = 100_000) -
     listed = files[:limit]
     if references:
         referrers = find_references(table)
-        listed = [_add_referrers(file, referrers) for file in listed]
+        merge = _Merge()
+        listed = [_add_referrers(file, referrers, merge) for file in listed]
     return StorageTree(table.location, tuple(listed), truncated=len(files) > limit)
 
 
@@ -101,14 +104,34 @@ def _attempt(owner: object, name: str) -> Iterable[Any]:
     return found
 
 
-def _add_referrers(file: StoredFile, referrers: dict[str, dict[str, None]]) -> StoredFile:
+def _add_referrers(file: StoredFile, referrers: dict[str, dict[str, None]], merge: _Merge) -> StoredFile:
     names = referrers.get(file.path) or referrers.get(posixpath.basename(file.path)) or {}
-    merged = list(dict.fromkeys([*file.referenced_by, *names]))
-    # "snapshot 1" says less than "snapshot 1 (base)"
-    merged = [name for name in merged if not any(other.startswith(f"{name} (") for other in merged)]
+    merged = merge(file.referenced_by, tuple(names))
     if not merged and file.role.split(" (")[0].endswith(_ROOTS):
-        merged = ["found by its name"]
-    more = len(merged) - _MOST_REFERRERS
-    if more > 0:
-        merged = [*merged[:_MOST_REFERRERS], f"… {more:,} more"]
-    return replace(file, referenced_by=tuple(merged))
+        merged = ("found by its name",)
+    return replace(file, referenced_by=merged)
+
+
+class _Merge:
+    """Two lists of referrers made one, bounded. Files of one manifest have the same lists, which are merged once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, tuple[str, ...]], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
+    def __call__(self, told: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+        """The first of both, each once, and how many more there are."""
+        if len(told) + len(names) <= _MOST_REFERRERS:
+            return self._merge(told, names)
+        key = (id(told), names)  # what is known keeps `told` alive, so that no other object gets its id
+        if key not in self._known:
+            self._known[key] = (told, self._merge(told, names))
+        return self._known[key][1]
+
+    @staticmethod
+    def _merge(told: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+        merged = dict.fromkeys((*told, *names))
+        # "snapshot 1" says less than "snapshot 1 (base)"
+        outdone = {name[: match.start()] for name in merged for match in _ADDITION.finditer(name)}
+        kept = [name for name in merged if name not in outdone]
+        more = len(kept) - _MOST_REFERRERS
+        return (*kept[:_MOST_REFERRERS], f"… {more:,} more") if more > 0 else tuple(kept)

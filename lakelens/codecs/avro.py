@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from lakelens.codecs.avro_container import (
     AvroBlock,
@@ -47,18 +47,20 @@ def decode_records(data: bytes, path: str | None = None) -> list[dict[str, Any]]
     return list(iter_records(data, path))
 
 
-def iter_records(data: bytes, path: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the records of an Avro file, one block in memory at a time; see `decode_records`.
+def iter_records(
+    data: bytes, path: str | None = None, header: AvroHeader | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the records of an Avro file, one block in memory at a time; see `decode_records`. `header`: where it is known.
 
     >>> next(iter_records(b"PAR1"))
     Traceback (most recent call last):
     lakelens.errors.Corrupt: not an Avro file (at byte 0; expected magic Obj\\x01; seen b'PAR1')
     """
-    header = decode_header(data, path)
+    header = header or decode_header(data, path)
     if find_record(header.schema) is None:
         raise Unsupported("the Avro file does not hold records", path=path)
-    smallest = measure_schema(header.schema).smallest
-    read_items = _make_reader(header.schema, path)
+    form = _find_form(header, path)
+    smallest, read_items = form.smallest, _make_reader(form, path)
     empty = MAX_EMPTY_RECORDS  # of the whole file: a block of them takes next to no bytes, so there may be many blocks
     for block in iter_blocks(data, header, path):
         content = decompress_block(data, block, header.codec, path)
@@ -87,17 +89,49 @@ def check_count(
         )
 
 
-def _make_reader(schema: Any, path: str | None) -> Callable[[AvroBlock, bytes], list[Any]]:
-    """Give a function that decodes all records of a block in one call: a block is an array without its count."""
+class _Form(NamedTuple):
+    """What decoding needs of a schema: the type of an item, the fewest bytes of one, a schema of an array of them."""
+
+    items: Any
+    smallest: int
+    parsed: Any
+
+
+# by the text of the schema: all manifest lists of a table have the same one, its manifests share a few
+_forms: dict[bytes, _Form] = {}
+_MOST_FORMS = 32
+_LONGEST_FORM = 65_536
+
+
+def _find_form(header: AvroHeader, path: str | None) -> _Form:
+    text = header.metadata["avro.schema"]
+    form = _forms.get(text)
+    if form is None:
+        form = _make_form(header.schema, path)
+        if len(text) <= _LONGEST_FORM:
+            if len(_forms) >= _MOST_FORMS:
+                _forms.clear()
+            _forms[text] = form
+    return form
+
+
+def _make_form(schema: Any, path: str | None) -> _Form:
     import fastavro
 
     items = strip_logical_types(schema)
-    smallest = measure_schema(schema).smallest
     try:
         parsed = fastavro.parse_schema({"type": "array", "items": items})
     except (fastavro.schema.SchemaParseException, ValueError, TypeError, KeyError, AttributeError) as error:
         message = f"bad Avro schema: {error}"
         raise Corrupt(message, path=path, json_path="avro.schema") from error
+    return _Form(items, measure_schema(schema).smallest, parsed)
+
+
+def _make_reader(form: _Form, path: str | None) -> Callable[[AvroBlock, bytes], list[Any]]:
+    """Give a function that decodes all records of a block in one call: a block is an array without its count."""
+    import fastavro
+
+    items, smallest, parsed = form
 
     def read(block: AvroBlock, content: bytes) -> list[Any]:
         if smallest == 0 and not content:

@@ -18,7 +18,7 @@ from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.model.lazy import Keeper, LazySequence
 from lakelens.opening import open_table
 from lakelens.views.html import render_card
-from tests.formats.iceberg_builder import SCHEMA
+from tests.formats.iceberg_builder import SCHEMA, Builder
 
 FIRST = 7_000_000_000_000_000_000
 START = 1_700_000_000_000
@@ -272,3 +272,23 @@ def test_a_keeper_makes_an_item_once_and_lets_go_of_old_ones() -> None:
         [one.position for one in items[97:]] == met[100:] == [97, 98, 99]
     )  # each was let go for the one before it
     assert items[98] is items[-2] and len(met) == 103
+
+
+def test_a_tree_names_snapshots_in_order_and_decodes_each_list_once(tmp_path: Path) -> None:
+    builder = Builder(tmp_path)
+    lines: list[dict[str, Any]] = []
+    for number in range(8):
+        lines.append(builder.manifest([builder.data_file(f"data/{number}.parquet")]))
+        builder.snapshot(lines)
+    builder.write_metadata()
+    table = open_table(tmp_path)
+    ids = [f"snapshot {snapshot.id}" for snapshot in table.snapshots]
+    listed = {file.relative_path: file for file in table.list_files()}
+    assert [listed[f"data/{n}.parquet"].referenced_by for n in range(8)] == [tuple(ids[n:]) for n in range(8)]
+    tree = {file.relative_path: file for file in table.tree()}
+    assert tree["data/0.parquet"].referenced_by == (*ids[:5], "… 4 more")  # three snapshots, and the manifest
+    assert tree["data/6.parquet"].referenced_by[:2] == tuple(ids[6:]) and len(ids[6:]) == 2
+    assert tree["data/6.parquet"].referenced_by[2].endswith("-m0.avro (ADDED)")
+    before = table.reads.bytes
+    assert {file.relative_path: file for file in table.tree()} == tree
+    assert table.reads.bytes == before  # nothing is read again, only listed

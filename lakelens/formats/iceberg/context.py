@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -56,6 +56,8 @@ class TableContext:
         self.document = document
         self.typed = document.typed
         self.manifests: dict[tuple[Any, ...], IcebergManifest] = {}
+        # what was read of each manifest list, by its recorded path
+        self.manifest_lists: dict[str, tuple[Sequence[IcebergManifest], LakeError | None]] = {}
         self.recent_documents: dict[str, dict[str, Any]] = {}
 
     @property

@@ -189,7 +189,7 @@ class IcebergManifest(Manifest):
         self._check_content(header, path)
         reader = EntryReader(header.record, path)
         next_row_id = self.first_row_id if self.content == "data" else None
-        for index, record in enumerate(iter_records(data, path)):
+        for index, record in enumerate(iter_records(data, path, header)):
             entry, fields = reader.convert(record, index)
             self._context.columns.meet(fields)
             status = entry.get("status")
@@ -315,6 +315,18 @@ class IcebergManifestList(ManifestList):
 
     @cached_property
     def _read_manifests(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
+        known = self._context.manifest_lists
+        if self.recorded_path is not None and self.recorded_path in known:
+            return known[self.recorded_path]
+        read = self._read_lines()
+        if self.recorded_path is not None:
+            known[self.recorded_path] = read
+            if "_file" in self.__dict__:
+                path, _, header = self._file
+                self.__dict__["_file"] = (path, b"", header)  # the bytes have served
+        return read
+
+    def _read_lines(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
         manifests: list[IcebergManifest] = []
         try:
             for line in self._iterate_lines():
@@ -329,7 +341,7 @@ class IcebergManifestList(ManifestList):
             return
         path, data, header = self._file
         rename = make_rename(header.record, MANIFEST_FIELDS)
-        for index, record in enumerate(iter_records(data, path)):
+        for index, record in enumerate(iter_records(data, path, header)):
             line = rename(record)
             check_manifest_line(line, path, index)
             yield line
