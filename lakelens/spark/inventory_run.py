@@ -56,7 +56,9 @@ class RunSummary:
     bytes: int = 0
     seconds: float = field(default=0.0, compare=False)
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> str:
+        """The summary in words, without the time it took."""
         told = [
             f"{self.tables:,} tables: {self.new:,} new, {self.changed:,} changed, {self.unchanged:,} unchanged"
         ]
@@ -64,7 +66,10 @@ class RunSummary:
         told += [f"{self.broken:,} broken"] if self.broken else []
         read = f"{self.manifests:,} manifests read ({self.bytes:,} bytes, {self.entries:,} entries)"
         unread = f", {self.unread:,} of them in part or not at all" if self.unread else ""
-        return f"{', '.join(told)}; {read}{unread}; {self.seconds:,.1f} s"
+        return f"{', '.join(told)}; {read}{unread}"
+
+    def __str__(self) -> str:
+        return f"{self.words}; {self.seconds:,.1f} s"
 
 
 @dataclass(frozen=True)

@@ -64,11 +64,14 @@ class InventoryState:
         )
 
     def keep_current(self, rows: DataFrame, of_state: str | None = None) -> DataFrame:
-        """The rows of each table's current state; with `of_state` (SQL) those for which it does not hold count for ever."""
+        """The rows of each table's current state; with `of_state` (SQL) also all for which that does not hold.
+
+        Of tables that are gone there are none.
+        """
         from pyspark.sql import functions as f
 
         states = f.broadcast(self.states.select("location", "state_batch"))
-        joined = rows.join(states, "location", "left" if of_state else "inner")
+        joined = rows.join(states, "location")
         is_current = f.expr("batch <=> state_batch")
         chosen = joined.where(is_current | ~f.expr(of_state) if of_state else is_current)
         return chosen.select(*(f.col(_quote(name)) for name in rows.columns))

@@ -40,7 +40,8 @@ class Inventory:
         self.summary = summary
 
     def __repr__(self) -> str:
-        return f"<Inventory {self.summary or f'{len(self._log)} records'}>"
+        kept = "kept in the session" if self.target is None else "kept in a target"
+        return f"<Inventory {kept}: {self.summary.words if self.summary else f'{len(self._log)} records'}>"
 
     @property
     def has_commits(self) -> bool:
