@@ -142,6 +142,13 @@ class FileScan(ABC):
         schema = pa.schema([("identity", pa.binary()), ("order", pa.int64())])
         return schema.empty_table()
 
+    def conclude(self) -> bool:
+        """Say, after all tasks were read in this process, what is odd about the whole; findings of the table tell it.
+
+        False where only the record path can merge the entries: then the table is read anew by that one.
+        """
+        return True
+
     @abstractmethod
     def with_tasks(self, tasks: Sequence[ScanTask]) -> FileScan:
         """The same scan over other tasks (some of its own, usually)."""

@@ -8,7 +8,7 @@ delta). Its line says how many DELETE entries a manifest has; only those that ha
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from lakelens.formats.paimon.scan_records import (
 )
 from lakelens.formats.paimon.scan_rows import EntryRows, Part, count_kinds, cut_parts, make_part
 from lakelens.formats.paimon.scan_stats import StatsColumns
+from lakelens.formats.paimon.scan_tally import FoldTally, Span, sum_records
 from lakelens.io.store import Store
 from lakelens.io.tracing import TracingStore
 from lakelens.model.fileset import FileColumns
@@ -51,7 +52,7 @@ class PaimonScan(FileScan):
     """The manifests of some lists as a plan. `kept` says which of their entries are files of the set.
 
     "live" are the ADD entries that no later DELETE takes away, "added" the ADD entries, "removed" the DELETE entries.
-    `snapshots` are named in findings.
+    `snapshots` are named in findings, and `check_total` hears how many rows the live files have, where all could be read.
     """
 
     def __init__(
@@ -61,13 +62,16 @@ class PaimonScan(FileScan):
         tasks: Sequence[ScanTask],
         kept: str = LIVE,
         snapshots: tuple[int, ...] = (),
+        check_total: Callable[[int], None] | None = None,
     ) -> None:
         self.context = context
         self.columns = columns
         self.tasks = tuple(tasks)
         self.kept = kept
         self.snapshots = snapshots
+        self._check_total = check_total
         self._lock = threading.RLock()
+        self._tally = FoldTally()
 
     @property
     def findings(self) -> Findings:
@@ -97,12 +101,25 @@ class PaimonScan(FileScan):
 
         asked = [task for task in (self.tasks if tasks is None else tasks) if task.removes]
         tables = [super().removals(), *(self._find_removals(*loaded) for loaded in self._load(asked))]
-        found = pa.concat_tables(tables).group_by("identity").aggregate([("order", "max")])
-        return found.select(["identity", "order_max"]).rename_columns(["identity", "order"])
+        deletes = pa.concat_tables(tables)
+        last = deletes.group_by("identity").aggregate([("order", "max")])
+        removals = last.select(["identity", "order_max"]).rename_columns(["identity", "order"])
+        self._tally.note_removals(removals, deletes)
+        return removals
+
+    def conclude(self) -> bool:
+        """See `FileScan.conclude`: totals that differ are a finding; a file added twice asks for the record path."""
+        if self._tally.is_misled or not self._tally.is_clean():
+            return False
+        if self._check_total is not None and self._tally.is_complete(self.tasks):
+            self._check_total(self._tally.count_records())
+        return True
 
     def with_tasks(self, tasks: Sequence[ScanTask]) -> PaimonScan:
         """See `FileScan.with_tasks`."""
-        return PaimonScan(self.context, self.columns, tasks, self.kept, self.snapshots)
+        chosen = PaimonScan(self.context, self.columns, tasks, self.kept, self.snapshots)
+        chosen._lock = self._lock  # they share what the lock is for
+        return chosen
 
     def _load(self, tasks: Sequence[ScanTask]) -> Iterator[tuple[ScanTask, Part | None]]:
         """The entries of each manifest by column; None: ask the record path. Of one that is not there it has none."""
@@ -121,6 +138,7 @@ class PaimonScan(FileScan):
                 yield read_metadata(self.context, task.path, manifest.file_size, "manifest list"), task.path
             except LakeError as error:
                 self.context.findings.add_error(error, task.path, self.snapshots)
+                self._tally.is_whole = False
                 lost.add(number)
                 yield b"", task.path
 
@@ -131,6 +149,7 @@ class PaimonScan(FileScan):
         except _UNFIT:
             return None
         self._make_manifest(part.task).check_counts(added, deleted)
+        self._tally.note_manifest(part.task, part.rows, deleted if self.kept == LIVE else 0)
         return part
 
     def _make_manifest(self, task: ScanTask) -> PaimonManifest:
@@ -166,8 +185,11 @@ class PaimonScan(FileScan):
         if request.identity or removals is not None:
             identity, order = encode_rows(rows), self._find_order(rows)
             kept = find_kept(identity, order, removals)
-            if kept is not None:
+            if kept is not None and removals is not None:
+                self._tally.note_taken(rows.parts[0].span, removals, identity, order, kept)
                 rows, identity, order = rows.choose(kept), identity.take(kept), order.take(kept)
+        if not request.entries:
+            self._tally.note_live([part.span for part in rows.parts], sum_records(rows))
         if not len(rows):
             return None
         wanted = list_wanted(self.columns, request)
@@ -208,25 +230,37 @@ class PaimonScan(FileScan):
         self, task: ScanTask, request: ScanRequest, removals: pa.Table | None, part: Part | None = None
     ) -> Iterator[FileBatch]:
         """A manifest, or a part of it, by the record path; nothing, with a finding, where it cannot be read."""
-        start, stop = (0, None) if part is None else (part.start, part.start + part.rows)
         with self._lock:
-            numbered = list(enumerate(self._read_entries(task)))[start:stop]
+            entries = self._read_entries(task)
+            span = (task.position, 0, len(entries)) if part is None else part.span
+            if part is None:
+                deleted = sum(not entry.is_live for entry in entries)
+                self._tally.note_manifest(task, len(entries), deleted if self.kept == LIVE else 0)
+            numbered = list(enumerate(entries))[span[1] : span[1] + span[2]]
             chosen = choose_entries(numbered, None if request.entries else self.kept)
-            removed = removals is not None and not request.entries
-            if not chosen:
-                return
-            if removed:
-                light = batch_entries(chosen, self.columns, _IDENTITIES, task.position)
-                kept = find_kept(light.identity, light.order, removals)
-                chosen = chosen if kept is None else [chosen[number] for number in kept.to_pylist()]
-            batch = batch_entries(chosen, self.columns, request, task.position, removed)
-        if batch.rows:
-            yield batch
+            if chosen and removals is not None:
+                chosen = self._drop_removed(chosen, span, removals)
+            if not request.entries:
+                self._tally.note_live([span], sum(entry.file.record_count or 0 for _, entry in chosen))
+            if chosen:
+                yield batch_entries(chosen, self.columns, request, task.position, removals is not None)
+
+    def _drop_removed(
+        self, chosen: list[tuple[int, Entry]], span: Span, removals: pa.Table
+    ) -> list[tuple[int, Entry]]:
+        light = batch_entries(chosen, self.columns, _IDENTITIES, span[0])
+        assert light.identity is not None and light.order is not None
+        kept = find_kept(light.identity, light.order, removals)
+        if kept is None:
+            return chosen
+        self._tally.note_taken(span, removals, light.identity, light.order, kept)
+        return [chosen[number] for number in kept.to_pylist()]
 
     def _read_entries(self, task: ScanTask) -> Sequence[Entry]:
         try:
             return self._make_manifest(task).entries
         except LakeError as error:
+            self._tally.is_whole = False
             self.context.findings.add_error(error, task.path, self.snapshots)
             return ()
 

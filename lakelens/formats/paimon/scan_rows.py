@@ -35,6 +35,11 @@ class Part:
         """How many entries."""
         return int(self.table.num_rows)
 
+    @property
+    def span(self) -> tuple[int, int, int]:
+        """Where they are: the position of the task, the number of the first, how many."""
+        return self.task.position, self.start, self.rows
+
 
 @dataclass(slots=True)
 class EntryRows:
@@ -52,8 +57,10 @@ class EntryRows:
 
     def choose(self, numbers: Any) -> EntryRows:
         """The rows of these numbers."""
+        import numpy as np
         import pyarrow as pa
 
+        numbers = np.asarray(numbers)
         indices = pa.array(numbers)
         chosen = {name: column.take(indices) for name, column in self._columns.items()}
         return EntryRows(self.parts, numbers if self.choice is None else self.choice[numbers], chosen)

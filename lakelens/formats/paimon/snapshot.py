@@ -150,7 +150,7 @@ class PaimonSnapshot(Snapshot):
 
     def scan_files(self) -> PaimonScan:
         """A plan to read `files` by column, made from the base and the delta list alone."""
-        return self._plan_scan(("base", "delta"), "live")
+        return self._plan_scan(("base", "delta"), "live", self._check_total)
 
     def scan_entries(self) -> PaimonScan:
         """A plan to read every entry of the manifests of base, delta and changelog, DELETE entries included."""
@@ -321,7 +321,7 @@ class PaimonSnapshot(Snapshot):
         merged = merge_entries([*self._entries_of("base"), *self._entries_of("delta")])
         self._report(merged)
         files = [entry.file for entry in merged.live.values()]
-        self._check_total(files)
+        self._check_total(sum(file.record_count or 0 for file in files))
         return [self.see(f) if isinstance(f, PaimonDataFile) else f for f in files]
 
     def _report(self, merged: MergedEntries) -> None:
@@ -333,8 +333,7 @@ class PaimonSnapshot(Snapshot):
             message = f"{entry.file.recorded_path} is deleted although no entry before adds it"
             findings.add("warning", "dangling-delete", entry.file.manifest or "", message, (self.id,))
 
-    def _check_total(self, files: Sequence[DataFile]) -> None:
-        total = sum(file.record_count or 0 for file in files)
+    def _check_total(self, total: int) -> None:
         if self.record_count is not None and not self._is_incomplete and total != self.record_count:
             message = f"totalRecordCount is {self.record_count}, the live files hold {total} rows"
             self.context.findings.add("warning", "record-count", self.path or "", message, (self.id,))
@@ -353,13 +352,15 @@ class PaimonSnapshot(Snapshot):
     ) -> FileSet:
         return FileSet(load, self.context.describe_columns, plan)
 
-    def _plan_scan(self, roles: Sequence[str], kept: str) -> PaimonScan:
+    def _plan_scan(
+        self, roles: Sequence[str], kept: str, check_total: Callable[[int], None] | None = None
+    ) -> PaimonScan:
         from lakelens.formats.paimon.scan import PaimonScan, plan_tasks
 
         lists = [found for role in roles for found in self.manifest_lists if found.role == role]
         manifests = [manifest for found in lists for manifest in self._manifests_of(found)]
         columns = self.context.describe_columns()
-        return PaimonScan(self.context, columns, plan_tasks(manifests, kept), kept, (self.id,))
+        return PaimonScan(self.context, columns, plan_tasks(manifests, kept), kept, (self.id,), check_total)
 
     def _attempt(self, action: Callable[[], T], path: str, default: T) -> T:
         """The action's result; damage is a finding, after which totals and deletions are no longer judged."""
