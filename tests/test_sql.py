@@ -392,6 +392,18 @@ def test_times_beyond_python_are_shown_as_text() -> None:
     assert "query" in str(result)
 
 
+def test_fields_of_one_name_and_far_times_within_them_are_shown() -> None:
+    far = pa.array([2**62], pa.int64()).view(pa.timestamp("us"))
+    twice = pa.StructArray.from_arrays([pa.array([1]), far], names=["a", "a"])
+    listed = pa.ListArray.from_arrays([0, 1], twice)
+    result = QueryResult(pa.table({"s": twice, "l": listed}), "datafusion")
+    ((struct, inner),) = list(result)
+    assert struct[0] == ("a", 1)
+    assert isinstance(struct[1][1], str)
+    assert "type" in inner
+    assert "query" in str(result)
+
+
 def test_scans_are_worth_it_only_where_there_is_much(monkeypatch: pytest.MonkeyPatch, engine: Any) -> None:
     """The files view is the same whichever way the files are read."""
     table = ll.sample("paimon-deletion-vectors")

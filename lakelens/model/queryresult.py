@@ -64,10 +64,25 @@ class QueryResult(Tabular, Displayable):
 
 
 def _read_cell(cell: Any) -> Any:
+    """A value as Python has it: a map as a dictionary, a time after the year 9999 as text.
+
+    A struct that Python cannot have as a dictionary, two of its fields having one name, is a list of names and values.
+    """
     import pyarrow as pa
 
     try:
         value = cell.as_py()
-    except (ValueError, OverflowError):  # Python's calendar ends with the year 9999
-        return str(cell.cast(pa.string()))
+    except (ValueError, OverflowError):
+        return _read_odd_cell(cell)
     return dict(value) if value is not None and pa.types.is_map(cell.type) else value
+
+
+def _read_odd_cell(cell: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_struct(cell.type):
+        return [(field.name, _read_cell(cell[place])) for place, field in enumerate(cell.type)]
+    try:
+        return str(cell.cast(pa.string()))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return f"a value of type {cell.type}"
