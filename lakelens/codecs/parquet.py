@@ -38,6 +38,7 @@ MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
 #: Head magic, footer length, tail magic.
 MIN_SIZE = 12
+MAX_FOOTER = 256 << 20  # no engine comes near; what claims more is not read into memory
 _BATCH_ROWS = 16_384
 
 
@@ -269,6 +270,9 @@ def _check_frame(file: IO[bytes], path: str | None) -> tuple[int, int]:
             expected=f"at most {size - MIN_SIZE}",
             seen=length,
         )
+    if length > MAX_FOOTER:
+        expected = f"at most {MAX_FOOTER} bytes"
+        raise Corrupt("an absurd footer length", path=path, offset=size - 8, expected=expected, seen=length)
     return size - 8 - length, size
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -88,10 +88,16 @@ class HiveFile(DataFile):
     @property
     def facts(self) -> FileFacts | None:
         """Rows and columns as the file tells them; None for text, and, with a finding, for a damaged file."""
-        return self._cache.get(self.path, lambda: self._access.attempt(self._read_facts, self.path, None))
+        return self._cache.get(self.path, lambda: self._access.attempt(self.read_facts, self.path, None))
 
-    def _read_facts(self) -> FileFacts | None:
-        return read_facts(self._access.store, self.path, self.file_format)
+    def read_facts(self, file_format: str | None = None) -> FileFacts | None:
+        """Rows and columns as the file tells them, read anew; any thread may. Raises `LakeError`."""
+        return read_facts(self._access.store, self.path, file_format or self.file_format)
+
+    def keep_facts(self, load: Callable[[], FileFacts | None]) -> None:
+        """Take what `read_facts` gave or raised elsewhere, and remember the row count of it."""
+        facts = self._cache.get(self.path, lambda: self._access.attempt(load, self.path, None))
+        self.__dict__["record_count"] = None if facts is None else facts.record_count
 
     @cached_property
     def record_count(self) -> int | None:  # type: ignore[override]

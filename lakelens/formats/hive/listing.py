@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.hive.read import Found
 from lakelens.model.comparison import FileComparison, FileCounts, WholeComparison, tell_copy
@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 
 class ListedFiles(FileSet):
     """The files of a listing. Its one line does not count rows: that would open every file."""
+
+    @property
+    def record_count(self) -> int:
+        """Rows of the data files by their footers; those of unknown counts are not added."""
+        from lakelens.formats.hive.reading_ahead import read_row_counts
+
+        files: Any = self
+        read_row_counts(files)
+        return super().record_count
 
     def __repr__(self) -> str:
         return f"<FileSet {len(self)} files, {self.size_bytes} bytes>"
