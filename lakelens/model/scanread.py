@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 WORKERS = max(1, min(4, os.cpu_count() or 1))
 PORTION_BYTES = 2 * 1024 * 1024
+#: Bytes that an entry counts for at least.
+ENTRY_BYTES = 50
 #: Manifests of fewer bytes are decoded one by one sooner than the bulk reader is imported.
 WORTH_BYTES = 128 * 1024
 WORTH_BYTES_WARM = 48 * 1024
@@ -34,7 +36,7 @@ WORTH_BYTES_WARM = 48 * 1024
 def is_worthwhile(scan: FileScan) -> bool:
     """Whether reading by column takes less time than reading record by record, its imports included."""
     is_warm = "datafusion._internal" in sys.modules
-    return scan.size_bytes >= (WORTH_BYTES_WARM if is_warm else WORTH_BYTES)
+    return sum(map(_weigh, scan.tasks)) >= (WORTH_BYTES_WARM if is_warm else WORTH_BYTES)
 
 
 def read_table(scan: FileScan, stats: bool = True, columns: Iterable[str] | None = None) -> pa.Table | None:
@@ -152,7 +154,7 @@ def iterate_batches(scan: FileScan, request: ScanRequest) -> Iterator[FileBatch]
 
 
 def cut_portions(tasks: Sequence[ScanTask], limit: int = PORTION_BYTES) -> list[list[ScanTask]]:
-    """Consecutive tasks in portions of about `limit` bytes.
+    """Consecutive tasks in portions of about `limit` bytes, or of as many entries as take that much at least.
 
     >>> [len(portion) for portion in cut_portions([ScanTask(n, "m", 400) for n in range(5)], 1000)]
     [2, 2, 1]
@@ -160,12 +162,18 @@ def cut_portions(tasks: Sequence[ScanTask], limit: int = PORTION_BYTES) -> list[
     portions: list[list[ScanTask]] = []
     size = 0
     for task in tasks:
-        if not portions or (size + task.size_bytes > limit and size > limit // 8):
+        weight = _weigh(task)
+        if not portions or (size + weight > limit and size > limit // 8):
             portions.append([])
             size = 0
         portions[-1].append(task)
-        size += task.size_bytes
+        size += weight
     return portions
+
+
+def _weigh(task: ScanTask) -> int:
+    """The bytes of a manifest; at least so many for each entry, since like entries compress to next to nothing."""
+    return max(task.size_bytes, ENTRY_BYTES * (task.entries or 0))
 
 
 _STATS = {name for name, _ in (*BOUNDS, *COUNTS)}
