@@ -16,6 +16,7 @@ from lakelens.cli.output import Output
 from lakelens.errors import LakeError, Missing, Unsupported
 
 if TYPE_CHECKING:
+    from lakelens.model.catalog import Sample
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 
@@ -37,13 +38,10 @@ class Choice:
         """Open it. Raises `LakeError`; what is missing because of an option is the user's mistake."""
         import lakelens as ll
 
-        remember_place(normalise(self.path))
-        if self.path.startswith(SAMPLE):
-            opened = ll.sample(self.path.removeprefix(SAMPLE))
-            remember_place(opened.location)
-            path = opened.location
-        else:
-            path = self.path
+        path = self.path
+        if path.startswith(SAMPLE):
+            path = str(find_sample(path.removeprefix(SAMPLE)).unpack())
+        remember_place(normalise(path))
         try:
             table = ll.open(
                 path,
@@ -63,6 +61,16 @@ class Choice:
                 hint="--snapshot",
             )
         return table
+
+
+def find_sample(name: str) -> Sample:
+    """The sample of a name. Raises `Missing`."""
+    import lakelens as ll
+
+    try:
+        return ll.sample()[name]
+    except KeyError:
+        raise Missing(f"no sample {name!r}", hint="lakelens samples, which lists them") from None
 
 
 def normalise(path: str) -> str:

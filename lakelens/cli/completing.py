@@ -61,7 +61,8 @@ def complete_ref(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
 def _open_quietly(ctx: click.Context) -> Any:
     """The table of PATH, if it is given and can be opened."""
-    path = ctx.params.get("path")
+    # an option that waits for its value keeps click from sorting the words before it
+    path = ctx.params.get("path") or next(iter(ctx.args), None)
     if not path:
         return None
     import lakelens as ll

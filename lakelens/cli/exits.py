@@ -52,7 +52,10 @@ class Verbs(click.RichGroup):
         except LakeError as error:
             end_with(word_error(error), find_status(error, ctx.obj))
         except OSError as error:  # a page that cannot be written, a command that cannot be run
-            end_with(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "), MISTAKEN)
+            end_with(
+                f"{error.filename or ''}: {error.strerror or error}; try: another path".removeprefix(": "),
+                MISTAKEN,
+            )
 
 
 def remember_place(place: str | None) -> None:

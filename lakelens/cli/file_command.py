@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _ALWAYS = ("content", "path", "record_count", "size_bytes", "sequence_number")
 _SIZES = ("size_bytes", "content_size_in_bytes")
 _SHORT = ("content", "file_format")
+# on a terminal the columns that are shown unasked have short names, as on the cards
+_BRIEF = {"path": "file", "record_count": "rows", "size_bytes": "bytes", "sequence_number": "sequence"}
 
 
 @click.command(epilog="lakelens files sample:iceberg --where p=1 --columns path,record_count,upper_bounds")
@@ -58,7 +60,7 @@ def files(
     table = choice.open()
     snapshot = find_snapshot(table, ref)
     found = table.files if snapshot is None else snapshot.files
-    wanted = _choose_columns(table, found, columns, is_json=output.as_json)
+    wanted = _choose_columns(table, found, columns, output)
     rows = read_rows(found, wanted, conditions, limit)
     with answering(table, output):
         if output.as_json:
@@ -73,9 +75,9 @@ def files(
             output.tell_line("no file" + (" satisfies this" if conditions else ""), "dim")
 
 
-def _choose_columns(table: Table, files: FileSet, columns: str | None, *, is_json: bool) -> list[str]:
+def _choose_columns(table: Table, files: FileSet, columns: str | None, output: Output) -> list[str]:
     names = list_names(files)
-    if columns == "all" or (columns is None and is_json):
+    if columns == "all" or (columns is None and output.as_json):
         return names
     if columns is not None:
         return [name.strip() for name in columns.split(",") if name.strip()]
@@ -84,7 +86,7 @@ def _choose_columns(table: Table, files: FileSet, columns: str | None, *, is_jso
         chosen.insert(2, "partition")
     if table.format == "paimon":
         chosen[-3:-3] = ["bucket", "level"]
-    if table.format == "hive":
+    if table.format == "hive" or not output.is_plain:
         chosen.remove("sequence_number")
     return chosen
 
@@ -93,7 +95,11 @@ def _tell_rows(table: Table, names: Sequence[str], rows: Iterator[Row], output: 
     from lakelens.views.card import Column
 
     columns = [
-        Column(name, is_number=name not in STATS and _is_number(name), is_short=name in _SHORT)
+        Column(
+            name if output.is_plain else _BRIEF.get(name, name),
+            is_number=name not in STATS and _is_number(name),
+            is_short=name in _SHORT,
+        )
         for name in names
     ]
     inside = f"{table.location.rstrip('/')}/"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from lakelens.cli.pager import Pager
-    from lakelens.views.card import Cell, Column
+    from lakelens.views.card import Cell, Column, Grid
 
 _MOST_ROWS, _MOST_TEXT = 10_000, 100_000
 
@@ -112,19 +112,19 @@ class Output:
             told += 1
         return told
 
-    def tell_grid(self, make: Any) -> None:
+    def tell_grid(self, make: Callable[[], Grid]) -> None:
         """A grid, made where nothing is left out of it for lack of room."""
         from lakelens.options import display
         from lakelens.views.terminal_plain import write_plain_body
 
         with display.using(max_rows=_MOST_ROWS, max_text=self._most_text):
             grid = make()
-            if self.is_plain:
-                self.tell_lines(write_plain_body(grid, 1))
-            else:
-                from lakelens.views.terminal import make_body
-
-                self.console.print(make_body(grid, 1, self.console.width))
+        if self.is_plain:
+            self.tell_lines(write_plain_body(grid, 1))
+            return
+        self.tell_rows(grid.columns, iter(grid.rows))
+        if grid.more:
+            self.tell_line(": ".join(filter(None, (grid.more, grid.how))), "dim")
 
     def tell_line(self, text: str = "", style: str = "") -> None:
         """One line, of which nothing is obeyed."""

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from lakelens.cli.asked import normalise, output_options, storage_option
+from lakelens.cli.asked import find_sample, normalise, output_options, storage_option
 from lakelens.cli.completing import complete_path
 from lakelens.cli.exits import DAMAGED, end_with, remember_place, tell_aside
 from lakelens.cli.output import Output
 from lakelens.errors import LakeError
+
+_STANDARD_ERROR = 2
 
 if TYPE_CHECKING:
     from lakelens.model.trace import Trace
@@ -57,18 +59,15 @@ def samples(name: str | None, directory: Path | None, output: Output) -> None:
     """
     import lakelens as ll
 
-    known = ll.sample()
     if name is not None:
-        if name not in [one.name for one in known]:
-            raise LakeError(f"no sample {name!r}", hint="lakelens samples, which lists them")
-        place = known[name].unpack(Path() if directory is None else directory)
-        known_facts = [{"name": name, "path": str(place)}]
+        place = find_sample(name).unpack(Path() if directory is None else directory)
         with output:
             if output.as_json:
-                output.tell_json({"samples": iter(known_facts)})
+                output.tell_json({"samples": iter([{"name": name, "path": str(place)}])})
             else:
                 output.tell_line(str(place))
         return
+    known = ll.sample()
     with output:
         if output.as_json:
             told = ({"name": one.name, "format": one.format, "story": one.story} for one in known)
@@ -115,7 +114,7 @@ def watch(
 
 def _run(command: tuple[str, ...]) -> int:
     try:
-        return subprocess.run(command, stdout=sys.stderr.fileno(), check=False).returncode
+        return subprocess.run(command, stdout=_STANDARD_ERROR, check=False).returncode
     except (FileNotFoundError, PermissionError) as error:
         raise LakeError(f"cannot run {command[0]!r}: {error.strerror}", hint="a command after --") from None
 

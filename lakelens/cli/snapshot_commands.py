@@ -97,19 +97,18 @@ def _list_manifests(
     held: list[tuple[ManifestList, list[Manifest]]], output: Output
 ) -> tuple[tuple[Column, ...], Iterator[tuple[Cell, ...]]]:
     """The manifests with their lists' roles, where there are several lists."""
-    from dataclasses import replace
-
     from lakelens.options import display
     from lakelens.views.card import Cell, Column
     from lakelens.views.manifest_cards import grid_manifests
+    from lakelens.views.wording import clean
 
     every = [manifest for _, manifests in held for manifest in manifests]
     with display.using(max_rows=10_000, max_text=100_000 if output.is_plain else display.max_text):
         grid = grid_manifests(every)
     columns, rows = grid.columns, list(grid.rows)
-    if output.is_plain:
+    if output.is_plain:  # whole paths and exact sizes
         rows = [
-            (replace(row[0], text=manifest.path), *row[1:])
+            (Cell(clean(manifest.path, 100_000)), *row[1:-1], Cell(str(manifest.size_bytes)))
             for row, manifest in zip(rows, every, strict=False)
         ]
     if len(held) > 1:

@@ -82,7 +82,8 @@ def draw_history(timeline: Timeline, limit: int | None = None, *, is_plain: bool
     yield [(word_story(timeline), "dim" if not is_plain else "")]
     for mark in reversed(shown):
         graph.open.add(mark.lane)
-        yield from _draw_mark(graph, timeline, mark, names.get(mark.key, []), is_plain)
+        is_root = mark.parent is None and oldest[mark.lane] == mark.key and mark.key not in gaps
+        yield from _draw_mark(graph, timeline, mark, names.get(mark.key, []), is_plain, is_root)
         if mark.key in gaps:
             told = (
                 "expired"
@@ -108,7 +109,7 @@ def _close_lane(graph: _Graph, timeline: Timeline, mark: Mark) -> Iterator[Line]
 
 
 def _draw_mark(
-    graph: _Graph, timeline: Timeline, mark: Mark, names: list[str], is_plain: bool
+    graph: _Graph, timeline: Timeline, mark: Mark, names: list[str], is_plain: bool, is_root: bool
 ) -> Iterator[Line]:
     lane = timeline.lanes[mark.lane]
     sign = graph.signs["mark" if lane.is_branch else "loose"]
@@ -125,7 +126,8 @@ def _draw_mark(
         yield [*head, (f"  {time}  {told}{named}", "")]
         return
     yield [*head, (named, "bold cyan")]
-    yield [*graph.draw(), (f"{time}  {told}", "dim")]
+    below = graph.draw(mark.lane, " ") if is_root else graph.draw()
+    yield [*below, (f"{time}  {told}", "dim")]
 
 
 def _list_names(timeline: Timeline) -> dict[str, list[str]]:

@@ -1,0 +1,58 @@
+"""Shell completion: the scripts are printed, and bash completes verbs, samples, snapshots and refs by its own."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lakelens as ll
+from lakelens.cli.commands import VERBS
+from tests.cli.documents import invoke
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_each_shell(shell: str) -> None:
+    script = invoke("completion", shell).stdout
+    assert "_LAKELENS_COMPLETE" in script
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=script, text=True, check=True)
+
+
+def complete_in_bash(words: list[str], place: Path) -> list[str]:
+    """What bash offers for the last of some words."""
+    if shutil.which("bash") is None:
+        pytest.skip("there is no bash here")
+    program = place / "lakelens"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m lakelens.cli "$@"\n')
+    program.chmod(0o755)
+    line = " ".join(shlex.quote(word) for word in words)
+    script = (
+        'eval "$(lakelens completion bash)"\n'
+        f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}\n"
+        "_lakelens_completion lakelens\n"
+        'printf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    environment = {**os.environ, "PATH": f"{place}{os.pathsep}{os.environ['PATH']}"}
+    told = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=environment, check=True)
+    return [line for line in told.stdout.splitlines() if line]
+
+
+def test_bash_completes_verbs(tmp_path: Path) -> None:
+    assert complete_in_bash(["lakelens", "sn"], tmp_path) == ["snapshots"]
+    every = complete_in_bash(["lakelens", ""], tmp_path)
+    assert sorted(every) == sorted(str(verb.name) for verb in VERBS)
+
+
+def test_bash_completes_samples_refs_and_snapshots(tmp_path: Path) -> None:
+    assert "sample:iceberg" in complete_in_bash(["lakelens", "show", "sample:ice"], tmp_path)
+    table = ll.sample("iceberg-branches")
+    found = complete_in_bash(["lakelens", "show", table.location, "-s", ""], tmp_path)
+    assert {"main", "audit", str(table.snapshots[0].id)} <= set(found)
+    assert complete_in_bash(["lakelens", "diff", table.location, "ma"], tmp_path) == ["main"]
+    assert complete_in_bash(["lakelens", "show", "/nowhere", "-s", ""], tmp_path) == []
