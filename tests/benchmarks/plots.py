@@ -22,7 +22,6 @@ _STYLE: Any = {
     "lines.linewidth": 2.0,
     "lines.markersize": 6,
     "figure.facecolor": "white",
-    "svg.hashsalt": "lakelens",
 }
 #: Colours that the colour-blind tell apart (Okabe and Ito), and another mark for each.
 _LINES = {
@@ -50,7 +49,7 @@ def draw_all(results: Results, folder: Path) -> list[Path]:
     ):
         if results.select(case):
             folder.mkdir(parents=True, exist_ok=True)
-            drawn.append(_save(draw, results, folder / f"{case}.svg"))
+            drawn.append(_save(draw, results, folder / f"{case}.png"))
     return drawn
 
 
@@ -63,7 +62,7 @@ def _save(draw: Callable[[Results, Any, Any], None], results: Results, path: Pat
     with plt.rc_context(_STYLE):
         figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
         draw(results, axes[0], axes[1])
-        figure.savefig(path, metadata={"Date": None})
+        figure.savefig(path, dpi=150)
         plt.close(figure)
     return path
 
@@ -118,7 +117,7 @@ def _draw_lines(
 
 
 def _label(axes: Any, title: str, x: str, y: str) -> None:
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import FuncFormatter, NullFormatter
 
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -128,4 +127,10 @@ def _label(axes: Any, title: str, x: str, y: str) -> None:
     plain = FuncFormatter(lambda number, _: f"{number:,.10g}")
     axes.xaxis.set_major_formatter(plain)
     axes.yaxis.set_major_formatter(plain)
+    axes.yaxis.set_minor_formatter(plain if _spans_little(axes) else NullFormatter())
     axes.legend(frameon=False, fontsize=9)
+
+
+def _spans_little(axes: Any) -> bool:
+    low, high = axes.get_ylim()
+    return bool(high < 10 * low)

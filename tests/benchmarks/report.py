@@ -87,7 +87,7 @@ def _render_curves(results: Results, pictures: str) -> str:
         )
     for case, title in (("entries", "files"), ("columns", "columns"), ("snapshots", "snapshots")):
         if results.select(case):
-            lines += ["", f'<img src="{pictures}{case}.svg" alt="Seconds by number of {title}">']
+            lines += ["", f'<img src="{pictures}{case}.png" alt="Seconds by number of {title}">']
     return "\n".join(lines).strip()
 
 
