@@ -85,11 +85,17 @@ def manifest_schema(partition: list[dict[str, Any]], version: int = 2, ids: bool
         avro_field("record_count", 103, "long", False),
         avro_field("file_size_in_bytes", 104, "long", False),
         *([avro_field("block_size_in_bytes", 105, "long", False)] if version == 1 else []),
+        avro_field("column_sizes", 108, avro_map(117, 118, "long")),
         avro_field("value_counts", 109, avro_map(119, 120, "long")),
+        avro_field("null_value_counts", 110, avro_map(121, 122, "long")),
         avro_field("lower_bounds", 125, avro_map(126, 127, "bytes")),
         avro_field("upper_bounds", 128, avro_map(129, 130, "bytes")),
+        avro_field("split_offsets", 132, {"type": "array", "items": "long", "element-id": 133}),
         avro_field("equality_ids", 135, {"type": "array", "items": "int", "element-id": 136}),
+        *([avro_field("first_row_id", 142, "long")] if version > 2 else []),
         avro_field("referenced_data_file", 143, "string"),
+        *([avro_field("content_offset", 144, "long")] if version > 2 else []),
+        *([avro_field("content_size_in_bytes", 145, "long")] if version > 2 else []),
     ]
     entry = [
         avro_field("status", 0, "int", False),

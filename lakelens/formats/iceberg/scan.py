@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lakelens.codecs.avro_arrow import is_loaded
+from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
 from lakelens.formats.iceberg.columns import (
     DELETE_FILE_PATH,
@@ -20,7 +21,9 @@ from lakelens.formats.iceberg.columns import (
     ROW_ID,
 )
 from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.header import learn_from_header
 from lakelens.formats.iceberg.lazy_document import decode_document
+from lakelens.formats.iceberg.manifest import decode_head
 from lakelens.formats.iceberg.scan_read import ColumnarReader, read_records
 from lakelens.formats.iceberg.wire import WireMetadata
 from lakelens.io.tracing import TracingStore
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 
     from lakelens.formats.iceberg.manifest import IcebergManifest
 
+#: Headers are rarely longer: they hold a table schema and the Avro schema of an entry.
+HEADER_BYTES = 64 * 1024
 #: What decoding manifests needs of the metadata document.
 _NEEDED = (
     *("format_version", "table_uuid", "location", "schema", "schemas", "current_schema_id", "partition_spec"),
@@ -81,9 +86,9 @@ class IcebergScan(FileScan):
     def _is_fast(self, tasks: Sequence[ScanTask]) -> bool:
         if self.fast is not None:
             return self.fast
-        from lakelens.model.scanread import WORTH_BYTES
+        from lakelens.model.scanread import is_worthwhile
 
-        return is_loaded() or sum(task.size_bytes for task in tasks) >= WORTH_BYTES
+        return is_loaded() or is_worthwhile(self.with_tasks(tasks))
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -109,7 +114,38 @@ def plan_scan(
     if (context.typed.format_version or 1) >= 3:  # files that were rewritten keep the lineage of their rows
         context.columns.find(ROW_ID)
         context.columns.find(LAST_UPDATED_SEQUENCE_NUMBER)
+    if _has_lost_schemas(context):
+        for task in tasks:
+            _learn_columns(context, task)
     return IcebergScan(context, tasks, snapshots)
+
+
+def _has_lost_schemas(context: TableContext) -> bool:
+    """Whether an older schema may be missing from the document: version 1 keeps none, and tools take them out."""
+    known = context.schemas.structs
+    return context.typed.schemas is None or len(known) <= max(known)
+
+
+def _learn_columns(context: TableContext, task: ScanTask) -> None:
+    """Take in the schema that a manifest's header has; whatever is wrong is found when the manifest is read."""
+    try:
+        data = context.access.store.read_range(task.path, 0, HEADER_BYTES)
+        if len(data) == HEADER_BYTES and task.size_bytes > HEADER_BYTES:
+            data = _read_whole_header(context, task, data)
+        learn_from_header(
+            context, decode_head(data, task.path), task.line.get("partition_spec_id"), task.path
+        )
+    except LakeError:
+        return
+
+
+def _read_whole_header(context: TableContext, task: ScanTask, data: bytes) -> bytes:
+    """All of the file where its header is longer than what was read of it."""
+    try:
+        decode_head(data, task.path)
+    except LakeError:
+        return context.access.store.read(task.path)
+    return data
 
 
 def _plan_task(position: int, manifest: IcebergManifest) -> ScanTask:
