@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ class ReadCounts:
 
 
 class TracingStore:
-    """Wraps a store and counts.
+    """Wraps a store and counts, also where several threads read.
 
     >>> from lakelens.io.memory import MemoryStore
     >>> store = TracingStore(MemoryStore({"/t/a": b"12345"}))
@@ -37,12 +38,14 @@ class TracingStore:
         self.inner = inner
         self.scheme = inner.scheme
         self.counts = ReadCounts()
+        self._counting = threading.Lock()
 
     def info(self, path: str) -> ObjectInfo:
         return self._timed(lambda: self.inner.info(path))
 
     def list(self, path: str) -> list[ObjectInfo]:
-        self.counts.listings += 1
+        with self._counting:
+            self.counts.listings += 1
         return self._timed(lambda: self.inner.list(path))
 
     def read(self, path: str) -> bytes:
@@ -52,14 +55,19 @@ class TracingStore:
         return self._counted(path, self._timed(lambda: self.inner.read_range(path, start, length)))
 
     def _timed(self, call: Callable[[], T]) -> T:
-        self.counts.requests += 1
         started = time.perf_counter()
         try:
             return call()
         finally:
-            self.counts.seconds += time.perf_counter() - started
+            with self._counting:
+                self.counts.requests += 1
+                self.counts.seconds += time.perf_counter() - started
 
     def _counted(self, path: str, data: bytes) -> bytes:
-        self.counts.files.add(path)
-        self.counts.bytes += len(data)
+        with self._counting:
+            self.counts.files.add(path)
+            self.counts.bytes += len(data)
         return data
+
+    def __reduce__(self) -> tuple[type[TracingStore], tuple[Store]]:
+        return TracingStore, (self.inner,)  # another process counts its own
