@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import shutil
@@ -230,3 +231,17 @@ def test_wrong_bytes_in_records_that_are_not_compressed(tmp_path: Path) -> None:
             broken[chance.randrange(len(broken))] = chance.randrange(256)
         path.write_bytes(bytes(broken))
         walk(open_table(tmp_path))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+def test_a_document_that_claims_to_be_huge_is_refused(kind, monkeypatch):
+    from backports import zstd
+
+    from lakelens.formats.iceberg import compression
+
+    monkeypatch.setattr(compression, "LIMIT", 100)
+    small, large = b" " * 100, b" " * 101
+    compress = gzip.compress if kind == "gzip" else zstd.compress
+    assert decompress_document(compress(small)) == small
+    with pytest.raises(Corrupt, match=r"too large \(expected at most 100 bytes\)"):
+        decompress_document(compress(large))

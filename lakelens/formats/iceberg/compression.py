@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import sys
 import zlib
 
@@ -10,6 +11,8 @@ from lakelens.errors import Corrupt
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+#: Bytes that a document may have; a few compressed kilobytes can claim to be terabytes.
+LIMIT = 2 * 1024**3
 
 
 def decompress_document(data: bytes, path: str | None = None) -> bytes:
@@ -20,9 +23,12 @@ def decompress_document(data: bytes, path: str | None = None) -> bytes:
     """
     try:
         if data[:2] == _GZIP:
-            return gzip.decompress(data)
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+                return _check_limit(stream.read(LIMIT + 1), path)
         if data[:4] == _ZSTD:
-            return _decompress_zstd(data)
+            return _check_limit(_decompress_zstd(data), path)
+    except Corrupt:
+        raise
     except (OSError, EOFError, zlib.error, ValueError, RuntimeError) as error:
         kind = "gzip" if data[:2] == _GZIP else "Zstandard"
         raise Corrupt(f"does not decompress as {kind}", path=path, offset=0, seen=error) from error
@@ -36,5 +42,12 @@ def _decompress_zstd(data: bytes) -> bytes:
         from compression import zstd
     else:
         from backports import zstd
-    content: bytes = zstd.decompress(data)
+    with zstd.ZstdFile(io.BytesIO(data)) as stream:
+        content: bytes = stream.read(LIMIT + 1)
+    return content
+
+
+def _check_limit(content: bytes, path: str | None) -> bytes:
+    if len(content) > LIMIT:
+        raise Corrupt("the document is too large", path=path, expected=f"at most {LIMIT:,} bytes")
     return content
