@@ -19,11 +19,22 @@ from lakelens.cli.place_commands import find, samples, watch
 from lakelens.cli.snapshot_commands import diff, history, manifests, snapshots
 from lakelens.cli.table_commands import findings, html, refs, schema, show, tree
 
+# how `lakelens --help` arranges the verbs; one that is missing here stands at the end
+_GROUPS = [
+    {"name": "A table", "commands": ["show", "schema", "refs", "findings", "html"]},
+    {"name": "Its history", "commands": ["snapshots", "history", "diff", "watch"]},
+    {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes"]},
+    {"name": "Many tables", "commands": ["find", "inventory", "samples", "demo"]},
+]
+
 
 @click.group(
     cls=Verbs,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "rich_help_config": {"command_groups": {"lakelens": _GROUPS}},
+    },
     epilog="lakelens show sample:iceberg  ·  lakelens files sample:paimon --json  ·  lakelens demo",
 )
 @click.version_option(ll.__version__, prog_name="lakelens")

@@ -28,7 +28,7 @@ def print_bytes(console: Console, explanation: Explanation, detail: int = 1) -> 
     from rich.text import Text
 
     view = present_bytes(explanation, detail, choose_scale(detail, display.max_bytes, _ROW))
-    head = Text(visible(f"{view.noun}: "), style="bold").append(visible(view.sentence), "")
+    head = Text.assemble((visible(f"{view.noun}: "), "bold"), visible(view.sentence))
     if view.alert:
         head.append(f"  {visible(view.alert)}", "bold yellow")
     console.print(head)
@@ -50,7 +50,7 @@ def _print_parts(console: Console, view: BytesView, parts: Sequence[Part], inden
                 console.print(Padding(made, (0, 0, 0, len(indent))))
         elif isinstance(part, Fold):
             sign = "▾" if part.opened else "▸"
-            words = Text(f"{indent}{sign} {visible(part.label)}  ", style="bold")
+            words = Text.assemble((f"{indent}{sign} {visible(part.label)}  ", "bold"))
             console.print(
                 words.append(visible(part.answer), "").append(f"  {visible(part.call or part.place)}", "dim")
             )
