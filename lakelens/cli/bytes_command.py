@@ -5,7 +5,7 @@ from __future__ import annotations
 import rich_click as click
 
 from lakelens.cli.asked import detail_option, normalise, output_options, storage_option
-from lakelens.cli.exits import remember_place
+from lakelens.cli.exits import DAMAGED, end_with, remember_place
 from lakelens.cli.output import Output
 from lakelens.errors import LakeError
 
@@ -35,7 +35,8 @@ def show_bytes(
 ) -> None:
     """Show every byte of a file with its name: manifests, indexes, deletion vectors, footers.
 
-    With --json the spans are told DETAIL levels deep, all of them for 3. Damage is told in its place.
+    With --json the spans are told DETAIL levels deep, all of them for 3. Damage is told in its place and ends with
+    status 1.
     """
     import lakelens as ll
 
@@ -57,3 +58,8 @@ def show_bytes(
                 output.tell_lines(shown.to_text(detail).split("\n"))
             else:
                 print_bytes(output.console, shown, detail)
+    from lakelens.views.bytes_model import present_bytes
+
+    if alert := present_bytes(shown, detail).alert:
+        advice = f"lakelens bytes '{file}' -d 3, which tells in its place what is wrong"
+        end_with(f"{file}: damaged: {alert}; try: {advice}", DAMAGED)

@@ -11,7 +11,7 @@ import rich_click as click
 
 from lakelens.cli.asked import find_sample, normalise, output_options, storage_option
 from lakelens.cli.completing import complete_path
-from lakelens.cli.exits import DAMAGED, end_with, remember_place, tell_aside
+from lakelens.cli.exits import DAMAGED, end_with, remember_place, tell_aside, word_error
 from lakelens.cli.output import Output
 from lakelens.errors import LakeError
 
@@ -44,8 +44,7 @@ def find(root: str, depth: int, storage: tuple[tuple[str, str], ...], output: Ou
         else:
             output.tell_view(catalog, 2)
     if catalog.problems:
-        more = f" and {len(catalog.problems) - 1:,} more" if len(catalog.problems) > 1 else ""
-        end_with(f"{catalog.problems[0]}{more}; try: lakelens find with a smaller --depth", DAMAGED)
+        end_with(word_error(catalog.problems[0]), DAMAGED)
 
 
 @click.command(epilog="lakelens samples  ·  lakelens samples iceberg playground")

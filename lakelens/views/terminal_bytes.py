@@ -82,7 +82,7 @@ def _make_table(lines: Sequence[Line], width: int) -> Table:
             width=min(hex_width, max(len(row[2]) for row in rows)) if index == 2 else None,
         )
     for line, row in zip(lines, rows, strict=True):
-        style = "bold red" if line.role in ("error", "warn") else ""
+        style = "bold red" if line.role == "damage" else ""
         table.add_row(*(Text(visible(row[index]), style=style, overflow="fold") for index in kept))
     return table
 

@@ -89,7 +89,9 @@ def test_json_is_as_deep_as_asked(depth: int) -> None:
 
 
 def test_the_kind_can_be_given() -> None:
-    assert "roaring" in read(str(MANIFEST), "--kind", "roaring64").lower()
+    result = invoke(str(MANIFEST), "--kind", "roaring64")
+    assert result.stdout.startswith("roaring64: ")
+    assert result.exit_code == 1, "a manifest is no bitmap"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,11 @@ def test_files_of_a_damaged_table_are_still_explained(tmp_path: Path) -> None:
     (root / "snapshot" / "snapshot-1").write_text("[]")
     copied = root / "manifest" / MANIFEST.name
     copied.write_bytes(MANIFEST.read_bytes()[:-40])
-    assert "ERROR" in read(str(copied))
+    result = invoke(str(copied))
+    assert "ERROR" in result.stdout
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"lakelens: {copied}: damaged: ERROR at ")
+    assert len(result.stderr.splitlines()) == 1
     with pytest.raises(LakeError):
         ll.explain_file(copied).check()
 
