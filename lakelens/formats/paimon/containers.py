@@ -56,7 +56,7 @@ def decode_tables(files: Iterable[tuple[bytes, str]]) -> Iterator[pa.Table | Non
 
     Avro comes without logical types. Files, by bytes and path, are taken one at a time; small ones are decoded together.
     """
-    from lakelens.codecs.avro_arrow import decode_files
+    from lakelens.codecs.avro_files import decode_files
 
     others: dict[int, tuple[bytes, str]] = {}
 
