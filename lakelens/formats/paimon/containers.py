@@ -15,7 +15,7 @@ from lakelens.errors import Corrupt, LakeError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.codecs.avro_arrow import FileGroup
+    from lakelens.codecs.avro_files import FileGroup
 
 _MAGICS = ((b"Obj\x01", "avro"), (b"ORC", "orc"), (b"PAR1", "parquet"))
 
