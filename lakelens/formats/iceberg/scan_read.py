@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 #: Decompressed bytes of manifests that are decoded at once.
 GROUP_BYTES = 4 * 1024 * 1024
-FEW_ROWS = 512  # of many columns: then a batch costs more than its rows
+FEW_ROWS = 256  # of many columns: then a batch costs more than its rows
 
 
 def read_records(
