@@ -7,7 +7,7 @@ DEMO ?= demo
 # two at once where there is memory for both; the tests with Spark run alone, after the others
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 if os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") > 6e9 else 1)')
 
-.PHONY: demo test lab check lint types rooms unit notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
+.PHONY: demo test lab check lint types rooms unit spark4 notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
 
 help:
 	@echo "make demo   what an INSERT writes to a Hive, an Iceberg and a Paimon table, on local Spark"
@@ -54,6 +54,17 @@ unit: $(READY)
 	@$(BIN)/python -m pytest -m "not spark" -n $(WORKERS) --dist loadfile
 	@$(BIN)/python -m pytest -m spark
 
+# by hand: files as DataFrames and the data source under PySpark 4.1, in an environment of its own
+spark4: .venv-spark4/.ready
+	@echo "lakelens: tests of DataFrames under PySpark 4.1"
+	@.venv-spark4/bin/python -m pytest tests/spark/test_planning.py tests/spark/test_spark_files.py tests/spark/test_data_source.py
+
+.venv-spark4/.ready: tests/spark/spark4.lock pyproject.toml $(READY)
+	@$(PYTHON) -m venv .venv-spark4
+	@VIRTUAL_ENV=$(CURDIR)/.venv-spark4 $(BIN)/uv pip install --quiet --require-hashes -r tests/spark/spark4.lock
+	@VIRTUAL_ENV=$(CURDIR)/.venv-spark4 $(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
 notebooks: $(READY)
 	@echo "lakelens: notebooks, run again and compared with what they keep (nbval)"
 	@$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg -p no:cacheprovider notebooks
@@ -82,6 +93,8 @@ $(VENV)-benchmarks/.ready: tests/benchmarks/requirements.lock
 lock:
 	@$(BIN)/uv pip compile pyproject.toml --all-extras --group dev -c constraints.txt --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock
+	@$(BIN)/uv pip compile pyproject.toml tests/spark/spark4.in --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/spark/spark4.lock
 
 clean:
 	@rm -rf $(VENV) $(DEMO) warehouse

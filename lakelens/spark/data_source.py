@@ -97,10 +97,11 @@ def make_data_source(parallelism: int, pushes: bool) -> type:
         def read(self, partition: Any) -> Iterator[Any]:
             try:
                 from lakelens.spark.data_source import read_part
+
+                head, removals, _ = self.packed
+                yield from read_part(head, removals, None if partition is None else partition.value)
             except ImportError as error:
                 raise RuntimeError(not_here.format(error=error)) from None
-            head, removals, _ = self.packed
-            return read_part(head, removals, None if partition is None else partition.value)
 
     class FilteredReader(Reader):
         def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802

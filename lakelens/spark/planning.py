@@ -67,10 +67,12 @@ class Wanted:
 
 def plan_files(table: Table, snapshot: Snapshot | None, wanted: Wanted, parallelism: int) -> ReadPlan:
     """The plan of the files of a snapshot (None: of a table before its first commit)."""
-    scan = None if snapshot is None else snapshot.scan_files()
+    if snapshot is None:
+        return _plan_nothing(table, wanted)
+    scan = snapshot.scan_files()
     if scan is None:
-        return _plan_listing(table.files if snapshot is None else snapshot.files, wanted)
-    return _plan_scan(scan, table, [] if snapshot is None else [snapshot], wanted, parallelism)
+        return _plan_listing(snapshot.files, wanted)
+    return _plan_scan(scan, table, [snapshot], wanted, parallelism)
 
 
 def plan_entries(table: Table, all_snapshots: bool, wanted: Wanted, parallelism: int) -> ReadPlan:
@@ -83,9 +85,7 @@ def plan_entries(table: Table, all_snapshots: bool, wanted: Wanted, parallelism:
     if scan is None and (snapshots or table.current):
         raise Unsupported(f"{table.format} tables have no manifests, so no entries", path=table.location)
     if scan is None:
-        columns = table.files.columns
-        request = _request(columns, wanted, entries=True)
-        return ReadPlan(lay_out(columns, request), request)
+        return _plan_nothing(table, wanted, entries=True)
     return _plan_scan(scan, table, snapshots, wanted, parallelism, entries=True)
 
 
@@ -179,6 +179,13 @@ def _add_columns(request: ScanRequest, further: Sequence[str], identity: bool) -
     return replace(request, columns=request.columns + missing, identity=identity)
 
 
+def _plan_nothing(table: Table, wanted: Wanted, entries: bool = False) -> ReadPlan:
+    """The plan of a table before its first commit."""
+    columns = table.files.columns
+    request = _request(columns, wanted, entries)
+    return ReadPlan(lay_out(columns, request), request)
+
+
 def _plan_listing(files: FileSet, wanted: Wanted) -> ReadPlan:
     """Files that no manifest names, listed here: their rows travel in portions."""
     columns = files.columns
@@ -188,7 +195,7 @@ def _plan_listing(files: FileSet, wanted: Wanted) -> ReadPlan:
     read = _add_columns(request, selection.columns, identity=False)
     assert read.columns is not None
     batches = files.batches(_ROWS_OF_A_BIN, wanted.stats, read.columns)
-    bins = tuple(_write_stream(batch) for batch in _select_rows(batches, selection, layout.schema.names))
+    bins = tuple(pack_batch(batch) for batch in _select_rows(batches, selection, layout.schema.names))
     return ReadPlan(layout, request, bins=bins)
 
 
@@ -209,11 +216,12 @@ def plan_rows(schema: pa.Schema, rows: Iterable[Mapping[str, Any]]) -> ReadPlan:
     bins = []
     remaining = iter(rows)
     while chunk := list(islice(remaining, _ROWS_OF_A_BIN)):
-        bins.append(_write_stream(pa.RecordBatch.from_pylist(chunk, schema=schema)))
+        bins.append(pack_batch(pa.RecordBatch.from_pylist(chunk, schema=schema)))
     return ReadPlan(Layout(schema, ()), ScanRequest(), bins=tuple(bins))
 
 
-def _write_stream(batch: pa.RecordBatch) -> bytes:
+def pack_batch(batch: pa.RecordBatch) -> bytes:
+    """A record batch in Arrow's stream format."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()

@@ -69,7 +69,9 @@ def _make_wanted(word: str, value: Any) -> dict[str, Any]:
         return {"wanted": (value, None)}
     if word in ("LessThan", "LessThanOrEqual"):
         return {"wanted": (None, value)}
-    return {"IsNull": {"wanted": None}, "IsNotNull": {"wanted": (None, None)}}.get(word, {})
+    if word == "IsNull":
+        return {"wanted": None}
+    return {"wanted": (None, None)} if word == "IsNotNull" else {}
 
 
 def _select(columns: FileColumns, name: str, wanted: dict[str, Any]) -> tuple[Any, ...]:

@@ -27,8 +27,8 @@ Reader = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 IDENTITY, ORDER = "__lakelens_identity", "__lakelens_order"
 
 NOT_HERE = (
-    "lakelens cannot be imported on this executor ({error}): ship it and what it needs with spark.archives, "
-    "or install it there (docs/spark.md of lakelens)"
+    "lakelens, or what it needs, cannot be imported on this executor ({error}): ship them with spark.archives, or "
+    "install them there (docs/spark.md of lakelens tells how)"
 )
 
 # Spark turns a batch into rows at once: many columns, fewer rows.
@@ -45,11 +45,12 @@ def make_reader(head: bytes, bins: Sequence[bytes], part: str = "read_files") ->
     def read(batches: Iterable[Any]) -> Iterator[Any]:
         try:
             from lakelens.spark import scanning
+
+            for batch in batches:
+                for number in batch.column(0).to_pylist():
+                    yield from getattr(scanning, part)(head, packed[number])
         except ImportError as error:
             raise RuntimeError(not_here.format(error=error)) from None
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from getattr(scanning, part)(head, packed[number])
 
     return read
 

@@ -163,7 +163,7 @@ def _carry_timestamps(array: Any, kind: pa.DataType, up: bool) -> Any:
     absent = array.is_null().to_numpy(zero_copy_only=False)
     ticks = pc.fill_null(array.view(pa.int64()), 0).to_numpy()
     if unit == "ns":
-        ticks = -(-ticks // 1_000) if up else ticks // 1_000
+        ticks = ticks // 1_000 + (ticks % 1_000 != 0) if up else ticks // 1_000
     elif unit in _PER_TICK:
         factor = _PER_TICK[unit]
         most = np.iinfo(np.int64).max // factor
