@@ -15,11 +15,19 @@ from lakelens.cli.asked import (
     snapshot_option,
     table_options,
 )
-from lakelens.cli.file_rows import STATS, Condition, Row, list_names, parse_conditions, read_rows
+from lakelens.cli.file_rows import (
+    STATS,
+    Condition,
+    Row,
+    find_columns,
+    list_names,
+    parse_conditions,
+    read_rows,
+)
 from lakelens.cli.output import Output
 
 if TYPE_CHECKING:
-    from lakelens.model.fileset import FileSet
+    from lakelens.model.fileset import FileColumns
     from lakelens.model.table import Table
     from lakelens.views.card import Cell
 
@@ -60,8 +68,9 @@ def files(
     table = choice.open()
     snapshot = find_snapshot(table, ref)
     found = table.files if snapshot is None else snapshot.files
-    wanted = _choose_columns(table, found, columns, output)
-    rows = read_rows(found, wanted, conditions, limit)
+    known = find_columns(snapshot, found)
+    wanted = _choose_columns(table, known, columns, output)
+    rows = read_rows(found, known, wanted, conditions, limit)
     with answering(table, output):
         if output.as_json:
             from lakelens.cli.table_facts import describe_findings, describe_table
@@ -75,14 +84,14 @@ def files(
             output.tell_line("no file" + (" satisfies this" if conditions else ""), "dim")
 
 
-def _choose_columns(table: Table, files: FileSet, columns: str | None, output: Output) -> list[str]:
-    names = list_names(files)
+def _choose_columns(table: Table, known: FileColumns, columns: str | None, output: Output) -> list[str]:
+    names = list_names(known)
     if columns == "all" or (columns is None and output.as_json):
         return names
     if columns is not None:
         return [name.strip() for name in columns.split(",") if name.strip()]
     chosen = list(_ALWAYS)
-    if files.columns.partition:
+    if known.partition:
         chosen.insert(2, "partition")
     if table.format == "paimon":
         chosen[-3:-3] = ["bucket", "level"]

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from lakelens.errors import LakeError
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.model.fileset import FileSet
+    from lakelens.model.fileset import FileColumns, FileSet
+    from lakelens.model.snapshot import Snapshot
 
 _CONDITION = re.compile(r"(?P<name>[^=!<>]+?)(?P<sign><=|>=|!=|=|<|>)(?P<wanted>.*)", re.DOTALL)
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
@@ -78,27 +81,42 @@ def parse_conditions(ctx: click.Context, param: click.Parameter, value: Sequence
         raise click.BadParameter(str(error)) from None
 
 
-def list_names(files: FileSet) -> list[str]:
+def find_columns(snapshot: Snapshot | None, files: FileSet) -> FileColumns:
+    """The columns that a snapshot's files have: of many files by the plan to read them, which opens no manifest."""
+    from lakelens.model.scanread import is_worthwhile
+
+    try:
+        scan = None if snapshot is None else snapshot.scan_files()
+    except LakeError:
+        scan = None
+    return scan.columns if scan is not None and is_worthwhile(scan) else files.columns
+
+
+def list_names(columns: FileColumns) -> list[str]:
     """The names of the columns that a table's files have."""
     from lakelens.model.filetable import list_columns
 
-    return list_columns(files.columns, stats=True)
+    return list_columns(columns, stats=True)
 
 
 def read_rows(
-    files: FileSet, columns: Sequence[str], conditions: Sequence[Condition], limit: int | None
+    files: FileSet,
+    known: FileColumns,
+    columns: Sequence[str],
+    conditions: Sequence[Condition],
+    limit: int | None,
 ) -> Iterator[Row]:
     """The rows that satisfy all conditions, with the columns wanted; the values are exact, see `list_values`.
 
     A condition names a column, or a field of the partition. Raises `click.UsageError` for a name that there is not.
     """
-    names = list_names(files)
-    fields = [name for name, _ in files.columns.partition]
+    names = list_names(known)
+    fields = [name for name, _ in known.partition]
     for name in (*columns, *(c.name for c in conditions if c.name not in fields)):
         if name not in names:
-            known = ", ".join(names)
+            listed = ", ".join(names)
             more = f"; partition fields are {', '.join(fields)}" if fields else ""
-            raise click.UsageError(f"no column {name!r}; there are {known}{more}")
+            raise click.UsageError(f"no column {name!r}; there are {listed}{more}")
     asked = [c.name if c.name in names else "partition_values" for c in conditions]
     read = list(dict.fromkeys([*columns, *asked]))
     return _filter_rows(files, read, columns, conditions, limit)
