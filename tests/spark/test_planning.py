@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -208,27 +209,44 @@ def test_a_damaged_manifest_fails_the_task_each_time_it_is_tried(tmp_path: Path)
     assert rows.num_rows == len(ll.open(tmp_path / "t").files) > 30
 
 
-def test_a_closure_without_lakelens_says_so_in_one_line(tmp_path: Path) -> None:
-    """It is unpickled where lakelens cannot be imported: nothing of it may travel by reference."""
-    cloudpickle = pytest.importorskip("pyspark.cloudpickle")
-    packed = tmp_path / "closure"
-    packed.write_bytes(cloudpickle.dumps(make_reader(b"head", [b"bin"])))
-    script = f"""
+SCRIPT = """
 import sys
-sys.path.append({sysconfig.get_path("purelib")!r})
+sys.path += sys.argv[2:]
 import pyarrow as pa
 from pyspark import cloudpickle
-read = cloudpickle.loads(open({str(packed)!r}, "rb").read())
+read = cloudpickle.loads(open(sys.argv[1], "rb").read())
 try:
-    list(read(iter([pa.record_batch({{"id": [0]}})])))
+    print(sum(batch.num_rows for batch in read(iter([pa.record_batch({"id": [0]})]))))
 except RuntimeError as error:
     print(error)
 """
-    # without `site` no editable installation is found
-    command = [sys.executable, "-I", "-S", "-c", script]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def run_elsewhere(closure: Any, folder: Path, *places: Path) -> str:
+    """What a closure does in an interpreter that finds no editable installation: `site` is left out."""
+    packed = folder / "closure"
+    packed.write_bytes(pytest.importorskip("pyspark.cloudpickle").dumps(closure))
+    paths = [sysconfig.get_path("purelib"), *map(str, places)]
+    command = [sys.executable, "-I", "-S", "-c", SCRIPT, str(packed), *paths]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_closure_without_lakelens_says_so_in_one_line(tmp_path: Path) -> None:
+    """It is unpickled where lakelens cannot be imported: nothing of it may travel by reference."""
+    said = run_elsewhere(make_reader(b"head", [b"bin"]), tmp_path).splitlines()
     assert len(said) == 1 and "cannot be imported on this executor (No module named 'lakelens')" in said[0]
     assert "spark.archives" in said[0]
+
+
+def test_a_zip_of_the_package_is_enough_beside_its_libraries(tmp_path: Path) -> None:
+    table = ll.open(LAKES / "spark/iceberg/v3-deletion-vectors/table")
+    planned = plan(table)
+    package = Path(ll.__file__).parent
+    with zipfile.ZipFile(tmp_path / "lakelens.zip", "w") as archive:
+        for path in package.rglob("*.py"):
+            archive.write(path, path.relative_to(package.parent))
+    closure = make_reader(planned.pickle_head(), planned.bins)
+    assert run_elsewhere(closure, tmp_path, tmp_path / "lakelens.zip").split() == [str(len(table.files))]
 
 
 def test_wide_rows_travel_in_small_batches() -> None:
