@@ -76,7 +76,7 @@ def describe_finding(finding: Finding, key: Row, *, of_state: bool) -> Row:
 
 def _describe_failure(place: Place, known: Known, error: Exception) -> Rows:
     is_gone = place.remembered and isinstance(error, Missing | NotATable)
-    code = "gone" if is_gone else type(error).__name__.lower()
+    code = "gone" if is_gone else place.error_code or type(error).__name__.lower()
     message = f"{error}" if isinstance(error, LakeError) else f"{type(error).__name__}: {error}"
     message = place.error or message
     signature = f"{code}: {message}"
@@ -157,8 +157,9 @@ class _Look:
             return
         yield from (("listings", row) for row in listed)
         found, present = self._find_snapshots(current)
+        stems = {row["key"]: row["is_ancestor"] for row in present}
         for snapshot in found:
-            yield from self._describe_snapshot(snapshot)
+            yield from self._describe_snapshot(snapshot, bool(stems.get(make_key(snapshot))))
         yield from self._list_members(current)
         yield from self._plan_reading()
         errors = [one for one in self._table.findings if one.severity == "error"]
@@ -247,7 +248,7 @@ class _Look:
     def _is_new(self, snapshot: Snapshot) -> bool:
         return self._known.is_incomplete or make_key(snapshot) not in self._known.snapshots
 
-    def _describe_snapshot(self, snapshot: Snapshot) -> Rows:
+    def _describe_snapshot(self, snapshot: Snapshot, is_ancestor: bool) -> Rows:
         """The row of a snapshot after its lists are walked; it is `partial` where one of them cannot be read."""
         before = {_tell(one) for one in self._table.findings}
         count = self._walk_lists(snapshot)
@@ -280,6 +281,7 @@ class _Look:
                 "total_bytes": figures.size,
                 "manifest_count": count,
                 "summary": dict(snapshot.summary),
+                "is_ancestor": is_ancestor,
                 "key": key,
                 "partial": partial,
             },

@@ -10,6 +10,7 @@ import pickle
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -179,7 +180,8 @@ class Run:
             for name in dict.fromkeys((*READ, *DESCRIBED))
             if name not in _WORK
         }
-        for name in [name for name, count in rows.items() if count]:
+
+        def write(name: str) -> None:
             frames = [
                 part.frame.where(f"{name} is not null").select(f"{name}.*")
                 for part in parts
@@ -187,6 +189,9 @@ class Run:
             ]
             frame = reduce(DataFrame.unionByName, frames)
             self._store.write(name, batch, frame.coalesce(1) if rows[name] <= _FEW_ROWS else frame)
+
+        with ThreadPoolExecutor(self._store.writers) as pool:
+            list(pool.map(write, [name for name, count in rows.items() if count]))
         if any(rows.values()):
             names = (*_STATUSES, *_COUNTED)
             counts = {name: sum(part.counts[name] for part in parts) for name in names}

@@ -170,10 +170,18 @@ def read_known(spark: SparkSession, store: InventoryStore, log: Sequence[Commit]
         .persist()
     )
     try:
-        yield KnownTables(frame, newest)
+        yield KnownTables(_cut_plan(spark, frame), newest)
     finally:
         frame.unpersist()
         newest.unpersist()
+
+
+def _cut_plan(spark: SparkSession, frame: DataFrame) -> DataFrame:
+    """The same rows by a plan that begins with them: each batch's plan has this one in it, and is analysed many times."""
+    from pyspark.sql import DataFrame
+
+    rows = frame._jdf
+    return DataFrame(spark._jsparkSession.createDataFrame(rows.rdd(), rows.schema()), spark)
 
 
 def _quote(name: str) -> str:

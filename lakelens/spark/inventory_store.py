@@ -62,9 +62,14 @@ def parse_commit(text: str) -> Commit | None:
 
 
 class InventoryStore(ABC):
-    """Keeps data sets by batch, and the log. `holds_frames` tells whether what is written must stay with the executors."""
+    """Keeps data sets by batch, and the log.
+
+    `holds_frames` tells whether what is written must stay with the executors, `writers` how many data sets may be written
+    at once.
+    """
 
     holds_frames = False
+    writers = 4
 
     @abstractmethod
     def read_log(self) -> list[Commit]:
@@ -155,6 +160,8 @@ class ParquetStore(InventoryStore):
 
 class IcebergStore(InventoryStore):
     """An inventory in an Iceberg database of the session's catalogs: a table for each data set, and `commits`."""
+
+    writers = 1  # a catalog may admit one at a time
 
     def __init__(self, spark: SparkSession, target: str) -> None:
         self._spark = spark

@@ -59,6 +59,7 @@ class Inventory:
 
         `is_ancestor`: the current state stems from it.
         """
+        from pyspark.sql import Window
         from pyspark.sql import functions as f
 
         tables = self._state.tables.where("not is_gone")
@@ -66,14 +67,16 @@ class Inventory:
             "location", "p.key as key", "p.is_ancestor as found_ancestor", "true as found"
         )
         current = tables.selectExpr("location", "current_snapshot_id")
-        rows = self._state.snapshots.drop("is_ancestor")
-        joined = rows.join(present, ["location", "key"], "left").join(current, "location")
+        joined = self._state.snapshots.join(present, ["location", "key"], "left").join(current, "location")
+        found = f.coalesce("found", f.lit(False))
+        # one that is gone was undone, unless it is older than all that are there: then it has expired
+        earliest = f.min(f.when(found, f.col("committed_at"))).over(Window.partitionBy("location"))
+        stemmed = f.col("is_ancestor") & (f.col("committed_at") < earliest)
         told = joined.withColumns(
             {
-                "is_ancestor": f.coalesce("found_ancestor", f.lit(False)),
-                "expired": f.col("found").isNull(),
-                "is_current": f.col("found").isNotNull()
-                & f.coalesce(f.col("snapshot_id") == f.col("current_snapshot_id"), f.lit(False)),
+                "is_ancestor": f.coalesce("found_ancestor", stemmed, f.lit(False)),
+                "expired": ~found,
+                "is_current": found & f.coalesce(f.expr("snapshot_id = current_snapshot_id"), f.lit(False)),
             }
         )
         return _show(told, "snapshots", "expired", "is_current")

@@ -36,6 +36,7 @@ class Place:
     name: str | None = None
     facts: Mapping[str, Any] | None = None
     error: str | None = None
+    error_code: str | None = None
     remembered: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -78,7 +79,7 @@ def _walk_directory(root: str, depth: int, options: Mapping[str, Any]) -> Iterat
         yield Place(_make_url(found.path, root), found.format, options=options)
     for problem in catalog.problems:
         path = problem.path or root
-        yield Place(_make_url(path, root), error=str(problem), options=options)
+        yield Place(_make_url(path, root), error=str(problem), error_code=_code(problem), options=options)
 
 
 def _list_given(tables: Iterable[Any], spark: SparkSession, options: Mapping[str, Any]) -> Iterator[Place]:
@@ -111,7 +112,7 @@ def _locate_table(name: str, spark: SparkSession, options: Mapping[str, Any]) ->
     try:
         entry = locate(spark, name)
     except LakeError as error:
-        return Place(plain, name=plain, error=str(error), options=options)
+        return Place(plain, name=plain, error=str(error), error_code=_code(error), options=options)
     facts = {**entry.facts, "metadata_location": entry.metadata_location}
     return Place(entry.location, entry.format, entry.name, facts, options=options)
 
@@ -134,6 +135,10 @@ def _make_url(path: str, root: str) -> str:
 
 def _absolute(text: str) -> str:
     return text if "://" in text else os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111
+
+
+def _code(error: LakeError) -> str:
+    return type(error).__name__.lower()
 
 
 def _quote(name: str) -> str:

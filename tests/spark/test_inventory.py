@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import lakelens as ll
+from lakelens.cli.commands import commands
 from lakelens.spark.inventory_store import ParquetStore
 from tests.growth import grow_iceberg, grow_paimon
 
@@ -42,6 +44,14 @@ def make_warehouse(place: Path, lakes: tuple[tuple[str, str], ...] = MIX) -> Pat
 def break_table(place: Path) -> None:
     for document in (place / "metadata").glob("*.metadata.json"):
         document.write_text("{ not json")
+
+
+def expire_first(place: Path) -> None:
+    """Take the oldest snapshot out of an Iceberg table's document, as its expiry does."""
+    newest = max((place / "metadata").glob("*.metadata.json"))
+    document = json.loads(newest.read_text())
+    del document["snapshots"][0]
+    newest.write_text(json.dumps(document))
 
 
 def gather(inventory: Any) -> dict[str, list[str]]:
@@ -188,7 +198,7 @@ def test_a_second_run_reads_no_manifest_no_list_and_no_data_file(spark: Any, tmp
 
 def test_commits_in_between_repairs_and_dropped_tables_are_followed(spark: Any, tmp_path: Path) -> None:
     place, target = tmp_path / "warehouse", tmp_path / "inventory"
-    grow_iceberg(place / "a", files=40, manifests=4, lake="v2-basic")
+    grow_iceberg(place / "a", files=40, manifests=4, snapshots=1, lake="v2-basic")
     grow_paimon(place / "b", files=40, manifests=4)
     make_warehouse(place, (("iceberg", "v1-basic"), ("hive", "partitioned")))
     torn = Path(ll.open(place / "a").current.manifests[1].path)
@@ -196,6 +206,7 @@ def test_commits_in_between_repairs_and_dropped_tables_are_followed(spark: Any, 
     torn.write_bytes(whole[:100])
     first = ll.spark.inventory(place, spark, target, progress=False)
     assert first.summary.unread == 1
+    expire_first(place / "a")
     shutil.rmtree(place / "b")
     grow_paimon(place / "b", files=40, manifests=4, snapshots=2, appended=7)
     torn.write_bytes(whole)
@@ -206,6 +217,10 @@ def test_commits_in_between_repairs_and_dropped_tables_are_followed(spark: Any, 
     assert (summary.tables, summary.changed, summary.gone, summary.manifests) == (3, 3, 1, 2)
     assert summary.unread == summary.broken == 0
     assert_totals(second)
+    expired = second.snapshots.where("expired").collect()
+    assert [(Path(row["location"]).name, row["is_ancestor"], row["is_current"]) for row in expired] == [
+        ("a", True, False)
+    ]
     fresh = gather(ll.spark.inventory(place, spark, progress=False))
     found = gather(second)
     assert {name: found[name] for name in ("tables", "files", "findings")} == {
@@ -277,3 +292,25 @@ def test_where_no_inventory_is_none_is_read(spark: Any, tmp_path: Path) -> None:
         ll.spark.inventory([], spark, "nocatalog.database", progress=False)
     empty = ll.spark.inventory([], spark, progress=False)
     assert (empty.summary.tables, empty.files.count(), empty.growth().count()) == (0, 0, 0)
+
+
+def test_the_command_line_tells_a_warehouse_and_ends_with_one_where_a_table_is_broken(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = make_warehouse(tmp_path / "warehouse", MIX[2:3])
+    shutil.copytree(LAKES / "iceberg" / "v2-basic" / "table", place / "broken")
+    break_table(place / "broken")
+    monkeypatch.setattr(spark, "stop", lambda: None)
+    monkeypatch.setattr(ll.spark, "session", lambda *_, **__: spark, raising=False)
+    arguments = ["inventory", str(place), "--target", str(tmp_path / "kept")]
+    result = CliRunner().invoke(commands, [*arguments, "--json"])
+    assert result.exit_code == 1
+    assert "1 tables cannot be opened" in result.stderr
+    told = json.loads(result.stdout)
+    assert (told["summary"]["tables"], told["summary"]["broken"]) == (2, 1)
+    assert [row["snapshots"] for row in told["tables"] if row["error"] is None] == [3]
+    for document in (place / "broken" / "metadata").glob("*.metadata.json"):
+        shutil.copy(LAKES / "iceberg" / "v2-basic" / "table" / "metadata" / document.name, document)
+    again = CliRunner().invoke(commands, arguments)
+    assert again.exit_code == 0, again.output
+    assert "2 tables: 0 new, 1 changed, 1 unchanged" in again.stdout

@@ -189,6 +189,15 @@ def test_what_is_gone_is_told_from_what_is_broken(tmp_path: Path) -> None:
     assert not asked["tables"]["is_gone"] and asked["counts"]["broken"] == 1
 
 
+def test_what_a_walk_could_not_read_is_told_as_it_was_met(tmp_path: Path) -> None:
+    (told,) = (
+        row
+        for name, row in describe_place(Place("/x", error="why", error_code="accessdenied"), Known())
+        if name == "tables"
+    )
+    assert (told["error"], told["error_code"], told["location"]) == ("why", "accessdenied", "/x")
+
+
 def test_what_no_column_can_hold_is_replaced() -> None:
     row = {"location": "/t", "manifest": "half \ud800 a character", "position": 2**70}
     (batch,) = gather_rows([("members", row)], DESCRIBED)
