@@ -16,9 +16,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.figures import read_figures
-from lakelens.errors import LakeError, Missing, NotATable
+from lakelens.errors import LakeError
 from lakelens.model.scanread import cut_portions
 from lakelens.opening import open_located
+from lakelens.spark.fact_rows import Known, Row, Rows, describe_failure, describe_finding, hash_path
 from lakelens.spark.warehouse import Place
 
 if TYPE_CHECKING:
@@ -28,23 +29,10 @@ if TYPE_CHECKING:
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 
-Row = dict[str, Any]
-Rows = Iterator[tuple[str, Row]]
-
 #: Manifests of about so many bytes are read in one go, and those of one table in rounds that are kept one by one.
 PORTION_BYTES = 4 * 1024 * 1024
 ROUND_BYTES = 2 * 1024 * 1024 * 1024
 _MOST_FINDINGS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the inventory knows of a table: its last signature, snapshots by key, manifests by the MD5 of their path."""
-
-    signature: str | None = None
-    is_incomplete: bool = False
-    snapshots: frozenset[str] = frozenset()
-    manifests: frozenset[bytes] = frozenset()
 
 
 def describe_place(place: Place, known: Known) -> Rows:
@@ -52,65 +40,8 @@ def describe_place(place: Place, known: Known) -> Rows:
     try:
         rows = list(_Look(place, known).describe())  # all or nothing: a table that breaks half way is broken
     except Exception as error:  # whatever a table does, the others are looked at
-        rows = list(_describe_failure(place, known, error))
+        rows = list(describe_failure(place, known, error))
     yield from rows
-
-
-def hash_path(path: str) -> bytes:
-    """A path as what is known of it is told: its MD5, as Spark's `unhex(md5(path))`."""
-    return hashlib.md5(path.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
-
-
-def describe_finding(finding: Finding, key: Row, *, of_state: bool) -> Row:
-    """A finding as a row."""
-    return {
-        **key,
-        "severity": finding.severity,
-        "code": finding.code,
-        "path": finding.path,
-        "message": finding.message,
-        "snapshots": list(finding.snapshots),
-        "of_state": of_state,
-    }
-
-
-def _describe_failure(place: Place, known: Known, error: Exception) -> Rows:
-    is_gone = place.remembered and isinstance(error, Missing | NotATable)
-    code = "gone" if is_gone else place.error_code or type(error).__name__.lower()
-    message = f"{error}" if isinstance(error, LakeError) else f"{type(error).__name__}: {error}"
-    message = place.error or message
-    signature = f"{code}: {message}"
-    is_same = known.signature == signature
-    changed = "gone" if is_gone else "new" if known.signature is None else "changed"
-    yield "counts", {"status": "unchanged" if is_same else changed, "broken": int(not is_gone)}
-    if is_same:
-        return
-    key = {"table": place.name or place.url.rsplit("/", 1)[-1], "location": place.url, "format": place.format}
-    yield (
-        "tables",
-        {
-            **key,
-            "error_code": code,
-            "error": message,
-            "is_gone": is_gone,
-            "is_incomplete": False,
-            "looked_at": datetime.now(UTC),
-            "signature": signature,
-        },
-    )
-    if not is_gone:
-        yield (
-            "findings",
-            {
-                **key,
-                "severity": "error",
-                "code": code,
-                "path": place.url,
-                "message": message,
-                "snapshots": [],
-                "of_state": True,
-            },
-        )
 
 
 @dataclass

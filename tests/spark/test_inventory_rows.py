@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import lakelens as ll
-from lakelens.spark.facts import Known, describe_place, hash_path
+from lakelens.spark.fact_rows import Known, hash_path
+from lakelens.spark.facts import describe_place
 from lakelens.spark.inventory_columns import DATA_SETS, DESCRIBED, READ, data_schema
 from lakelens.spark.inventory_entries import gather_rows, read_portion, split_partition
 from lakelens.spark.inventory_folder import LocalFolder
