@@ -91,6 +91,10 @@ class InventoryStore(ABC):
     def remove_leftovers(self, log: Sequence[Commit]) -> None:
         """Remove the rows that no record names. Only the run that began last may."""
 
+    def holds(self, url: str) -> bool:
+        """Whether what lies there is the inventory itself."""
+        return False
+
     def begin_run(self, run: str, note: str | None = None) -> list[Commit]:
         """Take the inventory over for a run: the log with its first record. Whoever ran before cannot commit any more."""
         for _ in range(20):
@@ -149,6 +153,9 @@ class ParquetStore(InventoryStore):
         base = f"{self._root}/{name}"
         reader = self._spark.read.schema(schema).option("basePath", base)
         return reader.parquet(*(f"{base}/batch={batch}" for batch in batches))
+
+    def holds(self, url: str) -> bool:
+        return f"{url}/".startswith(f"{self._root}/")
 
     def remove_leftovers(self, log: Sequence[Commit]) -> None:
         kept = {f"batch={commit.batch}" for commit in log if commit.batch}

@@ -45,6 +45,9 @@ def inventory(
     """
     places = list_places(root_or_catalog, spark, depth=depth, storage_options=storage_options)
     store = open_store(spark, target)
+    places = [
+        place for place in places if not store.holds(place.url)
+    ]  # a target in the warehouse is no part of it
     run = Run(spark, store, places, batch_size=batch_size, progress=progress, on_batch=on_batch)
     return Inventory(spark, store, target, run.take(str(root_or_catalog)[:200]))
 

@@ -46,7 +46,8 @@ def list_places(
 ) -> list[Place]:
     """The tables below a directory, of a catalog, or of a list; each location once, in order.
 
-    A directory that cannot be read, and a table that its catalog cannot locate, are places with an `error`.
+    A directory that cannot be read, and a table that its catalog cannot locate, are places with an `error`; but where the
+    root itself is not there, or cannot be read, that is raised.
     """
     options = dict(storage_options or {})
     if isinstance(root, str) and is_catalog(root, spark):
@@ -75,6 +76,8 @@ def _walk_directory(root: str, depth: int, options: Mapping[str, Any]) -> Iterat
     from lakelens import find
 
     catalog = find(root, depth=depth, storage_options=options)
+    if not len(catalog) and [problem.path for problem in catalog.problems] == [catalog.root]:
+        raise catalog.problems[0]
     for found in catalog:
         yield Place(_make_url(found.path, root), found.format, options=options)
     for problem in catalog.problems:

@@ -171,11 +171,13 @@ def test_a_process_that_is_killed_between_rows_and_record_loses_and_doubles_noth
 
 def test_a_second_run_reads_no_manifest_no_list_and_no_data_file(spark: Any, tmp_path: Path) -> None:
     place = make_warehouse(tmp_path / "warehouse")
-    target = tmp_path / "inventory"
+    stored = {*place.rglob("*.avro"), *place.rglob("manifest/*"), *place.rglob("*.parquet")}
+    target = place / "inventory"  # a target in the warehouse is no part of it
     first = ll.spark.inventory(place, spark, target, progress=False)
     before = gather(first)
+    assert first.summary.tables == len(MIX)
     assert first.summary.manifests == first.manifests.count() > 0
-    for path in [*place.rglob("*.avro"), *place.rglob("manifest/*"), *place.rglob("*.parquet")]:
+    for path in stored:
         if "hive.db" not in path.parts:
             path.unlink()  # what is not there cannot be read
         elif path.suffix == ".parquet":
@@ -290,6 +292,9 @@ def test_where_no_inventory_is_none_is_read(spark: Any, tmp_path: Path) -> None:
         ll.spark.read_inventory(tmp_path / "none", spark)
     with pytest.raises(ll.errors.Unsupported):
         ll.spark.inventory([], spark, "nocatalog.database", progress=False)
+    with pytest.raises(ll.errors.Missing):
+        ll.spark.inventory(tmp_path / "none", spark, tmp_path / "inventory", progress=False)
+    assert not (tmp_path / "inventory").exists()
     empty = ll.spark.inventory([], spark, progress=False)
     assert (empty.summary.tables, empty.files.count(), empty.growth().count()) == (0, 0, 0)
 
