@@ -33,6 +33,7 @@ NOT_HERE = (
 
 # Spark turns a batch into rows at once: many columns, fewer rows.
 _BATCH_BYTES = 4 * 1024 * 1024
+_ROWS_OF_A_BATCH = 20_000
 
 
 def make_reader(head: bytes, bins: Sequence[bytes], part: str = "read_files") -> Reader:
@@ -72,11 +73,10 @@ def read_bin(
         return
     schema = carrier_schema(plan.layout.schema)
     told = plan.request.identity and merge is None
-    for task in pickle.loads(packed):
-        for batch in read_task(plan, task):
-            batch = batch if merge is None else merge(batch)
-            rows = carry_batch(assemble_batch(batch, plan.layout), schema)
-            yield from cut_batch(_add_identity(rows, batch) if told else rows)
+    for batch in read_tasks(plan, pickle.loads(packed)):
+        batch = batch if merge is None else merge(batch)
+        rows = carry_batch(assemble_batch(batch, plan.layout), schema)
+        yield from cut_batch(_add_identity(rows, batch) if told else rows)
 
 
 def read_removals(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
@@ -85,17 +85,18 @@ def read_removals(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
 
     plan = load_plan(head)
     assert plan.scan is not None
-    for task in pickle.loads(packed):
-        removals = plan.scan.removals([task])
-        check_damage(plan)
-        schema = pa.schema([(IDENTITY, pa.binary()), (ORDER, pa.int64())])
-        yield from removals.rename_columns([IDENTITY, ORDER]).cast(schema).combine_chunks().to_batches()
+    removals = plan.scan.removals(pickle.loads(packed))
+    check_damage(plan)
+    schema = pa.schema([(IDENTITY, pa.binary()), (ORDER, pa.int64())])
+    yield from (
+        removals.rename_columns([IDENTITY, ORDER]).cast(schema).combine_chunks().to_batches(_ROWS_OF_A_BATCH)
+    )
 
 
-def read_task(plan: ReadPlan, task: ScanTask) -> Iterator[FileBatch]:
-    """The batches of one manifest, without the files that are not meant. Raises `LakeError` for a damaged one."""
+def read_tasks(plan: ReadPlan, tasks: Sequence[ScanTask]) -> Iterator[FileBatch]:
+    """The batches of some manifests, without the files that are not meant. Raises `LakeError` for a damaged one."""
     assert plan.scan is not None
-    for batch in plan.scan.read([task], plan.request):
+    for batch in plan.scan.read(tasks, plan.request):
         chosen = plan.selection.filter_batch(batch)
         if chosen.rows:
             yield chosen
