@@ -75,10 +75,13 @@ def decode_files(
     """
     given_up = -1
     for blocks in _cut_groups(files, limit, few_rows):
-        for group in _decode_blocks([block for block in blocks if block.part.file != given_up], columns):
+        wanted = [block for block in blocks if block.part.file != given_up]
+        blocks.clear()  # nothing here holds a group while it is worked on, or while the next one is made
+        for group in _decode_blocks(wanted, columns):
             yield group
             if group.table is None:
                 given_up = group.parts[0].file  # its records come one by one, those of later blocks too
+            del group
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,7 @@ def _decode_blocks(blocks: list[_Block], columns: Collection[str] | None) -> Ite
     parts = _join_parts(blocks)
     table = None if parts[0].rows is None else _read_group(parts, blocks, columns)
     if table is not None:
+        blocks.clear()
         yield FileGroup(tuple(parts), table)
     elif len(parts) == 1:
         yield FileGroup((replace(parts[0], rows=None),), None)

@@ -11,7 +11,7 @@ import sys
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -90,10 +90,14 @@ def make_request(
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The Arrow schema of a request; `leaves` names the leaf columns that bounds and counts have. Can be pickled."""
+    """The Arrow schema of a request; `leaves` are the leaf columns of bounds and counts. Can be pickled.
+
+    `structs` has the fields of bounds and counts by column, since taking a struct type apart costs more than its arrays.
+    """
 
     schema: pa.Schema
     leaves: Columns
+    structs: dict[str, tuple[pa.Field, ...]] = field(default_factory=dict)
 
 
 def lay_out(columns: FileColumns, request: ScanRequest, seen: Collection[str] | None = None) -> Layout:
@@ -101,19 +105,20 @@ def lay_out(columns: FileColumns, request: ScanRequest, seen: Collection[str] | 
     import pyarrow as pa
 
     leaves = (*columns.stats, *(one for one in columns.dropped if seen is None or one[0] in seen))
-    bounds, counts = {name for name, _ in BOUNDS}, {name for name, _ in COUNTS}
+    bounds = tuple(pa.field(leaf, arrow_type(of_leaf)) for leaf, of_leaf in leaves)
+    counts = tuple(pa.field(leaf, pa.int64()) for leaf, _ in leaves)
+    of_stats = {**{name: bounds for name, _ in BOUNDS}, **{name: counts for name, _ in COUNTS}}
+    names = request.columns if request.columns is not None else list_columns(columns, stats=request.stats)
+    structs = {name: of_stats[name] for name in names if name in of_stats}
+    kinds = {id(fields): pa.struct(fields) for fields in structs.values()}
     fields = []
-    for name in (
-        request.columns if request.columns is not None else list_columns(columns, stats=request.stats)
-    ):
-        if name in bounds:
-            kind = pa.struct([pa.field(leaf, arrow_type(of_leaf)) for leaf, of_leaf in leaves])
-        elif name in counts:
-            kind = pa.struct([pa.field(leaf, pa.int64()) for leaf, _ in leaves])
+    for name in names:
+        if name in structs:
+            kind = kinds[id(structs[name])]
         else:
             kind = pa.string() if name == "status" else type_column(name, columns)
         fields.append(pa.field(name, kind))
-    return Layout(pa.schema(fields), leaves)
+    return Layout(pa.schema(fields), leaves, structs)
 
 
 def assemble_batch(batch: FileBatch, layout: Layout) -> pa.RecordBatch:
@@ -122,8 +127,9 @@ def assemble_batch(batch: FileBatch, layout: Layout) -> pa.RecordBatch:
 
     arrays = []
     for column in layout.schema:
-        if column.name in _STATS:
-            arrays.append(_assemble_struct(batch.stats.get(column.name, {}), column.type, batch.rows))
+        fields = layout.structs.get(column.name)
+        if fields is not None:
+            arrays.append(_assemble_struct(batch.stats.get(column.name, {}), fields, batch.rows))
         else:
             found = batch.plain.get(column.name)
             arrays.append(pa.nulls(batch.rows, column.type) if found is None else found)
@@ -176,25 +182,21 @@ def _weigh(task: ScanTask) -> int:
     return max(task.size_bytes, ENTRY_BYTES * (task.entries or 0))
 
 
-_STATS = {name for name, _ in (*BOUNDS, *COUNTS)}
-
-
-def _assemble_struct(leaves: dict[str, Any], kind: pa.StructType, rows: int) -> pa.Array:
+def _assemble_struct(leaves: dict[str, Any], fields: Sequence[pa.Field], rows: int) -> pa.Array:
     import pyarrow as pa
 
-    if not kind.num_fields:
-        return pa.array([{}] * rows, kind)
+    if not fields:
+        return pa.array([{}] * rows, pa.struct([]))
+    children = [leaves.get(leaf.name) for leaf in fields]
     # one array of nulls for all leaves of a type: a struct shares its children's buffers
-    nulls = dict.fromkeys({field.type for field in kind})
-    children = []
-    for field in kind:
-        found = leaves.get(field.name)
+    nulls: dict[pa.DataType, pa.Array] = {}
+    for place, found in enumerate(children):
         if found is None:
-            if nulls[field.type] is None:
-                nulls[field.type] = pa.nulls(rows, field.type)
-            found = nulls[field.type]
-        children.append(found)
-    return pa.StructArray.from_arrays(children, fields=list(kind))
+            kind = fields[place].type
+            if kind not in nulls:
+                nulls[kind] = pa.nulls(rows, kind)
+            children[place] = nulls[kind]
+    return pa.StructArray.from_arrays(children, fields=fields)
 
 
 def _read_portion(

@@ -77,6 +77,7 @@ class ColumnarReader:
                 yield from self._give_up(group.parts[0].file, group.parts[0].start)
             else:
                 yield from self._read_group(group)
+            del group  # or it would be there beside the next one
 
     def _load(self) -> Iterator[bytes]:
         """The bytes of each manifest that has a header; damage becomes a finding."""
