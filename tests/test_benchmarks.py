@@ -234,6 +234,20 @@ def test_a_line_is_fitted_through_what_is_large() -> None:
     assert fit_times([(10_000, 0.5), (100_000, None)]) is None
 
 
+def test_a_curve_has_the_point_of_the_main_table() -> None:
+    def at(case: str, runner: str, files: int, columns: int = 25) -> Measurement:
+        facts = {"format": "iceberg", "files": files, "columns": columns, "snapshots": 0, "manifest_bytes": 1}
+        return Measurement(case, runner, facts, [files / 1e6])
+
+    points = [at("entries", "to_arrow", 10_000), at("entries", "to_arrow", 1_000_000)]
+    main = [at("iceberg", "to_arrow", 100_000), at("iceberg", "duckdb", 100_000)]
+    wide = [at("wide", "to_arrow", 2_000, 1_000), at("columns", "to_arrow", 2_000, 10)]
+    results = Results(measurements=[*points, *main, *wide, at("iceberg", "to_arrow", 10_000)])
+    assert results.select_curve("entries") == [*points, main[0]]
+    assert results.select_curve("columns") == [wide[1], wide[0]]
+    assert "to the power of 1.00 (R² 1.0000)" in report.render_report(results)
+
+
 def test_only_what_is_between_the_markers_is_written(tmp_path: Path) -> None:
     document = tmp_path / "README.md"
     document.write_text(f"# a\n\n{report.BEGIN}\nold\n{report.END}\n\n## b\n")

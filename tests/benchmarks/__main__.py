@@ -18,7 +18,7 @@ from tests.benchmarks import cold_start
 from tests.benchmarks.measure import ROOT, Measurement, list_disagreements
 from tests.benchmarks.parts import PARTS, QUICK, Plan
 from tests.benchmarks.plots import draw_all
-from tests.benchmarks.report import render_report, write_between_markers
+from tests.benchmarks.report import find_markers, render_report, write_between_markers
 from tests.benchmarks.report import say_seconds as say
 from tests.benchmarks.results import Results, describe_machine, load_results
 from tests.benchmarks.tables import Tables
@@ -32,6 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
     plan = _plan(asked)
     results = load_results(asked.output) if asked.output else Results()
     names = [*PARTS, COLD] if asked.only is None else [name for name in asked.only.split(",") if name]
+    if asked.write_readme:
+        find_markers((ROOT / "README.md").read_text("utf-8"))  # sooner than twenty minutes later
     if unknown := set(names) - {*PARTS, COLD}:
         raise SystemExit(f"no part {', '.join(sorted(unknown))}; there are {', '.join([*PARTS, COLD])}")
     if names:

@@ -69,7 +69,7 @@ def _save(draw: Callable[[Results, Any, Any], None], results: Results, path: Pat
 
 def _draw_entries(results: Results, left: Any, right: Any) -> None:
     for axes, format in ((left, "iceberg"), (right, "paimon")):
-        points = results.select("entries", format=format)
+        points = results.select_curve("entries", format=format)
         points = [one for one in points if one.runner != "batches"]
         _draw_lines(axes, points, lambda one: one.table["files"], _tell_warm)
         ours = [one for one in points if one.runner == "to_arrow"]
@@ -84,7 +84,7 @@ def _draw_entries(results: Results, left: Any, right: Any) -> None:
 
 
 def _draw_columns(results: Results, left: Any, right: Any) -> None:
-    points = results.select("columns")
+    points = results.select_curve("columns")
     files = points[0].table["files"]
     _draw_lines(left, points, lambda one: one.table["columns"], _tell_warm)
     _label(left, f"Time, {files:,} Iceberg files", "columns with statistics", "seconds, warm")

@@ -33,12 +33,17 @@ def render_report(results: Results, pictures: str = "") -> str:
 
 def write_between_markers(document: Path, text: str) -> None:
     """Put a text between the markers of a document; nothing else of it changes. Raises ValueError without both markers."""
-    whole = document.read_text("utf-8")
-    before, begin, rest = whole.partition(BEGIN)
+    before, after = find_markers(document.read_text("utf-8"))
+    document.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", "utf-8")
+
+
+def find_markers(text: str) -> tuple[str, str]:
+    """What stands before and behind the markers. Raises ValueError without both."""
+    before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ValueError(f"no {BEGIN} and {END} in {document.name}")
-    document.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", "utf-8")
+        raise ValueError(f"no {BEGIN} and {END}")
+    return before, after
 
 
 def _render_main(results: Results, case: str) -> str:
@@ -76,7 +81,7 @@ def _render_row(one: Measurement, ours: Measurement | None) -> str:
 def _render_curves(results: Results, pictures: str) -> str:
     lines = []
     for format, name in _FORMATS.items():
-        points = results.select("entries", "to_arrow", format=format)
+        points = results.select_curve("entries", "to_arrow", format=format)
         fit = fit_times([(one.table["files"], one.warm_seconds) for one in points])
         if fit is None:
             continue

@@ -39,6 +39,18 @@ class Results:
             and all(one.table.get(key) == value for key, value in facts.items())
         ]
 
+    def select_curve(self, case: str, runner: str | None = None, **facts: Any) -> list[Measurement]:
+        """The measurements of a curve; a point that a main table has already was measured there."""
+        points = self.select(case, runner, **facts)
+        sizes = {(one.table["files"], one.table["columns"]) for one in points}
+        runners = {one.runner for one in points}
+        for main in _MAIN_TABLES.get(case, ()):
+            for one in self.select(main, runner, **facts):
+                is_new = (one.table["files"], one.table["columns"]) not in sizes
+                if is_new and one.runner in runners and _lies_on_curve(case, one, points):
+                    points.append(one)
+        return points
+
     def find(self, case: str, runner: str, **facts: Any) -> Measurement | None:
         """The one measurement of a runner in a case, if it was made."""
         return next(iter(self.select(case, runner, **facts)), None)
@@ -57,6 +69,14 @@ class Results:
             "measurements": [one.to_json() for one in self.measurements],
         }
         (folder / NAME).write_text(json.dumps(round_numbers(document), indent=1) + "\n")
+
+
+_MAIN_TABLES = {"entries": ("iceberg", "paimon"), "columns": ("wide",)}
+
+
+def _lies_on_curve(case: str, one: Measurement, points: list[Measurement]) -> bool:
+    same = "columns" if case == "entries" else "files"
+    return any(one.table[same] == point.table[same] for point in points)
 
 
 def load_results(folder: Path) -> Results:
