@@ -58,11 +58,9 @@ def inventory(
             spark.stop()
     summary = taken.summary
     if summary is not None and (summary.broken or summary.unread):
-        end_with(
-            f"{summary.broken:,} tables cannot be opened, {summary.unread:,} manifests not be read; "
-            "try: lakelens findings PATH",
-            DAMAGED,
-        )
+        told = [(summary.broken, "cannot be opened", "table"), (summary.unread, "cannot be read", "manifest")]
+        words = [f"{count:,} {noun}{'s' * (count != 1)} {what}" for count, what, noun in told if count]
+        end_with(f"{', '.join(words)}; try: lakelens findings PATH", DAMAGED)
 
 
 def _tell(taken: Inventory, output: Output) -> None:

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import lakelens as ll
-from lakelens.cli.commands import commands
 from lakelens.spark.inventory_store import ParquetStore
+from tests.cli.documents import invoke, read_document
 from tests.growth import grow_iceberg, grow_paimon
 
 pytestmark = pytest.mark.spark
@@ -308,14 +307,11 @@ def test_the_command_line_tells_a_warehouse_and_ends_with_one_where_a_table_is_b
     monkeypatch.setattr(spark, "stop", lambda: None)
     monkeypatch.setattr(ll.spark, "session", lambda *_, **__: spark, raising=False)
     arguments = ["inventory", str(place), "--target", str(tmp_path / "kept")]
-    result = CliRunner().invoke(commands, [*arguments, "--json"])
-    assert result.exit_code == 1
-    assert "1 tables cannot be opened" in result.stderr
-    told = json.loads(result.stdout)
+    told = read_document(*arguments, status=1)
     assert (told["summary"]["tables"], told["summary"]["broken"]) == (2, 1)
     assert [row["snapshots"] for row in told["tables"] if row["error"] is None] == [3]
     for document in (place / "broken" / "metadata").glob("*.metadata.json"):
         shutil.copy(LAKES / "iceberg" / "v2-basic" / "table" / "metadata" / document.name, document)
-    again = CliRunner().invoke(commands, arguments)
+    again = invoke(*arguments)
     assert again.exit_code == 0, again.output
     assert "2 tables: 0 new, 1 changed, 1 unchanged" in again.stdout
