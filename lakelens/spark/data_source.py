@@ -6,6 +6,7 @@ an executor that lakelens is not there; all else is here and in `planning` and `
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
+from lakelens.model.pruning import Selection, select_files
 from lakelens.model.scan import drop_removed
 from lakelens.opening import open_table
 from lakelens.spark.history_rows import (
@@ -38,11 +40,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
+    from lakelens.model.fileset import FileColumns
+
 VIEWS = ("files", "entries", "snapshots", "manifests")
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
-def register_data_source(spark: SparkSession) -> None:
+def register_data_source(spark: SparkSession, *, push_filters: bool = False) -> None:
     """Make `spark.read.format("lakelens")` known to a session, for SQL too. Needs PySpark 4.0 or newer.
 
     Options of a read, `load(path)` naming the table as `lakelens.open` takes it (paths and URLs, not names of a catalog):
@@ -51,12 +55,17 @@ def register_data_source(spark: SparkSession) -> None:
     `snapshot`     an id, a branch, a tag or a time, for files and manifests; `branch` opens a branch
     `columns`      names, divided by commas, of files or entries; `stats` "false" leaves bounds and counts out
     `allSnapshots` "true": the entries of every manifest that some snapshot names
+    `partition`    as in `lakelens.spark.files`, in JSON: `{"day": "2024-01-01"}`, `{"b": [1, 2, null]}`,
+                   `{"day": {"low": "2024-01-01", "high": null}}`; `filePath` a path, a pattern or a prefix
     `strict`       "false" goes past manifests that are damaged
     `parallelism`  how many tasks are to run at once; as a rule what the session says when this is called
 
-    Where the session has `spark.sql.python.filterPushdown.enabled` (PySpark 4.1) set when this is called, filters on
-    `partition_values` and `path` leave out manifests. What Paimon's DELETE entries take away is read by the driver and
-    travels with the read: of tables with millions of such entries `lakelens.spark.files` makes less work.
+    A DataFrame keeps the plan of its first query. What Paimon's DELETE entries take away is read by the driver and travels
+    with the read: of tables with millions of such entries `lakelens.spark.files` makes less work.
+
+    `push_filters=True` takes filters on `partition_values` and `path` from queries, where the session has
+    `spark.sql.python.filterPushdown.enabled` (PySpark 4.1). Mind that PySpark 4.1 keeps the filters of one query of a
+    DataFrame for the next one that has none: load it anew for each query.
 
         >>> import lakelens as ll
         >>> ll.spark.register_data_source(spark)                                        # doctest: +SKIP
@@ -64,7 +73,7 @@ def register_data_source(spark: SparkSession) -> None:
     """
     if not hasattr(spark, "dataSource"):
         raise Unsupported("data sources in Python need PySpark 4.0 or newer", hint="lakelens.spark.files")
-    pushes = str(spark.conf.get(_PUSHDOWN, "false")).lower() == "true"
+    pushes = push_filters and str(spark.conf.get(_PUSHDOWN, "false")).lower() == "true"
     spark.dataSource.register(make_data_source(find_parallelism(spark), pushes))
 
 
@@ -168,6 +177,8 @@ class ViewOptions:
     all_snapshots: bool = False
     strict: bool = True
     parallelism: int = 1
+    partition: Mapping[str, Any] | None = None
+    file_path: str | None = None
 
 
 def parse_options(options: Mapping[str, str], parallelism: int = 1) -> ViewOptions:
@@ -197,6 +208,8 @@ def parse_options(options: Mapping[str, str], parallelism: int = 1) -> ViewOptio
         _parse_flag(told, "allsnapshots", False),
         _parse_flag(told, "strict", True),
         int(count),
+        _parse_partition(told.get("partition")),
+        told.get("filepath"),
     )
 
 
@@ -208,10 +221,34 @@ def plan_view(options: ViewOptions, pushed: tuple[Pushed, ...] = ()) -> ReadPlan
     chosen = table.current if options.snapshot is None else table.snapshot(options.snapshot)
     if options.view == "manifests":
         return plan_rows(manifest_schema(), iterate_manifests(chosen))
-    wanted = Wanted(options.stats, options.columns, partial(select_pushed, pushed=pushed), options.strict)
+    select = partial(_select, options=options, pushed=pushed)
+    wanted = Wanted(options.stats, options.columns, select, options.strict)
     if options.view == "entries":
         return plan_entries(table, options.all_snapshots, wanted, options.parallelism)
     return plan_files(table, chosen, wanted, options.parallelism)
+
+
+def _select(columns: FileColumns, options: ViewOptions, pushed: tuple[Pushed, ...]) -> Selection:
+    asked = select_files(columns, options.partition, options.file_path)
+    further = select_pushed(columns, pushed)
+    path = further.path if asked.path is None else asked.path  # Spark evaluates what it pushed again
+    return Selection(asked.partition + further.partition, path)
+
+
+def _parse_partition(text: str | None) -> dict[str, Any] | None:
+    """What the option says, as `select_files` takes it: a range is an object with `low` and `high`."""
+    if text is None:
+        return None
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        raise Unsupported(f"the option 'partition' is {text!r}, not a JSON object")
+    ranges = {name: value for name, value in told.items() if isinstance(value, dict)}
+    if any(value.keys() - {"low", "high"} for value in ranges.values()):
+        raise Unsupported("a range in the option 'partition' has other keys than low and high")
+    return told | {name: (value.get("low"), value.get("high")) for name, value in ranges.items()}
 
 
 def _parse_flag(options: Mapping[str, str], name: str, default: bool) -> bool:

@@ -44,6 +44,8 @@ def test_options_are_checked() -> None:
         ({"view": "files"}, "no table is named"),
         ({"path": "/t", "stats": "yes"}, "'stats' is 'yes', not true or false"),
         ({"path": "/t", "parallelism": "two"}, "'parallelism' is 'two', not a number"),
+        ({"path": "/t", "partition": "day=1"}, "'partition' is 'day=1', not a JSON object"),
+        ({"path": "/t", "partition": '{"day": {"from": 1}}'}, "other keys than low and high"),
     ):
         with pytest.raises(Unsupported, match=said):
             parse_options(options)
@@ -133,27 +135,51 @@ def test_every_view(source: Any) -> None:
     assert [row.path for row in rows.collect()] == [manifest.path for manifest in first.manifests]
 
 
-@pytest.mark.spark
-def test_sql_reads_it_and_filters_are_pushed(source: Any, tmp_path: Path) -> None:
-    """Only a manifest that a filter leaves out may be damaged."""
+@pytest.fixture
+def damaged(tmp_path: Path) -> Any:
+    """A table, a partition filter, what it means; manifests that the filter leaves out are damaged."""
     copy = tmp_path / "table"
     shutil.copytree(LAKES / "spark/iceberg/v2-partition-time/table", copy)
     table = ll.open(copy)
-    columns = table.current.scan_files().columns
-    day = next(name for name, kind in columns.partition if kind.logical == "date")
+    day = next(name for name, kind in table.current.scan_files().columns.partition if kind.logical == "date")
     value = max(file.partition[day] for file in table.files if file.partition.get(day))
     meant = sorted(file.path for file in table.files if file.partition.get(day) == value)
     # where the list tells no bounds, all values being null, a manifest is kept
     kept = {file.manifest for file in table.files if file.partition.get(day) in (None, value)}
     others = {file.manifest for file in table.files} - kept
-    whole = sorted(file.path for file in table.files if file.manifest in kept)
     assert meant and others
     for path in others:
         Path(path).write_bytes(b"not a manifest")
-    source.sql(f"CREATE OR REPLACE TEMPORARY VIEW pushed USING lakelens OPTIONS (path '{copy}')")
-    query = f"SELECT path FROM pushed WHERE partition_values.{day} = DATE '{value}'"
-    assert sorted(row.path for row in source.sql(query).collect()) == meant
+    whole = sorted(file.path for file in table.files if file.manifest in kept)
+    return copy, day, value, meant, whole
+
+
+@pytest.mark.spark
+def test_sql_reads_it_and_options_choose_files(source: Any, damaged: Any) -> None:
+    copy, day, value, meant, whole = damaged
+    for asked in (f'"{value}"', f'["{value}"]', f'{{"low": "{value}", "high": null}}'):
+        options = f"""path '{copy}', partition '{{"{day}": {asked}}}', filePath '{copy}/*', stats 'false'"""
+        source.sql(f"CREATE OR REPLACE TEMPORARY VIEW chosen USING lakelens OPTIONS ({options})")
+        assert sorted(row.path for row in source.sql("SELECT path FROM chosen").collect()) == meant
     with pytest.raises(Exception, match="strict=False goes past it"):
-        source.sql("SELECT path FROM pushed").collect()
+        load(source, copy).collect()
     rest = load(source, copy, strict="false")
     assert sorted(row.path for row in rest.collect()) == whole
+
+
+@pytest.mark.spark
+def test_a_query_without_filters_sees_everything_after_one_with_them(source: Any) -> None:
+    frame = load(source, "spark/iceberg/v2-partition-time", stats="false")
+    every = len(ll.open(LAKES / "spark/iceberg/v2-partition-time/table").files)
+    assert frame.where("path = 'no such file'").count() == 0 and frame.count() == every
+
+
+@pytest.mark.spark
+def test_filters_are_pushed_where_that_is_asked_for(source: Any, damaged: Any) -> None:
+    copy, day, value, meant, _ = damaged
+    register_data_source(source, push_filters=True)
+    try:
+        rows = load(source, copy).where(f"partition_values.{day} = DATE '{value}'").select("path").collect()
+        assert sorted(row.path for row in rows) == meant
+    finally:
+        register_data_source(source)
