@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.model.arrow import arrow_type
 from lakelens.model.filetable import BOUNDS, COUNTS, list_columns, type_column
+from lakelens.model.repeats import Repeats
 from lakelens.model.scan import FileBatch, FileScan, ScanRequest, ScanTask, drop_removed
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ WORKERS = max(1, min(4, os.cpu_count() or 1))
 PORTION_BYTES = 2 * 1024 * 1024
 #: Bytes that an entry counts for at least.
 ENTRY_BYTES = 50
+#: Compressed bytes of an entry with statistics of some three hundred columns.
+WIDE_BYTES = 4 * 1024
 #: Manifests of fewer bytes are decoded one by one sooner than the bulk reader is imported.
 WORTH_BYTES = 128 * 1024
 WORTH_BYTES_WARM = 48 * 1024
@@ -61,12 +64,17 @@ def stream_batches(
     """The files of a scan in record batches of at most `size`, all of one schema; nothing is kept.
 
     The schema has every column that schemas tell of. A file that stands twice in the manifests comes once, as at first.
+    Read by one thread: each further one would hold a manifest of its own.
     """
+    import pyarrow as pa
+
     request = make_request(scan, stats=stats, columns=columns, identity=True)
     layout = lay_out(scan.columns, request)
-    met: set[int] = set()
-    for batch in iterate_batches(scan, request):
-        record_batch = assemble_batch(_drop_met(batch, met), layout)
+    repeats = Repeats()
+    for batch in iterate_batches(scan, request, workers=1):
+        assert batch.identity is not None
+        new = repeats.find_new(batch.identity)
+        record_batch = assemble_batch(batch if new.all() else batch.filter(pa.array(new)), layout)
         for start in range(0, record_batch.num_rows, size):
             yield record_batch.slice(start, size)
 
@@ -136,21 +144,23 @@ def assemble_batch(batch: FileBatch, layout: Layout) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=layout.schema)
 
 
-def iterate_batches(scan: FileScan, request: ScanRequest) -> Iterator[FileBatch]:
-    """The batches of a scan in order, read by several threads; what DELETE entries remove is left out."""
+def iterate_batches(scan: FileScan, request: ScanRequest, workers: int | None = None) -> Iterator[FileBatch]:
+    """The batches of a scan in order, read by so many threads (None: as many as pay); what is removed is left out."""
+    if workers is None:
+        workers = 1 if _is_wide(scan) else WORKERS
     removals = scan.removals() if scan.removes and not request.entries else None
     portions = cut_portions(scan.tasks)
-    if len(portions) < 2 or WORKERS < 2:
+    if len(portions) < 2 or workers < 2:
         for portion in portions:
             for batch in scan.read(portion, request, removals):
                 yield drop_removed(batch, removals)
         return
-    with ThreadPoolExecutor(WORKERS, thread_name_prefix="lakelens-scan") as pool:
+    with ThreadPoolExecutor(workers, thread_name_prefix="lakelens-scan") as pool:
         waiting: deque[Future[deque[FileBatch]]] = deque()
         try:
             for portion in portions:
                 waiting.append(pool.submit(partial(_read_portion, scan, portion, request, removals)))
-                if len(waiting) > WORKERS:
+                if len(waiting) > workers:
                     yield from _drain(waiting.popleft())
             while waiting:
                 yield from _drain(waiting.popleft())
@@ -175,6 +185,12 @@ def cut_portions(tasks: Sequence[ScanTask], limit: int = PORTION_BYTES) -> list[
         portions[-1].append(task)
         size += weight
     return portions
+
+
+def _is_wide(scan: FileScan) -> bool:
+    """Whether entries have so many columns that most of the work is Python's, which threads only take from each other."""
+    entries = sum(task.entries or 0 for task in scan.tasks)
+    return bool(entries) and scan.size_bytes >= WIDE_BYTES * entries
 
 
 def _weigh(task: ScanTask) -> int:
@@ -220,19 +236,3 @@ def _has_repeats(identities: Sequence[Any]) -> bool:
         return False
     joined = pa.chunked_array(identities, pa.binary())
     return bool(pc.count_distinct(joined).as_py() != len(joined))
-
-
-def _drop_met(batch: FileBatch, met: set[int]) -> FileBatch:
-    """Leave out files that came before; remembered by hash, 64 bits of SipHash, to stay small over millions of files."""
-    import pyarrow as pa
-
-    assert batch.identity is not None
-    hashes = [hash(value) for value in batch.identity.to_pylist()]
-    if len(set(hashes)) == len(hashes) and met.isdisjoint(hashes):
-        met.update(hashes)
-        return batch
-    kept = []
-    for value in hashes:
-        kept.append(value not in met)
-        met.add(value)
-    return batch.filter(pa.array(kept))

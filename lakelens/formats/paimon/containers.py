@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from lakelens.codecs.avro_files import FileGroup
 
+#: Decompressed bytes of Avro that are decoded at once: the reader needs several times as much beside.
+_GROUP_BYTES = 4 * 1024 * 1024
 _MAGICS = ((b"Obj\x01", "avro"), (b"ORC", "orc"), (b"PAR1", "parquet"))
 
 
@@ -67,7 +69,7 @@ def decode_tables(files: Iterable[tuple[bytes, str]]) -> Iterator[pa.Table | Non
                 others[number] = data, path
             yield data if is_avro else b""
 
-    for number, table in enumerate(_join_parts(decode_files(feed()))):
+    for number, table in enumerate(_join_parts(decode_files(feed(), limit=_GROUP_BYTES))):
         yield _try_table(*others.pop(number)) if number in others else table
 
 

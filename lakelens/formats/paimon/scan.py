@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Entries that are built at once.
-BATCH_ROWS = 32_768
+BATCH_ROWS = 8_192
 KEYS = ("min_key", "max_key")
 # what Arrow and the checks raise where only the record path can tell what is wrong, or can go on
 _UNFIT = (LakeError, ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError)
@@ -91,6 +91,7 @@ class PaimonScan(FileScan):
             elif loaded.rows:
                 waiting.append(loaded)
                 if sum(part.rows for part in waiting) >= BATCH_ROWS:
+                    loaded = None  # what was built is not held beside the next manifest
                     yield from self._build_all(waiting, request, removals)
                     waiting = []
         yield from self._build_all(waiting, request, removals)
@@ -129,7 +130,10 @@ class PaimonScan(FileScan):
             if number in lost:
                 yield task, make_part(task)
             else:
-                yield task, None if table is None else self._check(Part(task, table))
+                part = None if table is None else self._check(Part(task, table))
+                del table  # or it would be there beside the next one
+                yield task, part
+                del part
 
     def _read_all(self, tasks: Sequence[ScanTask], lost: set[int]) -> Iterator[tuple[bytes, str]]:
         for number, task in enumerate(tasks):
