@@ -19,7 +19,7 @@ POSTPONE_BUCKET = -2
 FOLDERS = ("manifest", "index", "statistics", "snapshot", "schema", "tag", "changelog", "branch", "consumer")
 # suffixes that name a compression, after which the format's own suffix stands
 _COMPRESSIONS = {"gz", "gzip", "zst", "zstd", "lz4", "snappy", "bz2", "deflate", "lzo", "br", "xz"}
-_ESCAPED = {chr(code) for code in range(0x20)} | set("\x7f\"#%'*/:=?\\{}[]^")
+_ESCAPES = {code: f"%{code:02X}" for code in (*range(0x20), *b"\x7f\"#%'*/:=?\\{}[]^")}
 _NUMBERED = re.compile(r"^(snapshot|schema|changelog)-([0-9]{1,19})$")
 
 
@@ -85,7 +85,7 @@ def escape_path(text: str) -> str:
     >>> escape_path("a b/c:é")
     'a b%2Fc%3Aé'
     """
-    return "".join(f"%{ord(char):02X}" if char in _ESCAPED else char for char in text)
+    return text.translate(_ESCAPES)
 
 
 def join_partition(pairs: Iterable[tuple[str, str]]) -> str:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Entries that are built at once.
-BATCH_ROWS = 8_192
+BATCH_ROWS = 16_384
 KEYS = ("min_key", "max_key")
 # what Arrow and the checks raise where only the record path can tell what is wrong, or can go on
 _UNFIT = (LakeError, ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError)

@@ -103,12 +103,12 @@ class EntryRows:
             return join_chunks(table[last])
         if "_FILE" not in table.column_names:
             return pa.nulls(table.num_rows)
-        column = join_chunks(table["_FILE"])
+        column = table["_FILE"]
         for step in (*above, last):
             if not pa.types.is_struct(column.type) or column.type.get_field_index(step) < 0:
                 return pa.nulls(table.num_rows)
             column = pc.struct_field(column, step)
-        return column
+        return join_chunks(column)  # the field alone: the whole record is many times as large
 
     def _join(self, columns: Sequence[pa.Array]) -> pa.Array:
         import pyarrow as pa
