@@ -141,7 +141,7 @@ def _render_machine(results: Results) -> str:
         return ""
     packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
     return (
-        f"Measured in one run on {facts['cores']} cores with {facts['memory_gib']} GiB, Python {facts['python']}, "
+        f"Each table is one run on {facts['cores']} cores with {facts['memory_gib']} GiB, Python {facts['python']}, "
         f"{packages}. "
         "Every reader has processes of its own and finds the same files, rows and bytes. Seconds are the median "
         "(and the least) of several runs: warm after a first run in the same process, cold from the start of a process. "

@@ -65,7 +65,11 @@ class ColumnIndex:
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
-            stored = {"_columns": dict(self._columns), "_order": dict(self._order), "_names": set(self._names)}
+            stored = {
+                "_columns": dict(self._columns),
+                "_order": dict(self._order),
+                "_names": set(self._names),
+            }
         return {**stored, "headers": set()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
