@@ -33,7 +33,7 @@ ENTRY_BYTES = 50
 WIDE_BYTES = 4 * 1024
 #: Manifests of fewer bytes are decoded one by one sooner than the bulk reader is imported.
 WORTH_BYTES = 64 * 1024
-WORTH_BYTES_WARM = 24 * 1024
+WORTH_BYTES_WARM = 48 * 1024
 
 
 def is_worthwhile(scan: FileScan) -> bool:
