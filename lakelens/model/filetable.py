@@ -70,9 +70,14 @@ def list_columns(columns: FileColumns, *, stats: bool) -> list[str]:
     return names + [name for name, _ in columns.further if name not in names]
 
 
-def choose_columns(columns: FileColumns, *, stats: bool, wanted: Iterable[str] | None) -> list[str]:
-    """The wanted columns in the wanted order; all of them in their own where None is. Raises KeyError for an unknown one."""
-    names = list_columns(columns, stats=stats)
+def choose_columns(
+    columns: FileColumns, *, stats: bool, wanted: Iterable[str] | None, entries: bool = False
+) -> list[str]:
+    """The wanted columns in the wanted order; all of them in their own where None is. Raises KeyError for an unknown one.
+
+    Those of `entries` have their `status` first.
+    """
+    names = [*(["status"] if entries else []), *list_columns(columns, stats=stats)]
     chosen = names if wanted is None else list(wanted)
     unknown = [name for name in chosen if name not in names]
     if unknown:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.model.arrow import arrow_type
-from lakelens.model.filetable import BOUNDS, COUNTS, list_columns, type_column
+from lakelens.model.filetable import BOUNDS, COUNTS, choose_columns, list_columns, type_column
 from lakelens.model.repeats import Repeats
 from lakelens.model.scan import FileBatch, FileScan, ScanRequest, ScanTask, drop_removed
 
@@ -88,11 +88,7 @@ def make_request(
     identity: bool = False,
 ) -> ScanRequest:
     """A request for these columns, in this order. Raises KeyError for an unknown one."""
-    names = [*(["status"] if entries else []), *list_columns(scan.columns, stats=stats)]
-    chosen = names if columns is None else list(columns)
-    unknown = [name for name in chosen if name not in names]
-    if unknown:
-        raise KeyError(f"no column {unknown[0]!r}; there are {', '.join(names)}")
+    chosen = choose_columns(scan.columns, stats=stats, wanted=columns, entries=entries)
     return ScanRequest(stats, tuple(chosen), entries, identity)
 
 

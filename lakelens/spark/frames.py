@@ -54,8 +54,7 @@ def files(
         >>> frame.groupBy("partition").agg({"size_bytes": "sum"}).show()               # doctest: +SKIP
     """
     opened = open_source(table, spark)
-    select = partial(select_files, partition=partition, path=path)
-    wanted = Wanted(stats, None if columns is None else tuple(columns), select, strict)
+    wanted = _want(stats, columns, partition, path, strict)
     chosen = opened.current if snapshot is None else opened.snapshot(snapshot)
     return build_frame(spark, plan_files(opened, chosen, wanted, parallelism or find_parallelism(spark)))
 
@@ -81,11 +80,21 @@ def entries(
     Raises `Unsupported` for a format without manifests.
     """
     opened = open_source(table, spark)
-    select = partial(select_files, partition=partition, path=path)
-    wanted = Wanted(stats, None if columns is None else tuple(columns), select, strict)
+    wanted = _want(stats, columns, partition, path, strict)
     return build_frame(
         spark, plan_entries(opened, all_snapshots, wanted, parallelism or find_parallelism(spark))
     )
+
+
+def _want(
+    stats: bool,
+    columns: Iterable[str] | None,
+    partition: Mapping[str, Any] | None,
+    path: str | None,
+    strict: bool,
+) -> Wanted:
+    select = partial(select_files, partition=partition, path=path)
+    return Wanted(stats, None if columns is None else tuple(columns), select, strict)
 
 
 def open_source(source: Any, spark: SparkSession | None) -> Table:
