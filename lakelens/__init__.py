@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from lakelens import errors, options, spark
     from lakelens.analysis.diff import diff_json
-    from lakelens.codecs.binary_row import decode_binary_row
+    from lakelens.codecs.paimon.row import decode_binary_row
     from lakelens.explaining import explain_bytes, explain_file
     from lakelens.opening import find_tables as find
     from lakelens.opening import open_table as open
@@ -30,7 +30,7 @@ _PUBLIC = {
     "find": ("lakelens.opening", "find_tables"),
     "sample": ("lakelens.samples", "sample"),
     "diff_json": ("lakelens.analysis.diff", "diff_json"),
-    "decode_binary_row": ("lakelens.codecs.binary_row", "decode_binary_row"),
+    "decode_binary_row": ("lakelens.codecs.paimon.row", "decode_binary_row"),
     "explain_bytes": ("lakelens.explaining", "explain_bytes"),
     "explain_file": ("lakelens.explaining", "explain_file"),
     "watch": ("lakelens.watching", "watch"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from lakelens.codecs.explain import KINDS, choose_kind, explain
+from lakelens.codecs.kinds import KINDS, choose_kind, explain
 from lakelens.errors import LakeError
 from lakelens.model.explanation import Explanation
 
@@ -24,7 +24,7 @@ _MOST_SNAPSHOTS = 100
 def explain_bytes(data: bytes, kind: str, **context: Any) -> Explanation:
     """Explain bytes: a tree of spans (`start`, `end`, `label`, `value`, `note`, `children`); each byte is in one leaf.
 
-    `kind` is one of `lakelens.codecs.explain.KINDS`: "binary_row" (context: `fields`, as for `decode_binary_row`), "avro",
+    `kind` is one of `lakelens.codecs.kinds.KINDS`: "binary_row" (context: `fields`, as for `decode_binary_row`), "avro",
     "puffin", "deletion_vector", "iceberg_value" (context: `type`), "parquet", "orc", "file_index", "json" and others. Raises
     `Corrupt` with the byte when the bytes are not what they must be, `ValueError` for another kind.
 
@@ -47,7 +47,7 @@ def explain_file(
 ) -> Explanation:
     """Explain a whole file: a tree of spans in which each byte is in one leaf.
 
-    What it is is told by its bytes, or by `kind` (one of `lakelens.codecs.explain.KINDS` that needs no context). A manifest
+    What it is is told by its bytes, or by `kind` (one of `lakelens.codecs.kinds.KINDS` that needs no context). A manifest
     or an index file that a table above it refers to is explained with what the table says of it. Large files are read as
     far as they are looked at. Damage is told in its place, not raised; `Explanation.check` raises it. Raises `Missing`,
     `AccessDenied`, `LakeError` for a directory, and `ValueError` for another kind.

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, overload
 
-from lakelens.codecs.explain import KINDS, choose_kind, explain
-from lakelens.codecs.span import Late, Octets, Span, tell_damage
+from lakelens.codecs.kinds import KINDS, choose_kind, explain
+from lakelens.codecs.span.span import Late, Octets, Span, tell_damage
 from lakelens.errors import Corrupt, Missing
 from lakelens.formats.words import Words, count_bytes
 from lakelens.io.store import Store

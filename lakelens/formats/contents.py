@@ -72,14 +72,14 @@ def open_file(store: Store, path: str) -> IO[bytes]:
 def read_facts(store: Store, path: str, kind: str) -> Any:
     """The facts of a file of one of `FORMATS`: `ParquetFooter`, `OrcFooter` or `AvroFacts`. Raises `LakeError`."""
     if kind == "parquet":
-        from lakelens.codecs import parquet
+        from lakelens.codecs.parquet import footer as parquet
 
         return parquet.decode_footer(open_file(store, path), path)
     if kind == "orc":
-        from lakelens.codecs import orc
+        from lakelens.codecs.orc import footer as orc
 
         return orc.decode_footer(open_file(store, path), path)
-    from lakelens.codecs.avro_facts import decode_facts
+    from lakelens.codecs.avro.facts import decode_facts
 
     return decode_facts(store.read(path), path)
 
@@ -87,11 +87,11 @@ def read_facts(store: Store, path: str, kind: str) -> Any:
 def read_rows_as(store: Store, path: str, kind: str, n: int) -> pa.Table:
     """The first `n` rows of a file that is known to be of a format. Raises `Unsupported` for what is not in `FORMATS`."""
     if kind == "parquet":
-        from lakelens.codecs import parquet
+        from lakelens.codecs.parquet import footer as parquet
 
         return parquet.read_rows(open_file(store, path), n, path)
     if kind == "orc":
-        from lakelens.codecs import orc
+        from lakelens.codecs.orc import footer as orc
 
         return orc.read_rows(open_file(store, path), n, path)
     if kind == "avro":
@@ -102,7 +102,7 @@ def read_rows_as(store: Store, path: str, kind: str, n: int) -> pa.Table:
 def _read_avro_rows(data: bytes, path: str, n: int) -> pa.Table:
     import pyarrow as pa
 
-    from lakelens.codecs.avro import decode_header, iter_records
+    from lakelens.codecs.avro.records import decode_header, iter_records
 
     names = [field["name"] for field in decode_header(data, path).record["fields"]]
     rows = list(islice(iter_records(data, path), n))

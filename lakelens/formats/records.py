@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakelens.codecs.avro_container import decode_header
-from lakelens.codecs.explain import explain
-from lakelens.codecs.span import Octets, Span
+from lakelens.codecs.avro.container import decode_header
+from lakelens.codecs.kinds import explain
+from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
 from lakelens.formats.bytes import make_explanation, read_octets, tell_kind
 from lakelens.formats.words import Words, name_file

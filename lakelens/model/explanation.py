@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import islice
 from uuid import UUID
 
-from lakelens.codecs.span import Octets, Span
+from lakelens.codecs.span.span import Octets, Span
 from lakelens.display import Interactive
 from lakelens.errors import LakeError
 

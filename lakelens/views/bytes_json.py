@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from lakelens.codecs.span import Span
+from lakelens.codecs.span.span import Span
 from lakelens.errors import LakeError
 from lakelens.model.explanation import Explanation, is_field
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from lakelens.codecs.span import Octets, Span
+from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
 from lakelens.model.explanation import find_main
 from lakelens.views import wording

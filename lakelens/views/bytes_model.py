@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, dropwhile, islice
 
-from lakelens.codecs.span import Octets, Span
+from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
 from lakelens.model.explanation import Explanation, is_field
 from lakelens.views import wording

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from lakelens.codecs.span import Span
+from lakelens.codecs.span.span import Span
 from lakelens.views.bytes_lines import Frame, Line
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from lakelens.codecs.span import Span
+from lakelens.codecs.span.span import Span
 from lakelens.model.explanation import Explanation
 from lakelens.views.bytes_html import bytes_style, choose_columns, render_bytes
 from lakelens.views.bytes_model import present_bytes
@@ -32,7 +32,7 @@ class BytesWidget(anywidget.AnyWidget):
     Keyboard: Tab reaches the table; arrows move between rows and, to the right, between the leaves of a line; Enter
     opens a fold or selects; Escape takes the selection back.
 
-    >>> from lakelens.codecs.span import Span
+    >>> from lakelens.codecs.span.span import Span
     >>> widget = BytesWidget(Explanation(b"\\\\x05", Span(0, 1, "id", 5)))
     >>> widget.select(0)
     >>> widget.selected["label"], widget.span.value

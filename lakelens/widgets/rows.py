@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from lakelens.codecs.span import Span
+from lakelens.codecs.span.span import Span
 from lakelens.views.bytes_lines import Line, list_tokens
 from lakelens.views.bytes_model import open_rest, open_structure
 from lakelens.views.bytes_parts import Fold, Group, More, Part

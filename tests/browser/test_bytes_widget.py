@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lakelens.codecs.span import Span
+from lakelens.codecs.span.span import Span
 from lakelens.model.explanation import Explanation
 from tests.browser.host import host_widget
 from tests.browser.looks import find_faults, find_overflow

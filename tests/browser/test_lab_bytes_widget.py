@@ -9,7 +9,7 @@ import nbformat
 from tests.browser.lab import Lab
 
 MAKE = """
-from lakelens.codecs.span import Span
+from lakelens.codecs.span.span import Span
 from lakelens.model.explanation import Explanation
 
 blocks = [

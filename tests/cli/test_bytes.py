@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 import lakelens as ll
 from lakelens.cli.commands import commands
-from lakelens.codecs.explain import KINDS
+from lakelens.codecs.kinds import KINDS
 from lakelens.errors import LakeError, Missing
 
 LAKES = Path(__file__).parents[1] / "lakes"

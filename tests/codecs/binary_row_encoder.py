@@ -9,8 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lakelens.codecs.paimon_type import PaimonField, PaimonType
-from lakelens.codecs.variant import Variant
+from lakelens.codecs.paimon.types import PaimonField, PaimonType
+from lakelens.codecs.variant.value import Variant
 
 EXACT = Context(prec=100)
 EPOCH = dt.datetime(1970, 1, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lakelens.codecs.span import Span
+from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt, LakeError
 
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs import avro_arrow
-from lakelens.codecs.avro import decode_header, decode_records, field_ids, iter_records
-from lakelens.codecs.avro_arrow import decode_arrow
-from lakelens.codecs.avro_container import encode_header, encode_long, iter_blocks
+from lakelens.codecs.avro import arrow as avro_arrow
+from lakelens.codecs.avro.arrow import decode_arrow
+from lakelens.codecs.avro.container import encode_header, encode_long, iter_blocks
+from lakelens.codecs.avro.records import decode_header, decode_records, field_ids, iter_records
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
 SYNC = b"0123456789abcdef"
@@ -107,7 +107,7 @@ RECORDS = [make_record(i) for i in range(40)]
 
 def write(schema: Any, records: list[Any], codec: str = "null", sync_interval: int = 500) -> bytes:
     """A file as an engine would write it; logical types are hidden from the writer, which would convert them."""
-    from lakelens.codecs.avro_schema import strip_logical_types
+    from lakelens.codecs.avro.schema import strip_logical_types
 
     stream = io.BytesIO()
     fastavro.writer(
@@ -228,7 +228,7 @@ def test_snappy_checksum_is_checked() -> None:
 
 
 def test_block_that_decompresses_to_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakelens.codecs.avro_container.MAX_BLOCK", 1000)
+    monkeypatch.setattr("lakelens.codecs.avro.container.MAX_BLOCK", 1000)
     for codec in CODECS[1:]:
         with pytest.raises(Corrupt, match="too much"):
             decode_records(write(TEXT, [{"a": "x" * 5000}], codec))

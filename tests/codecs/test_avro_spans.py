@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.avro import decode_records
-from lakelens.codecs.avro_container import SYNC_SIZE, encode_header, encode_long
-from lakelens.codecs.avro_schema import strip_logical_types
-from lakelens.codecs.avro_spans import explain_avro, explain_avro_record
-from lakelens.codecs.span import Span
+from lakelens.codecs.avro.container import SYNC_SIZE, encode_header, encode_long
+from lakelens.codecs.avro.records import decode_records
+from lakelens.codecs.avro.schema import strip_logical_types
+from lakelens.codecs.avro.spans import explain_avro, explain_avro_record
+from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from tests.codecs.span_checks import assert_survives, assert_tiles, find_error
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.binary_columns import decode_binary_rows
-from lakelens.codecs.binary_row import decode_binary_row
-from lakelens.codecs.paimon_arrow import arrow_type, arrow_value
-from lakelens.codecs.paimon_type import PaimonType, parse_field, parse_type
+from lakelens.codecs.paimon.arrow import arrow_type, arrow_value
+from lakelens.codecs.paimon.row import decode_binary_row
+from lakelens.codecs.paimon.row_columns import decode_binary_rows
+from lakelens.codecs.paimon.types import PaimonType, parse_field, parse_type
 from lakelens.errors import Corrupt, Unsupported
 from tests.codecs.binary_row_encoder import encode_row, types, values
 from tests.codecs.test_binary_row import EXAMPLES, name_fields, name_types, read_engine_rows

@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from lakelens.codecs.binary_row import decode_binary_row
-from lakelens.codecs.binary_row_spans import explain_binary_row, explain_nested_row
-from lakelens.codecs.paimon_type import PaimonField, PaimonType, parse_type
+from lakelens.codecs.paimon.row import decode_binary_row
+from lakelens.codecs.paimon.row_spans import explain_binary_row, explain_nested_row
+from lakelens.codecs.paimon.types import PaimonField, PaimonType, parse_type
 from lakelens.errors import Corrupt, Unsupported
 from tests.codecs.binary_row_encoder import encode_nested_row, encode_row
 from tests.codecs.span_checks import assert_tiles

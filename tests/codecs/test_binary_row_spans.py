@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.binary_row import decode_binary_row
-from lakelens.codecs.binary_row_spans import (
+from lakelens.codecs.paimon.row import decode_binary_row
+from lakelens.codecs.paimon.row_spans import (
     explain_binary_array,
     explain_binary_map,
     explain_binary_row,
     explain_nested_row,
 )
-from lakelens.codecs.paimon_type import PaimonType, parse_field, parse_type
-from lakelens.codecs.span import Span
-from lakelens.codecs.variant import Variant
+from lakelens.codecs.paimon.types import PaimonType, parse_field, parse_type
+from lakelens.codecs.span.span import Span
+from lakelens.codecs.variant.value import Variant
 from lakelens.errors import Corrupt, LakeError
 from tests.codecs.binary_row_encoder import encode_array, encode_nested_row, encode_row, rows
 from tests.codecs.span_checks import assert_survives, assert_tiles, find_error

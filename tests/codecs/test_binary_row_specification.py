@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from lakelens.codecs.binary_row_spans import explain_binary_row
-from lakelens.codecs.binary_slot_spans import BYTES_LIKE, NESTED, is_long_decimal, is_long_timestamp
-from lakelens.codecs.paimon_type import PaimonField, PaimonType, parse_field
-from lakelens.codecs.span import Span
+from lakelens.codecs.paimon.row_slot_spans import BYTES_LIKE, NESTED, is_long_decimal, is_long_timestamp
+from lakelens.codecs.paimon.row_spans import explain_binary_row
+from lakelens.codecs.paimon.types import PaimonField, PaimonType, parse_field
+from lakelens.codecs.span.span import Span
 from lakelens.opening import open_table
 from tests.codecs.binary_row_encoder import encode_row, rows
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.codecs.blob_spans import explain_blob
+from lakelens.codecs.paimon.blob_spans import explain_blob
 from lakelens.errors import Corrupt
 from tests.codecs.span_checks import assert_survives, assert_tiles, find_error
 

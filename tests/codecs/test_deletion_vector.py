@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.deletion_vector import (
+from lakelens.codecs.bitmaps.deletion_vector import (
     MAGIC_32,
     MAGIC_64,
     decode_hash_index,
@@ -19,7 +19,7 @@ from lakelens.codecs.deletion_vector import (
     decode_paimon_dv,
     decode_paimon_dv_file,
 )
-from lakelens.codecs.roaring import decode_roaring32, decode_roaring64
+from lakelens.codecs.bitmaps.roaring import decode_roaring32, decode_roaring64
 from lakelens.errors import Corrupt, Unsupported
 
 ICEBERG = bytes.fromhex(

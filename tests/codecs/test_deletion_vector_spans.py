@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.deletion_vector import (
+from lakelens.codecs.bitmaps.deletion_vector import (
     MAGIC_32,
     MAGIC_64,
     decode_hash_index,
@@ -18,7 +18,7 @@ from lakelens.codecs.deletion_vector import (
     decode_paimon_dv,
     decode_paimon_dv_file,
 )
-from lakelens.codecs.deletion_vector_spans import (
+from lakelens.codecs.bitmaps.deletion_vector_spans import (
     explain_deletion_vector,
     explain_hash_index,
     explain_paimon_dv_index,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.codecs.file_index import MAGIC, decode_file_index
+from lakelens.codecs.paimon.index.file_index import MAGIC, decode_file_index
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
 

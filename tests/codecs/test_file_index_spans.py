@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.file_index import MAGIC, decode_file_index
-from lakelens.codecs.file_index_spans import explain_file_index
-from lakelens.codecs.span import Span
+from lakelens.codecs.paimon.index.file_index import MAGIC, decode_file_index
+from lakelens.codecs.paimon.index.file_index_spans import explain_file_index
+from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.explaining import explain_bytes
 from tests.codecs.span_checks import assert_survives, assert_tiles, find_error

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.explain import choose_kind, explain
-from lakelens.codecs.global_index_spans import explain_global_index
-from lakelens.codecs.span import Span
+from lakelens.codecs.kinds import choose_kind, explain
+from lakelens.codecs.paimon.index.global_index_spans import explain_global_index
+from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.explaining import explain_bytes
 from tests.codecs.span_checks import assert_survives, assert_tiles, find_error

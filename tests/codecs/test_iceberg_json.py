@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.codecs.iceberg_json import parse_json_value
-from lakelens.codecs.iceberg_type import IcebergType, parse_type
+from lakelens.codecs.iceberg.types import IcebergType, parse_type
+from lakelens.codecs.iceberg.value_json import parse_json_value
 from lakelens.errors import Corrupt
 from tests.codecs.test_iceberg_value import typed_values
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.codecs.iceberg_type import (
+from lakelens.codecs.iceberg.types import (
     MAX_DEPTH,
     PLAIN_TYPES,
     IcebergField,

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.codecs.iceberg_type import IcebergType, parse_type
-from lakelens.codecs.iceberg_value import Point, arrow_type, decode_value, decode_values
+from lakelens.codecs.iceberg.types import IcebergType, parse_type
+from lakelens.codecs.iceberg.value import Point, arrow_type, decode_value, decode_values
 from lakelens.errors import Corrupt
 
 

@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from lakelens.codecs.deletion_vector import decode_hash_index, decode_iceberg_dv, decode_paimon_dv_file
-from lakelens.codecs.explain import choose_kind, explain
-from lakelens.codecs.file_index import decode_file_index
-from lakelens.codecs.puffin import decode_footer, decode_theta
+from lakelens.codecs.bitmaps.deletion_vector import (
+    decode_hash_index,
+    decode_iceberg_dv,
+    decode_paimon_dv_file,
+)
+from lakelens.codecs.iceberg.puffin import decode_footer, decode_theta
+from lakelens.codecs.kinds import choose_kind, explain
+from lakelens.codecs.paimon.index.file_index import decode_file_index
 from lakelens.formats.paimon.datafile import PaimonDataFile
 from lakelens.formats.paimon.index import PaimonIndexFile
 from tests.codecs.span_checks import assert_tiles

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.explain import choose_kind
-from lakelens.codecs.json_spans import GROUP, MAX_DEPTH, explain_json, find_json
-from lakelens.codecs.span import Span
+from lakelens.codecs.kinds import choose_kind
+from lakelens.codecs.span.span import Span
+from lakelens.codecs.text.json_spans import GROUP, MAX_DEPTH, explain_json, find_json
 from lakelens.errors import Corrupt
 from tests.codecs.span_checks import assert_survives, assert_tiles, find_error
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.orc import decode_footer, read_rows
+from lakelens.codecs.orc.footer import decode_footer, read_rows
 from lakelens.errors import Corrupt, Unsupported
 
 ROWS = [{"id": i, "tags": [i], "st": {"x": i / 2}, "m": [("k", i)]} for i in range(10)]

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.orc import decode_footer
-from lakelens.codecs.orc_chunk_spans import Compression, explain_message_section, read_section
-from lakelens.codecs.orc_names import FOOTER
-from lakelens.codecs.orc_spans import explain_orc
-from lakelens.codecs.protobuf_spans import Many, Message, Words, explain_message
-from lakelens.codecs.span import Span
+from lakelens.codecs.orc.chunk_spans import Compression, explain_message_section, read_section
+from lakelens.codecs.orc.footer import decode_footer
+from lakelens.codecs.orc.proto_schema import FOOTER
+from lakelens.codecs.orc.protobuf_spans import Many, Message, Words, explain_message
+from lakelens.codecs.orc.spans import explain_orc
+from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt, LakeError
 from tests.codecs.span_checks import assert_survives, assert_tiles, find_error
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.paimon_type import (
+from lakelens.codecs.paimon.types import (
     MAX_LENGTH,
     PaimonField,
     PaimonType,

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.parquet import decode_footer, read_rows
+from lakelens.codecs.parquet.footer import decode_footer, read_rows
 from lakelens.errors import Corrupt, Unsupported
 
 

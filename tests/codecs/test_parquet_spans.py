@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.block_codecs import decompress_block
-from lakelens.codecs.parquet import decode_footer
-from lakelens.codecs.parquet_spans import explain_parquet
-from lakelens.codecs.parquet_value_spans import explain_runs
-from lakelens.codecs.span import Octets, Span
-from lakelens.codecs.thrift import decode_struct
-from lakelens.codecs.thrift_spans import Struct, explain_struct
+from lakelens.codecs.compression import decompress_block
+from lakelens.codecs.parquet.footer import decode_footer
+from lakelens.codecs.parquet.spans import explain_parquet
+from lakelens.codecs.parquet.thrift import decode_struct
+from lakelens.codecs.parquet.thrift_spans import Struct, explain_struct
+from lakelens.codecs.parquet.value_spans import explain_runs
+from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from tests.codecs.span_checks import assert_survives, assert_tiles, find_error
 
@@ -257,8 +257,8 @@ def test_a_field_id_of_more_than_16_bits_is_refused(data: bytes) -> None:
 
 
 def test_a_footer_that_is_too_large_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakelens.codecs.parquet_spans.MAX_FOOTER", 100)
-    monkeypatch.setattr("lakelens.codecs.parquet_spans.decode_footer", pytest.fail)
+    monkeypatch.setattr("lakelens.codecs.parquet.spans.MAX_FOOTER", 100)
+    monkeypatch.setattr("lakelens.codecs.parquet.spans.decode_footer", pytest.fail)
     root = explain_parquet(WHOLE)
     assert_tiles(root, 0, len(WHOLE))
     assert isinstance(find_error(root), Unsupported)

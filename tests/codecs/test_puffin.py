@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.codecs.deletion_vector import decode_iceberg_dv
-from lakelens.codecs.puffin import MAGIC, decode_footer, decode_theta, decompress_blob, footer_size
+from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
+from lakelens.codecs.iceberg.puffin import MAGIC, decode_footer, decode_theta, decompress_blob, footer_size
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
 DV = bytes.fromhex("00000024d1d339640100000000000000000000003a300000010000000000010010000000020003007a813847")

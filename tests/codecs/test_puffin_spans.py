@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.deletion_vector import MAGIC_64
-from lakelens.codecs.puffin import MAGIC, decode_footer, decode_theta
-from lakelens.codecs.puffin_spans import explain_puffin
-from lakelens.codecs.theta_sketch_spans import explain_theta_sketch
+from lakelens.codecs.bitmaps.deletion_vector import MAGIC_64
+from lakelens.codecs.iceberg.puffin import MAGIC, decode_footer, decode_theta
+from lakelens.codecs.iceberg.puffin_spans import explain_puffin
+from lakelens.codecs.iceberg.theta_sketch_spans import explain_theta_sketch
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.explaining import explain_bytes
 from tests.codecs.span_checks import assert_survives, assert_tiles, find_error

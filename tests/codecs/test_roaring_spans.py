@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.roaring import decode_roaring32, decode_roaring64
-from lakelens.codecs.roaring_spans import explain_roaring32, explain_roaring64, measure_roaring32
-from lakelens.codecs.span import Span
+from lakelens.codecs.bitmaps.roaring import decode_roaring32, decode_roaring64
+from lakelens.codecs.bitmaps.roaring_spans import explain_roaring32, explain_roaring64, measure_roaring32
+from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt
 from tests.codecs.span_checks import assert_survives, assert_tiles, find_error
 

@@ -13,9 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.codecs.iceberg_type import parse_type
-from lakelens.codecs.iceberg_value import decode_value
-from lakelens.codecs.transforms import (
+from lakelens.codecs.iceberg.transforms import (
     Transform,
     bucket_hash,
     civil_date,
@@ -23,6 +21,8 @@ from lakelens.codecs.transforms import (
     partition_path,
     render_value,
 )
+from lakelens.codecs.iceberg.types import parse_type
+from lakelens.codecs.iceberg.value import decode_value
 from lakelens.errors import Unsupported
 
 

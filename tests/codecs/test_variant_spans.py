@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.span import Span
-from lakelens.codecs.variant import Variant
-from lakelens.codecs.variant_spans import (
+from lakelens.codecs.span.span import Span
+from lakelens.codecs.variant.spans import (
     explain_variant,
     explain_variant_metadata,
     explain_variant_pair,
     explain_variant_value,
 )
+from lakelens.codecs.variant.value import Variant
 from lakelens.errors import Corrupt
 from tests.codecs.span_checks import assert_survives, assert_tiles, find_error
 

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lakelens.codecs.deletion_vector import decode_hash_index, decode_iceberg_dv, decode_paimon_dv_file
+from lakelens.codecs.bitmaps.deletion_vector import (
+    decode_hash_index,
+    decode_iceberg_dv,
+    decode_paimon_dv_file,
+)
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.datafile import IcebergDataFile
 from lakelens.formats.paimon.datafile import PaimonDataFile

@@ -6,8 +6,8 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from lakelens.codecs.paimon_type import PaimonField, PaimonType
-from lakelens.codecs.variant import Variant
+from lakelens.codecs.paimon.types import PaimonField, PaimonType
+from lakelens.codecs.variant.value import Variant
 from lakelens.formats.paimon.partitiontext import word_value
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.opening import open_table

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from lakelens.codecs.avro import decode_header
-from lakelens.codecs.avro_container import decompress_block, encode_header, encode_long, iter_blocks
-from lakelens.codecs.binary_row import BinaryRow
-from lakelens.codecs.explain import explain
-from lakelens.codecs.file_index import decode_file_index
-from lakelens.codecs.span import Span
+from lakelens.codecs.avro.container import decompress_block, encode_header, encode_long, iter_blocks
+from lakelens.codecs.avro.records import decode_header
+from lakelens.codecs.kinds import explain
+from lakelens.codecs.paimon.index.file_index import decode_file_index
+from lakelens.codecs.paimon.row import BinaryRow
+from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.formats.iceberg.explain import nested_for_metadata as nest_iceberg
 from lakelens.formats.iceberg.manifest import IcebergManifest

@@ -17,7 +17,7 @@ from lakelens.opening import open_table
 from tests.formats.iceberg_lakes import find_lakes
 from tests.formats.paimon_lakes import get_lake
 
-# ORC is left out: pyarrow itself crashes on rare damage inside a stripe, see lakelens.codecs.orc
+# ORC is left out: pyarrow itself crashes on rare damage inside a stripe, see lakelens.codecs.orc.footer
 NAMES = [
     "v2-position-deletes-avro",
     "v2-position-deletes-untidy",

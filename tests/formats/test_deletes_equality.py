@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.iceberg_type import parse_type_text
+from lakelens.codecs.iceberg.types import parse_type_text
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.iceberg.equality import KeyColumn, KeySet, make_comparable, word_keys
 
@@ -133,7 +133,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 def test_a_text_repeated_a_million_times_costs_one(tmp_path: Path) -> None:
     """What a few bytes of a hostile file claim is compared without being spelt out."""
-    from lakelens.codecs.parquet import iter_columns
+    from lakelens.codecs.parquet.footer import iter_columns
 
     path = tmp_path / "f.parquet"
     text = "x" * 1_000_000

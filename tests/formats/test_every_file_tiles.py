@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lakelens.codecs.explain import choose_kind, explain
-from lakelens.codecs.span import Span
+from lakelens.codecs.kinds import choose_kind, explain
+from lakelens.codecs.span.span import Span
 
 LAKES = Path(__file__).parent.parent / "lakes"
 GROUPS = 16

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lakelens as ll
-from lakelens.codecs.parquet import MAX_FOOTER, decode_footer
+from lakelens.codecs.parquet.footer import MAX_FOOTER, decode_footer
 from lakelens.errors import Corrupt
 from lakelens.formats.hive import datafile, footers
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakelens.codecs.deletion_vector import decode_hash_index, decode_paimon_dv_file
+from lakelens.codecs.bitmaps.deletion_vector import decode_hash_index, decode_paimon_dv_file
 from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.formats.paimon.index import HashIndexFile, PaimonIndexFile, VectorIndexFile
 from lakelens.formats.paimon.table import PaimonTable

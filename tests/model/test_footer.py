@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakelens.codecs.parquet import decode_footer
+from lakelens.codecs.parquet.footer import decode_footer
 from lakelens.model.footer import Footer
 
 

@@ -9,7 +9,7 @@ from functools import partial
 import html5lib
 import pytest
 
-from lakelens.codecs.span import Late, Span
+from lakelens.codecs.span.span import Late, Span
 from lakelens.errors import Corrupt
 from lakelens.model.explanation import Explanation
 from lakelens.options import display

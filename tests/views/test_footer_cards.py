@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import lakelens as ll
-from lakelens.codecs import orc, parquet
+from lakelens.codecs.orc import footer as orc
+from lakelens.codecs.parquet import footer as parquet
 from lakelens.model.footer import Footer
 from lakelens.options import display
 from lakelens.views.html import render_card

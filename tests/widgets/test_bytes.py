@@ -10,7 +10,7 @@ import html5lib
 import pytest
 import traitlets
 
-from lakelens.codecs.span import Span
+from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt
 from lakelens.model.explanation import Explanation
 from lakelens.widgets.bytes import BytesWidget

@@ -14,8 +14,8 @@ from lakelens.model.schema import Field
 from lakelens.model.stats import Bounds, ColumnBounds
 
 if TYPE_CHECKING:
-    from lakelens.codecs.parquet import ParquetFooter
-    from lakelens.codecs.parquet_structure import ColumnChunk
+    from lakelens.codecs.parquet.footer import ParquetFooter
+    from lakelens.codecs.parquet.structure import ColumnChunk
     from lakelens.formats.hive.footers import FileFacts
 
 Extreme = tuple[Any, bytes | None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.span import Span
+from lakelens.codecs.span.span import Span
 from lakelens.errors import LakeError
 from lakelens.formats.bytes import explain_octets, make_explanation, read_octets, tell_file_kind
 from lakelens.formats.words import Words, count_bytes, join_words, name_file

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lakelens.codecs.iceberg_value import decode_value
+from lakelens.codecs.iceberg.value import decode_value
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.columns import Column, ColumnIndex
 from lakelens.model.explainable import Source

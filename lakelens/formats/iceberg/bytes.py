@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.avro_container import decode_header
-from lakelens.codecs.explain import explain
-from lakelens.codecs.json_spans import find_json
+from lakelens.codecs.avro.container import decode_header
+from lakelens.codecs.kinds import explain
+from lakelens.codecs.text.json_spans import find_json
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.bytes import (
     Part,
@@ -28,8 +28,8 @@ from lakelens.formats.words import Words, count_bytes, join_words, name_file
 from lakelens.model.explanation import Explanation
 
 if TYPE_CHECKING:
-    from lakelens.codecs.avro_record_spans import Nested
-    from lakelens.codecs.span import Octets
+    from lakelens.codecs.avro.record_spans import Nested
+    from lakelens.codecs.span.span import Octets
     from lakelens.formats.iceberg.context import TableContext
     from lakelens.formats.iceberg.datafile import IcebergDataFile
     from lakelens.formats.iceberg.manifest import IcebergManifest, IcebergManifestList

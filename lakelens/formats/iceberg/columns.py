@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
-from lakelens.codecs.iceberg_type import IcebergType, leaf_fields, parse_type_text
+from lakelens.codecs.iceberg.types import IcebergType, leaf_fields, parse_type_text
 from lakelens.formats.iceberg.schemas import describe_type
 from lakelens.model.schema import DataType
 

@@ -60,7 +60,7 @@ def find_content(context: TableContext, file: IcebergDataFile) -> tuple[str, str
 def _preview_vector(context: TableContext, file: IcebergDataFile, count: int, path: str) -> pa.Table:
     import pyarrow as pa
 
-    from lakelens.codecs.deletion_vector import decode_iceberg_dv
+    from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
 
     offset, length = file.content_offset, file.content_size_in_bytes
     if offset is None or length is None:

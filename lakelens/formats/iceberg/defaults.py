@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from lakelens.codecs.iceberg_json import parse_json_value
-from lakelens.codecs.iceberg_type import IcebergField, IcebergType
+from lakelens.codecs.iceberg.types import IcebergField, IcebergType
+from lakelens.codecs.iceberg.value_json import parse_json_value
 from lakelens.errors import Corrupt, LakeError
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from lakelens.codecs.iceberg_type import IcebergType
+from lakelens.codecs.iceberg.types import IcebergType
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.partitions import convert_stored

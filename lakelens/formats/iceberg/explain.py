@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lakelens.codecs.avro import AvroHeader
-from lakelens.codecs.explain import explain
-from lakelens.codecs.iceberg_type import IcebergType, parse_struct, parse_type_text
-from lakelens.codecs.span import Octets, Span
+from lakelens.codecs.avro.records import AvroHeader
+from lakelens.codecs.iceberg.types import IcebergType, parse_struct, parse_type_text
+from lakelens.codecs.kinds import explain
+from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.columns import ColumnIndex
 from lakelens.formats.iceberg.header import describe_header, read_number
@@ -31,7 +31,7 @@ from lakelens.formats.iceberg.schemas import describe_spec
 from lakelens.formats.iceberg.wire import WirePartitionField
 
 if TYPE_CHECKING:
-    from lakelens.codecs.avro_record_spans import Explainer, Nested, Path
+    from lakelens.codecs.avro.record_spans import Explainer, Nested, Path
     from lakelens.formats.iceberg.context import TableContext
 
 _BOUNDS = {125: "lower_bounds", 128: "upper_bounds"}

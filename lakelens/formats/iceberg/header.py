@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from lakelens.codecs.avro import AvroHeader
-from lakelens.codecs.iceberg_type import parse_struct
+from lakelens.codecs.avro.records import AvroHeader
+from lakelens.codecs.iceberg.types import parse_struct
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.schemas import describe_spec

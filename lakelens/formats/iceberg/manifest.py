@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.avro import AvroHeader, decode_header, iter_records
-from lakelens.codecs.avro_schema import find_record
+from lakelens.codecs.avro.records import AvroHeader, decode_header, iter_records
+from lakelens.codecs.avro.schema import find_record
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.datafile import IcebergDataFile

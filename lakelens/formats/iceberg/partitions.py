@@ -12,15 +12,15 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from lakelens.codecs.iceberg_type import IcebergType, parse_type_text
-from lakelens.codecs.iceberg_value import decode_value
+from lakelens.codecs.iceberg.transforms import Transform, partition_path
+from lakelens.codecs.iceberg.types import IcebergType, parse_type_text
+from lakelens.codecs.iceberg.value import decode_value
 from lakelens.codecs.temporal import (
     date_from_days,
     time_from_micros,
     timestamp_from_micros,
     timestamp_from_nanos,
 )
-from lakelens.codecs.transforms import Transform, partition_path
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.schemas import describe_type, find_source
 from lakelens.model.schema import DataType, PartitionField, PartitionSpec

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.deletion_vector import decode_iceberg_dv
+from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.iceberg.columns import DELETE_FILE_PATH, DELETE_POS
 from lakelens.formats.iceberg.contents import find_content

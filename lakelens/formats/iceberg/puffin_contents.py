@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lakelens.codecs.puffin import Blob, ThetaSketch, decode_theta, decompress_blob
+from lakelens.codecs.iceberg.puffin import Blob, ThetaSketch, decode_theta, decompress_blob
 from lakelens.formats.iceberg.locations import find_present
 from lakelens.model.vectors import Vectors
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from lakelens.codecs.puffin import Blob, PuffinFooter, ThetaSketch, decode_footer, footer_size
+from lakelens.codecs.iceberg.puffin import Blob, PuffinFooter, ThetaSketch, decode_footer, footer_size
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.iceberg.locations import find_present
 from lakelens.formats.iceberg.wire import WireStatistics

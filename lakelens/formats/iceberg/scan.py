@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lakelens.codecs.avro_arrow import is_loaded
+from lakelens.codecs.avro.arrow import is_loaded
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
 from lakelens.formats.iceberg.columns import (

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from lakelens.codecs.avro_files import FileGroup, FilePart, decode_files
+from lakelens.codecs.avro.bulk import FileGroup, FilePart, decode_files
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.manifest import IcebergManifest

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.iceberg_type import IcebergType
-from lakelens.codecs.iceberg_value import decode_value, decode_values
-from lakelens.codecs.keyed_lists import KeyedLists
+from lakelens.codecs.iceberg.int_key_maps import KeyedLists
+from lakelens.codecs.iceberg.types import IcebergType
+from lakelens.codecs.iceberg.value import decode_value, decode_values
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.columns import DELETE_FILE_PATH, Column, ColumnIndex
 from lakelens.formats.iceberg.scan_columns import Declined, EntryColumns

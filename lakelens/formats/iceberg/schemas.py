@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from lakelens.codecs.iceberg_type import IcebergField, IcebergType, parse_struct
-from lakelens.codecs.transforms import Transform
+from lakelens.codecs.iceberg.transforms import Transform
+from lakelens.codecs.iceberg.types import IcebergField, IcebergType, parse_struct
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.defaults import DefaultValues
 from lakelens.formats.iceberg.wire import (

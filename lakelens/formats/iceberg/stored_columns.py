@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs import avro_container, orc, parquet
-from lakelens.codecs.avro_arrow import decode_arrow
-from lakelens.codecs.avro_schema import find_record
-from lakelens.codecs.iceberg_type import IcebergType
+from lakelens.codecs.avro import container as avro_container
+from lakelens.codecs.avro.arrow import decode_arrow
+from lakelens.codecs.avro.schema import find_record
+from lakelens.codecs.iceberg.types import IcebergType
+from lakelens.codecs.orc import footer as orc
+from lakelens.codecs.parquet import footer as parquet
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.contents import open_file
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from lakelens.codecs.binary_slot import count_null_bytes
-from lakelens.codecs.explain import explain
+from lakelens.codecs.kinds import explain
+from lakelens.codecs.paimon.row_slots import count_null_bytes
 from lakelens.errors import LakeError
 from lakelens.formats.bytes import Part, explain_file, explain_parts, focus_on, make_explanation, read_octets
 from lakelens.formats.paimon.explain import nested_for_metadata

@@ -15,7 +15,7 @@ from lakelens.errors import Corrupt, LakeError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.codecs.avro_files import FileGroup
+    from lakelens.codecs.avro.bulk import FileGroup
 
 #: Decompressed bytes of Avro that are decoded at once: the reader needs several times as much beside.
 _GROUP_BYTES = 4 * 1024 * 1024
@@ -45,7 +45,7 @@ def decode_container(data: bytes, path: str) -> list[dict[str, Any]]:
     """All records, in file order. Raises `Corrupt` naming the file and the byte."""
     match sniff_container(data, path):
         case "avro":
-            from lakelens.codecs.avro import decode_records
+            from lakelens.codecs.avro.records import decode_records
 
             return decode_records(data, path)
         case kind:
@@ -58,7 +58,7 @@ def decode_tables(files: Iterable[tuple[bytes, str]]) -> Iterator[pa.Table | Non
 
     Avro comes without logical types. Files, by bytes and path, are taken one at a time; small ones are decoded together.
     """
-    from lakelens.codecs.avro_files import decode_files
+    from lakelens.codecs.avro.bulk import decode_files
 
     others: dict[int, tuple[bytes, str]] = {}
 
@@ -104,7 +104,7 @@ def decode_container_header(data: bytes, path: str) -> dict[str, Any]:
     """The container's own words: `format`, `schema`, `codec`, `metadata` (texts), `records` where the container counts."""
     kind = sniff_container(data, path)
     if kind == "avro":
-        from lakelens.codecs.avro import decode_header
+        from lakelens.codecs.avro.records import decode_header
 
         header = decode_header(data, path)
         return {
@@ -133,7 +133,8 @@ def _describe_footer(kind: str, data: bytes, path: str) -> dict[str, Any]:
 
 
 def _decode_footer(kind: str, data: bytes, path: str) -> Any:
-    from lakelens.codecs import orc, parquet
+    from lakelens.codecs.orc import footer as orc
+    from lakelens.codecs.parquet import footer as parquet
 
     return (orc if kind == "orc" else parquet).decode_footer(io.BytesIO(data), path)
 
@@ -144,7 +145,8 @@ def _read_all(kind: str, data: bytes, path: str) -> list[dict[str, Any]]:
 
 
 def _read_table(kind: str, data: bytes, path: str) -> pa.Table:
-    from lakelens.codecs import orc, parquet
+    from lakelens.codecs.orc import footer as orc
+    from lakelens.codecs.parquet import footer as parquet
 
     rows = _decode_footer(kind, data, path).num_rows
     return (orc if kind == "orc" else parquet).read_rows(io.BytesIO(data), rows, path)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.paimon_type import PaimonField, parse_type
+from lakelens.codecs.paimon.types import PaimonField, parse_type
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
 from lakelens.formats.paimon.layout import FOLDERS, MAIN, Layout, name_bucket

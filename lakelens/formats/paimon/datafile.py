@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.paimon_type import PaimonField
+from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.layout import file_format

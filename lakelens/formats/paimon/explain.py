@@ -17,14 +17,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.explain import explain
-from lakelens.codecs.paimon_type import PaimonField
-from lakelens.codecs.span import Octets, Span
+from lakelens.codecs.kinds import explain
+from lakelens.codecs.paimon.types import PaimonField
+from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.schema import PaimonSchema, require_schema
 
 if TYPE_CHECKING:
-    from lakelens.codecs.avro_record_spans import Explainer, Nested, Path
+    from lakelens.codecs.avro.record_spans import Explainer, Nested, Path
     from lakelens.formats.paimon.context import TableContext
 
 #: The kinds of global indexes whose files hold sorted keys.
@@ -90,7 +90,7 @@ class _Hook:
 def choose_stats_columns(file: Mapping[str, Any], schema: PaimonSchema) -> list[PaimonField]:
     """The columns that value statistics speak of, in their order. Raises `LakeError` for a name the schema has not.
 
-    >>> from lakelens.codecs.paimon_type import PaimonType
+    >>> from lakelens.codecs.paimon.types import PaimonType
     >>> columns = tuple(PaimonField(i, name, PaimonType("INT")) for i, name in enumerate("abc"))
     >>> schema = PaimonSchema(0, (), columns=columns)
     >>> [column.name for column in choose_stats_columns({"_VALUE_STATS_COLS": ["c", "a"]}, schema)]

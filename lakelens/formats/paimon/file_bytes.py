@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.explain import explain
-from lakelens.codecs.paimon_type import PaimonType
+from lakelens.codecs.kinds import explain
+from lakelens.codecs.paimon.types import PaimonType
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.bytes import (
     explain_file,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lakelens.codecs.deletion_vector import decode_hash_index
+from lakelens.codecs.bitmaps.deletion_vector import decode_hash_index
 from lakelens.errors import Missing
 from lakelens.formats.paimon.positions import VectorReader
 from lakelens.model.vectors import Vectors

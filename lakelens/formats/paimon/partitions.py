@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from lakelens.codecs.binary_row import decode_binary_row
-from lakelens.codecs.paimon_type import PaimonField
+from lakelens.codecs.paimon.row import decode_binary_row
+from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.layout import DEFAULT_PARTITION, Layout, escape_path, join_partition
 from lakelens.formats.paimon.partitiontext import is_blank, word_value

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from lakelens.codecs.paimon_type import PaimonType
+from lakelens.codecs.paimon.types import PaimonType
 
 _EPOCH = date(1970, 1, 1)
 _NO_BLANKS = "\u00a0\u2007\u202f"  # blank to Python, not to Java

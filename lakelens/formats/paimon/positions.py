@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from lakelens.codecs.deletion_vector import PAIMON_VERSION, decode_paimon_dv
+from lakelens.codecs.bitmaps.deletion_vector import PAIMON_VERSION, decode_paimon_dv
 from lakelens.errors import Corrupt, Missing, Unsupported
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from decimal import Context, Decimal
 from typing import Any
 
-from lakelens.codecs.paimon_type import PaimonType, make_nullable
+from lakelens.codecs.paimon.types import PaimonType, make_nullable
 
 _RANGES = {"TINYINT": 2**7, "SMALLINT": 2**15, "INT": 2**31, "BIGINT": 2**63}
 _FLOATS = {"FLOAT": 2**24, "DOUBLE": 2**53}
@@ -29,7 +29,7 @@ def find_promotion(old: PaimonType, new: PaimonType) -> Promotion | None:
 
     None instead of a function when the types have no exact, order-keeping cast.
 
-    >>> from lakelens.codecs.paimon_type import parse_type
+    >>> from lakelens.codecs.paimon.types import parse_type
     >>> find_promotion(parse_type("INT"), parse_type("DECIMAL(12, 2)"))(7)
     Decimal('7.00')
     >>> find_promotion(parse_type("INT"), parse_type("STRING")) is None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lakelens.codecs.binary_row import BinaryRow, decode_binary_row
-from lakelens.codecs.paimon_type import PaimonField
+from lakelens.codecs.paimon.row import BinaryRow, decode_binary_row
+from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import LakeError
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.stats import Partition
@@ -68,7 +68,7 @@ def decode_row(
 ) -> StoredRow:
     """One row of a manifest; an error names the manifest. `label` and `source` are for its `bytes_view`.
 
-    >>> from lakelens.codecs.paimon_type import PaimonType
+    >>> from lakelens.codecs.paimon.types import PaimonType
     >>> columns = [PaimonField(0, "id", PaimonType("INT"))]
     >>> decode_row(bytes.fromhex("0000000100000000000000000100000000000000"), columns, "manifest-1")
     {id: 1}

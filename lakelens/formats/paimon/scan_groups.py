@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.paimon_type import PaimonField
+from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import Unsupported
 from lakelens.formats.paimon.scan_identity import encode_lists
 from lakelens.formats.paimon.scan_rows import EntryRows

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.paimon_type import PaimonField, PaimonType
+from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.formats.paimon.promotion import Promotion
 from lakelens.formats.paimon.scan_columns import fit
 from lakelens.formats.paimon.scan_groups import RowGroup, RowGroups

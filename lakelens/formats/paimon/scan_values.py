@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.binary_row import decode_binary_row
-from lakelens.codecs.paimon_type import PaimonField, PaimonType, make_nullable
+from lakelens.codecs.paimon.row import decode_binary_row
+from lakelens.codecs.paimon.types import PaimonField, PaimonType, make_nullable
 from lakelens.errors import Unsupported
 from lakelens.formats.paimon.promotion import Promotion
 from lakelens.formats.paimon.scan_columns import to_unit
@@ -31,7 +31,7 @@ class ValueColumns:
     """The fields of serialized rows by column, as columns of today's types. Raises `LakeError` on damage."""
 
     def __init__(self, stored: pa.Array, columns: Sequence[PaimonField]) -> None:
-        from lakelens.codecs.binary_columns import decode_binary_rows
+        from lakelens.codecs.paimon.row_columns import decode_binary_rows
 
         self._stored = stored
         self._columns = columns

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from lakelens.codecs.paimon_type import PaimonField, PaimonType, parse_field
+from lakelens.codecs.paimon.types import PaimonField, PaimonType, parse_field
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.paimon.layout import Layout, parse_numbered
 from lakelens.formats.paimon.types import describe_field

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakelens.codecs.binary_row import BinaryRow
-from lakelens.codecs.paimon_type import PaimonField
+from lakelens.codecs.paimon.row import BinaryRow
+from lakelens.codecs.paimon.types import PaimonField
 from lakelens.display import Displayable
 from lakelens.formats.paimon.rows import StoredRow, decode_row
 from lakelens.model.explainable import Explainable, Source
@@ -61,7 +61,7 @@ def decode_stats(
 
     >>> row = bytes.fromhex("0000000100000000000000000100000000000000")
     >>> raw = {"_MIN_VALUES": row, "_MAX_VALUES": row, "_NULL_COUNTS": [0]}
-    >>> from lakelens.codecs.paimon_type import PaimonType
+    >>> from lakelens.codecs.paimon.types import PaimonType
     >>> decode_stats(raw, [PaimonField(0, "id", PaimonType("INT"))], "manifest-1")
     <SimpleStats min {id: 1} max {id: 1} nulls [0]>
     """

@@ -1,0 +1,1 @@
+"""Avro: containers, schemas and records; in bulk to Arrow; and every byte explained."""

@@ -1,0 +1,173 @@
+"""Many Avro files in bulk, group by group: bounded memory, and each file known by its rows.
+
+    file 0: block block | file 1: block | file 2: block block block ...
+    group:  ^^^^^^^^^^^^^^^^^^^^^^^^^^^   one schema, about as many decompressed bytes as asked for
+
+The blocks of a group are read as one (see `avro_arrow`). Damage and what has no Arrow type is no error here: such a file
+is handed back from the record on at which it could not be read by column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from lakelens.codecs.avro.arrow import arrow_schema, read_blocks
+from lakelens.codecs.avro.container import AvroHeader, decode_header, decompress_block, iter_blocks
+from lakelens.codecs.avro.records import check_count
+from lakelens.codecs.avro.schema import find_record, measure_schema
+from lakelens.errors import LakeError, Unsupported
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PART_BYTES = 16 * 1024 * 1024  # decompressed
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """Records of one file: `file` is its number, `start` the first record, `rows` how many (None: all that follow).
+
+    `header` is the file's own, None where that cannot be read.
+    """
+
+    file: int
+    start: int
+    rows: int | None
+    header: AvroHeader | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """Consecutive records of files of one schema: `table` holds those of all `parts`, end to end.
+
+    Without a table there is one part, up to the end of its file, that cannot be decoded by column: `avro.iter_records` gives
+    its records or names the damaged byte.
+    """
+
+    parts: tuple[FilePart, ...]
+    table: pa.Table | None
+
+
+def decode_files(
+    files: Iterable[bytes],
+    *,
+    columns: Collection[str] | None = None,
+    limit: int = PART_BYTES,
+    few_rows: int = 0,
+) -> Iterator[FileGroup]:
+    """Decode many Avro files in bulk, in order, in groups of about `limit` decompressed bytes; never raises a `LakeError`.
+
+    Parts follow each other; every file has one, if only of no records, and a file whose blocks are larger together than the
+    limit has more; so few records as `few_rows` may take four times the limit. `columns` names the top-level fields
+    wanted (None: all). Files are taken from the iterable one at a time. What is damaged, and what has no Arrow type,
+    comes as a group without a table.
+
+    >>> from lakelens.codecs.avro.container import encode_header
+    >>> schema = b'{"type":"record","name":"r","fields":[{"name":"a","type":"long"}]}'
+    >>> file = encode_header({"avro.schema": schema}, b"s" * 16) + bytes([4, 4, 2, 1]) + b"s" * 16
+    >>> for group in decode_files([file, b"Obj?", file]):
+    ...     print(group.parts, None if group.table is None else group.table["a"].to_pylist())
+    (FilePart(file=0, start=0, rows=2),) [1, -1]
+    (FilePart(file=1, start=0, rows=None),) None
+    (FilePart(file=2, start=0, rows=2),) [1, -1]
+    """
+    given_up = -1
+    for blocks in _cut_groups(files, limit, few_rows):
+        wanted = [block for block in blocks if block.part.file != given_up]
+        blocks.clear()  # nothing here holds a group while it is worked on, or while the next one is made
+        for group in _decode_blocks(wanted, columns):
+            yield group
+            if group.table is None:
+                given_up = group.parts[0].file  # its records come one by one, those of later blocks too
+            del group
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The records of one block, decompressed; `part` says which they are."""
+
+    part: FilePart
+    content: bytes
+
+
+def _cut_groups(files: Iterable[bytes], limit: int, few_rows: int = 0) -> Iterator[list[_Block]]:
+    """Blocks of one schema, about `limit` bytes; a part without end that stands alone where a file cannot be read on."""
+    group: list[_Block] = []
+    size = rows = 0
+    for number, data in enumerate(files):
+        for block in _iterate_blocks(number, data):
+            most = limit * 4 if rows < few_rows else limit
+            if group and (size + len(block.content) > most or not _is_akin(group[-1].part, block.part)):
+                yield group
+                group, size, rows = [], 0, 0
+            group.append(block)
+            size += len(block.content)
+            rows += block.part.rows or 0
+    if group:
+        yield group
+
+
+def _is_akin(one: FilePart, other: FilePart) -> bool:
+    if one.header is None or other.header is None or one.rows is None or other.rows is None:
+        return False
+    return bool(one.header.schema == other.header.schema)
+
+
+def _iterate_blocks(number: int, data: bytes) -> Iterator[_Block]:
+    header, rows = None, 0
+    try:
+        header = decode_header(data)
+        smallest = measure_schema(header.schema).smallest
+        if find_record(header.schema) is None or not smallest:
+            raise Unsupported("no records, or such as take no bytes")
+        yield _Block(FilePart(number, 0, 0, header), b"")
+        for block in iter_blocks(data, header):
+            content = decompress_block(data, block, header.codec)
+            check_count(block, smallest, len(content), None)
+            yield _Block(FilePart(number, rows, block.count, header), content)
+            rows += block.count
+    except LakeError:
+        yield _Block(FilePart(number, rows, None, header), b"")
+
+
+def _join_parts(blocks: Sequence[_Block]) -> list[FilePart]:
+    parts: list[FilePart] = []
+    for part in (block.part for block in blocks):
+        if parts and parts[-1].file == part.file:
+            parts[-1] = replace(parts[-1], rows=(parts[-1].rows or 0) + (part.rows or 0))
+        else:
+            parts.append(part)
+    return parts
+
+
+def _decode_blocks(blocks: list[_Block], columns: Collection[str] | None) -> Iterator[FileGroup]:
+    """The table of a group; where the bulk reader refuses it, of each part alone, to find the one it refuses."""
+    if not blocks:
+        return
+    parts = _join_parts(blocks)
+    table = None if parts[0].rows is None else _read_group(parts, blocks, columns)
+    if table is not None:
+        blocks.clear()
+        yield FileGroup(tuple(parts), table)
+    elif len(parts) == 1:
+        yield FileGroup((replace(parts[0], rows=None),), None)
+    else:
+        for part in parts:
+            yield from _decode_blocks([block for block in blocks if block.part.file == part.file], columns)
+
+
+def _read_group(
+    parts: list[FilePart], blocks: list[_Block], columns: Collection[str] | None
+) -> pa.Table | None:
+    header = parts[0].header
+    assert header is not None
+    try:
+        schema = arrow_schema(header.record)
+    except LakeError:
+        return None
+    rows = sum(part.rows or 0 for part in parts)
+    if not rows:
+        return schema.empty_table()
+    return read_blocks(header, [block.content for block in blocks], rows, schema, columns) if schema else None

@@ -1,0 +1,328 @@
+"""Roaring bitmaps with a name for every byte; `lakelens.codecs.bitmaps.roaring` draws the layout.
+
+    32-bit bitmap                                    64-bit bitmap
+    ├─ cookie header      cookie, size               ├─ size
+    ├─ run flags          one bit for a container    └─ bucket           one for each upper half of the positions
+    ├─ descriptive header key, cardinality - 1          ├─ key
+    ├─ offset header      where each container starts   └─ 32-bit bitmap
+    └─ containers
+       ├─ array container    lines of four values
+       ├─ bitset container   1024 words, each with the positions whose bits are set
+       └─ run container      number of runs, then start and length - 1 of each
+
+Names are those of the RoaringFormatSpec. Values and words give whole positions: the container's and the bucket's key added.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lakelens.codecs.bitmaps.roaring import (
+    BITMAP_BYTES,
+    COOKIE,
+    COOKIE_WITH_RUNS,
+    MAX_ARRAY,
+    MIN_BITMAP_BYTES,
+    decode_roaring32,
+    decode_roaring64,
+)
+from lakelens.codecs.bitmaps.roaring_container_spans import WHAT, Container, explain_containers
+from lakelens.codecs.span.reader import SpanReader, collect, flaw_if, group_items, tell_count
+from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.errors import Corrupt
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
+
+_PLAIN = COOKIE.to_bytes(4, "little")
+
+
+def explain_roaring32(data: Octets, start: int = 0, end: int | None = None, *, high: int = 0) -> Span:
+    """One 32-bit bitmap that fills `data[start:end]`; its value is the set of positions, as `decode_roaring32` gives it.
+
+    `high` is added to every position that the parts tell: the key of a 64-bit bitmap's bucket, shifted by 32 bits. Follows
+    the RoaringFormatSpec, "standard 32-bit".
+
+    >>> span = explain_roaring32(bytes.fromhex("3a3000000100000000000100100000000200 0300"))
+    >>> [leaf.value for leaf in span.leaves()], list(span.value)
+    ([12346, 1, 0, 1, 16, 2, 3], [2, 3])
+    """
+    end = len(data) if end is None else end
+
+    def decode() -> BitMap64:
+        return decode_roaring32(bytes(data[start:end]), base=start)
+
+    return Span(
+        start,
+        end,
+        "32-bit bitmap",
+        Late(decode),
+        "Roaring bitmap of 32-bit positions",
+        partial(_explain_bitmap32, data, start, end, high),
+        origin=start,
+    )
+
+
+def explain_roaring64(data: Octets, start: int = 0, end: int | None = None) -> Span:
+    """One 64-bit bitmap that fills `data[start:end]`; its value is the set of positions, as `decode_roaring64` gives it.
+
+    Follows the RoaringFormatSpec, "extension for 64-bit implementations".
+
+    >>> explain_roaring64(bytes(8)).children
+    (<Span 0..8 size = 0>,)
+    """
+    end = len(data) if end is None else end
+
+    def decode() -> BitMap64:
+        return decode_roaring64(bytes(data[start:end]), base=start)
+
+    return Span(
+        start,
+        end,
+        "64-bit bitmap",
+        Late(decode),
+        "Roaring bitmaps of 32-bit positions, one for each upper half",
+        partial(_explain_bitmap64, data, start, end),
+        origin=start,
+    )
+
+
+def measure_roaring32(data: Octets, start: int, end: int) -> int:
+    """The byte after a 32-bit bitmap that starts at `start`, from its headers alone. Raises `Corrupt`."""
+    plain = _measure_plain(data, start, end)
+    if plain is not None:
+        return plain
+    head = _read_head(data, start, end)
+    stop = head.body
+    for container in _find_containers(data, head, end):
+        stop = container.end
+    return stop
+
+
+def _measure_plain(data: Octets, start: int, end: int) -> int | None:
+    """The same for a whole bitmap without run containers, quickly: there may be millions of small ones; None for others."""
+    head = bytes(data[start : min(start + 8, end)])
+    if len(head) < 8 or head[:4] != _PLAIN:
+        return None
+    count = int.from_bytes(head[4:], "little")
+    if not count:
+        return start + 8
+    if count > 1 << 16 or 8 * count > end - start - 8:
+        return None
+    pairs = struct.unpack(f"<{2 * count}H", bytes(data[start + 8 : start + 8 + 4 * count]))
+    sizes = sum(2 * (less + 1) if less < MAX_ARRAY else BITMAP_BYTES for less in pairs[1::2])
+    stop = start + 8 + 8 * count + sizes
+    return stop if stop <= end else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The headers of a 32-bit bitmap: where each begins (`offsets` is None when left out), and what they say."""
+
+    start: int
+    count: int
+    flags: int | None
+    runs: bytes
+    pairs: int
+    offsets: int | None
+    body: int
+    keys: tuple[int, ...]
+    cardinalities: tuple[int, ...]
+
+
+def _read_head(data: Octets, start: int, end: int) -> _Head:
+    reader = SpanReader(data, start, end, WHAT)
+    cookie = int.from_bytes(reader.octets(4, "its cookie"), "little")
+    flags, runs = None, b""
+    if cookie & 0xFFFF == COOKIE_WITH_RUNS:
+        count, flags = (cookie >> 16) + 1, reader.at
+        runs = reader.octets((count + 7) // 8, "its run flags")
+    elif cookie == COOKIE:
+        count = int.from_bytes(reader.octets(4, "its container count"), "little")
+        if count > 1 << 16:
+            reader.fail("an impossible count of containers", start + 4, expected="at most 65536", seen=count)
+    else:
+        expected = f"cookie {COOKIE} or {COOKIE_WITH_RUNS}"
+        reader.fail("not a Roaring bitmap", start, expected=expected, seen=cookie)
+    pairs = reader.at
+    numbers = struct.unpack(f"<{2 * count}H", reader.octets(4 * count, "its container keys"))
+    offsets = None
+    if flags is None or count >= 4:
+        offsets = reader.take(4 * count, "its container offsets")
+    cardinalities = tuple(number + 1 for number in numbers[1::2])
+    return _Head(start, count, flags, runs, pairs, offsets, reader.at, numbers[::2], cardinalities)
+
+
+def _find_containers(data: Octets, head: _Head, end: int) -> Iterator[Container]:
+    """The containers one after the other, from their sizes. Raises `Corrupt` where one does not fit."""
+    reader = SpanReader(data, head.body, end, WHAT)
+    for number, (key, cardinality) in enumerate(zip(head.keys, head.cardinalities, strict=True)):
+        start = reader.at
+        if head.runs and head.runs[number // 8] >> number % 8 & 1:
+            kind = "run container"
+            count = int.from_bytes(reader.octets(2, "a run container"), "little")
+            reader.take(4 * count, "a run container")
+        elif cardinality <= MAX_ARRAY:
+            kind = "array container"
+            reader.take(2 * cardinality, "an array container")
+        else:
+            kind = "bitset container"
+            reader.take(BITMAP_BYTES, "a bitmap container")
+        yield Container(number, kind, start, reader.at, cardinality, key)
+
+
+def _explain_bitmap64(data: Octets, start: int, end: int) -> Iterator[Span]:
+    reader = SpanReader(data, start, end, WHAT)
+    size = reader.number("<q", "size", tell=lambda count: tell_count(count, "bucket"))
+    count, limit = size.value, reader.left // (4 + MIN_BITMAP_BYTES)
+    yield flaw_if(not 0 <= count <= limit, size, "an impossible count of bitmaps", expected=f"0 to {limit}")
+    if not 0 <= count <= limit:
+        return
+    # buckets tell their length only in their headers: each group begins where the one before it ended
+    step = 1024 if count > 1024 else 1
+    previous, first = -1, 0
+    while first < count and reader.left:
+        stop = min(first + step, count)
+        begin, before = reader.at, previous
+        previous = _skip_buckets(reader, stop - first, previous)
+        if step == 1:
+            yield from _explain_buckets(data, begin, reader.at, 1, before)
+        else:
+            children = partial(_explain_buckets, data, begin, reader.at, stop - first, before)
+            label, note = f"buckets {first} to {stop - 1}", f"{stop - first} of {count}"
+            yield Span(begin, reader.at, label, None, note, children)
+        first = stop
+    if first < count:
+        reader.fail(f"{WHAT} ends before its last bucket", end, expected=count, seen=first)
+    if reader.left:
+        reader.fail("bytes after the end of a Roaring bitmap", reader.at, seen=f"{reader.left} bytes")
+
+
+def _skip_buckets(reader: SpanReader, count: int, previous: int) -> int:
+    """Moves past buckets, to the end when one of them is damaged; gives the last key."""
+    for _ in range(count):
+        try:
+            previous = int.from_bytes(reader.octets(4, "a bitmap's key"), "little")
+            reader.at = measure_roaring32(reader.data, reader.at, reader.end)
+        except Corrupt:
+            reader.at = reader.end
+            break
+    return previous
+
+
+def _explain_buckets(data: Octets, start: int, end: int, count: int, previous: int) -> Iterator[Span]:
+    reader = SpanReader(data, start, end, WHAT)
+    for _ in range(count):
+        begin, before = reader.at, previous
+        previous = _skip_buckets(reader, 1, previous)
+        children = partial(_explain_bucket, data, begin, reader.at, before)
+        yield Span(begin, reader.at, "bucket", None, "the positions with one upper half", children)
+        if not reader.left:
+            break
+
+
+def _explain_bucket(data: Octets, start: int, end: int, previous: int) -> Iterator[Span]:
+    reader = SpanReader(data, start, end, WHAT)
+    key = reader.number("<I", "key", tell=lambda key: f"positions from {key << 32}")
+    yield flaw_if(key.value <= previous, key, "bitmap keys do not ascend", expected=f"more than {previous}")
+    yield explain_roaring32(data, reader.at, end, high=key.value << 32)
+
+
+def _explain_bitmap32(data: Octets, start: int, end: int, high: int) -> Iterator[Span]:
+    yield from _explain_cookie(data, start, end)
+    head = _read_head(data, start, end)
+    if head.flags is not None:
+        yield Span(head.flags, head.pairs, "run flags", head.runs, _tell_flags(head))
+    if head.count:
+        note = f"{tell_count(head.count, 'container')}, each key and cardinality - 1"
+        size = head.pairs + 4 * head.count
+        yield Span(head.pairs, size, "descriptive header", None, note, partial(_explain_pairs, head, high))
+        if head.offsets is not None:
+            note = "where each container starts, from the cookie on"
+            children = partial(_explain_offsets, data, head, end)
+            yield Span(size, head.body, "offset header", None, note, children)
+    containers, failure = collect(_find_containers(data, head, end))
+    if containers:
+        make = partial(explain_containers, data, containers, high)
+        children = partial(group_items, len(containers), lambda i: _place(containers, i), "containers", make)
+        yield Span(
+            head.body, containers[-1].end, "containers", None, tell_count(head.count, "container"), children
+        )
+    if failure is not None:
+        raise failure
+    if (stop := containers[-1].end if containers else head.body) < end:
+        raise Corrupt("bytes after the end of a Roaring bitmap", offset=stop, seen=f"{end - stop} bytes")
+
+
+def _place(containers: list[Container], number: int) -> int:
+    return containers[number].start if number < len(containers) else containers[-1].end
+
+
+def _explain_cookie(data: Octets, start: int, end: int) -> Iterator[Span]:
+    """The cookie header: with run containers the size is in its upper half."""
+    reader = SpanReader(data, start, end, WHAT)
+    cookie = int.from_bytes(reader.octets(4, "its cookie"), "little")
+    reader.at = start
+    if cookie & 0xFFFF == COOKIE_WITH_RUNS:
+        first = reader.number("<H", "cookie", "SERIAL_COOKIE, there are run containers")
+        second = reader.number("<H", "size - 1", tell=lambda size: tell_count(size + 1, "container"))
+    elif cookie == COOKIE:
+        first = reader.number("<I", "cookie", "SERIAL_COOKIE_NO_RUNCONTAINER")
+        second = reader.number("<I", "size", tell=lambda size: tell_count(size, "container"))
+        if second.value > 1 << 16:
+            second = flaw_if(True, second, "an impossible count of containers", expected="at most 65536")
+    else:
+        return
+    yield Span(start, reader.at, "cookie header", None, "", (first, second))
+
+
+def _tell_flags(head: _Head) -> str:
+    held = [str(i) for i in range(head.count) if head.runs[i // 8] >> i % 8 & 1]
+    names = ", ".join(held[:8]) + (f" and {len(held) - 8} more" if len(held) > 8 else "")
+    return f"one bit for each container, lowest first: run containers {names}" if held else "no run container"
+
+
+def _explain_pairs(head: _Head, high: int) -> Iterator[Span]:
+    return group_items(
+        head.count,
+        lambda i: head.pairs + 4 * i,
+        "containers",
+        partial(_explain_some_pairs, head, high),
+    )
+
+
+def _explain_some_pairs(head: _Head, high: int, first: int, stop: int) -> Iterator[Span]:
+    for i in range(first, stop):
+        at, key, cardinality = head.pairs + 4 * i, head.keys[i], head.cardinalities[i]
+        previous = head.keys[i - 1] if i else -1
+        leaf = Span(
+            at, at + 2, "key", key, f"uint16, little-endian: positions from {high + (key << 16)}", number=i
+        )
+        leaf = flaw_if(
+            key <= previous, leaf, "container keys do not ascend", expected=f"more than {previous}"
+        )
+        note = f"uint16, little-endian: {tell_count(cardinality, 'position')}"
+        held = Span(at + 2, at + 4, "cardinality - 1", cardinality - 1, note, number=i)
+        yield Span(
+            at, at + 4, f"container {i}", None, tell_count(cardinality, "position"), (leaf, held), number=i
+        )
+
+
+def _explain_offsets(data: Octets, head: _Head, end: int) -> Iterator[Span]:
+    assert head.offsets is not None
+    origin = head.offsets
+    # a container that does not fit is told where it lies, not here
+    starts = [container.start for container in collect(_find_containers(data, head, end))[0]]
+
+    def make(first: int, stop: int) -> Iterator[Span]:
+        for i in range(first, stop):
+            reader = SpanReader(data, origin + 4 * i, head.body, WHAT)
+            leaf = reader.number("<I", f"container {i}", tell=lambda o: f"byte {head.start + o}", number=i)
+            true = starts[i] - head.start if i < len(starts) else leaf.value
+            yield flaw_if(leaf.value != true, leaf, "a wrong container offset", expected=true)
+
+    return group_items(head.count, lambda i: origin + 4 * i, "containers", make)

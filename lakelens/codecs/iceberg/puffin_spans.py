@@ -1,0 +1,251 @@
+"""Puffin files with a name for every byte; `lakelens.codecs.iceberg.puffin` draws the layout.
+
+    puffin file
+    ├─ magic
+    ├─ blobs      in order of bytes, each explained by its type; bytes that the footer does not name are told
+    └─ footer     magic, payload (JSON), payload size, flags, magic
+
+Compressed blobs and payloads are one leaf as stored, whose `unpack` gives their content explained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from lakelens.codecs.bitmaps.deletion_vector_spans import explain_deletion_vector
+from lakelens.codecs.iceberg.puffin import (
+    COMPRESSED_PAYLOAD,
+    FOOTER_FRAME,
+    FOOTER_TAIL,
+    MAGIC,
+    MAX_PAYLOAD,
+    Blob,
+    PuffinFooter,
+    decode_footer,
+    decompress_blob,
+)
+from lakelens.codecs.iceberg.theta_sketch_spans import explain_theta_sketch
+from lakelens.codecs.kinds import explain
+from lakelens.codecs.span.reader import SpanReader, flaw, flaw_if, group_items, rebase, rename, tell_count
+from lakelens.codecs.span.span import Late, Octets, Span, tell_damage
+from lakelens.errors import Corrupt, LakeError, Unsupported
+
+MAX_UNPACKED = 256 * 2**20
+_WHAT = "a Puffin file"
+_BLOBS: dict[str, Callable[[Octets, int, int], Span]] = {
+    "deletion-vector-v1": partial(explain_deletion_vector, iceberg=True),
+    "apache-datasketches-theta-v1": explain_theta_sketch,
+}
+
+
+def explain_puffin(data: Octets, start: int = 0, end: int | None = None) -> Span:
+    """A Puffin file that fills `data[start:end]`; its value is the footer as `decode_footer` gives it.
+
+    Follows the Puffin specification (version 1). Blobs of types that are not known are told by their type, unexplained.
+
+    >>> payload = b'{"blobs": []}'
+    >>> frame = b"PFA1" + payload + len(payload).to_bytes(4, "little") + bytes(4) + b"PFA1"
+    >>> [child.label for child in explain_puffin(b"PFA1" + frame).children]
+    ['magic', 'footer']
+    """
+    end = len(data) if end is None else end
+    note = "Puffin, Iceberg's container for statistics and deletion vectors"
+    value, children = Late(partial(_decode, data, start, end)), partial(_explain_file, data, start, end)
+    return Span(start, end, "puffin file", value, note, children, origin=start)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A blob in the body, or bytes that no blob of the footer covers."""
+
+    start: int
+    end: int
+    blob: Blob | None
+
+
+def _decode(data: Octets, start: int, end: int) -> PuffinFooter:
+    """The footer, without reading the blobs."""
+    size = int.from_bytes(bytes(data[max(start, end - FOOTER_TAIL) : end])[:4], "little", signed=True)
+    tail = end - size - FOOTER_FRAME if 0 <= size <= end - start - FOOTER_FRAME - len(MAGIC) else start
+    magic = bytes(data[start : start + 4])
+    if magic != MAGIC:
+        raise _wrong_magic("not a Puffin file", start, magic)
+    return rebase(lambda: decode_footer(bytes(data[tail:end]), end - start), start)
+
+
+def _wrong_magic(message: str, at: int, seen: bytes) -> Corrupt:
+    return Corrupt(message, offset=at, expected=MAGIC.decode(), seen=seen.hex())
+
+
+def _explain_file(data: Octets, start: int, end: int) -> Iterator[Span]:
+    reader = SpanReader(data, start, end, _WHAT)
+    smallest = len(MAGIC) + FOOTER_FRAME
+    if end - start < smallest:
+        message = "too short for a Puffin file"
+        reader.fail(message, start, expected=f"at least {smallest} bytes", seen=f"{end - start} bytes")
+    yield _read_magic(reader, "not a Puffin file")
+    size = int.from_bytes(bytes(data[end - FOOTER_TAIL : end - FOOTER_TAIL + 4]), "little", signed=True)
+    if not 0 <= size <= end - start - smallest:
+        # without a length nothing tells where the footer begins
+        where = end - FOOTER_TAIL
+        if reader.at < where:
+            yield Span(reader.at, where, "blobs and footer", None, "not found", role="unexplained")
+        reader.at = where
+        yield Span(where, end, "footer", None, "", list(_read_tail(reader, end - start - smallest)))
+        return
+    body, footer = reader.at, end - FOOTER_FRAME - size
+    try:
+        decoded, failure = _decode_anyway(data, start, end), None
+    except LakeError as error:
+        decoded, failure = None, error
+    if body < footer or (decoded is not None and decoded.blobs):
+        yield _explain_body(data, start, body, footer, decoded)
+    children = partial(_explain_footer, data, footer, end, size, failure)
+    yield Span(footer, end, "footer", None, "what the blobs are and where they lie", children)
+
+
+def _decode_anyway(data: Octets, start: int, end: int) -> PuffinFooter:
+    """The footer of a file whose first magic may be wrong: that is told by its own leaf."""
+    size = int.from_bytes(bytes(data[end - FOOTER_TAIL : end - FOOTER_TAIL + 4]), "little", signed=True)
+    tail = bytes(data[end - FOOTER_FRAME - size : end])
+    return rebase(lambda: decode_footer(tail, end - start), start)
+
+
+def _read_magic(reader: SpanReader, message: str) -> Span:
+    at = reader.at
+    magic = reader.octets(4, "a magic")
+    leaf = Span(at, reader.at, "magic", magic, "PFA1: Puffin, format version 1")
+    return leaf if magic == MAGIC else flaw(leaf, _wrong_magic(message, at, magic))
+
+
+def _read_tail(reader: SpanReader, limit: int) -> Iterator[Span]:
+    """The last three parts of the footer, which have one length in every file."""
+    size = reader.number("<i", "payload size", "bytes as stored")
+    message = "a footer payload size that does not fit the file"
+    yield flaw_if(not 0 <= size.value <= limit, size, message, expected=f"0 to {limit}")
+    flags = reader.number("<I", "flags", tell=_name_flags)
+    reserved = flags.value & ~COMPRESSED_PAYLOAD
+    yield flaw(flags, Unsupported(f"Puffin footer flags {flags.value:#x}")) if reserved else flags
+    yield _read_magic(reader, "the file does not end as a Puffin file")
+
+
+def _name_flags(flags: int) -> str:
+    return (
+        "bit 0 set, the payload is compressed" if flags & 1 else "bit 0 clear, the payload is not compressed"
+    )
+
+
+def _explain_footer(
+    data: Octets, start: int, end: int, size: int, failure: LakeError | None
+) -> Iterator[Span]:
+    reader = SpanReader(data, start, end, _WHAT)
+    yield _read_magic(reader, "no magic before the footer's payload")
+    payload = reader.take(size, "the payload")
+    stop, last = reader.at, SpanReader(data, reader.at, end, _WHAT)
+    flags = int.from_bytes(bytes(data[end - 8 : end - 4]), "little")
+    if flags & COMPRESSED_PAYLOAD:
+        unpack = partial(_unpack, data, payload, stop, "lz4", MAX_PAYLOAD, _explain_document)
+        yield Span(payload, stop, "payload", None, "JSON as one LZ4 frame", unpacked=unpack)
+    else:
+        yield rename(explain(data, "json", payload, stop), "payload", "JSON")
+    # a wrong magic, size or flag is told by its own leaf; what is wrong in the document, after it
+    if isinstance(failure, Corrupt) and (failure.json_path is not None or failure.offset == payload):
+        error = Corrupt(
+            failure.message,
+            offset=payload,
+            json_path=failure.json_path,
+            expected=failure.expected,
+            seen=failure.seen,
+        )
+        yield tell_damage(stop, stop, error)
+    yield from _read_tail(last, size)
+
+
+def _explain_document(data: Octets, start: int, end: int) -> Span:
+    return explain(data, "json", start, end)
+
+
+def _unpack(
+    data: Octets,
+    start: int,
+    end: int,
+    codec: str,
+    limit: int,
+    explain_content: Callable[[Octets, int, int], Span],
+) -> tuple[bytes, Span]:
+    """The content of a compressed blob or payload, and its tree. Raises `Corrupt`."""
+    stored = bytes(data[start:end])
+    content = rebase(lambda: decompress_blob(stored, codec, limit=limit), start)
+    return content, explain_content(content, 0, len(content))
+
+
+def _explain_body(data: Octets, start: int, body: int, end: int, footer: PuffinFooter | None) -> Span:
+    if footer is None:
+        return Span(body, end, "blobs", None, "the footer that tells them is damaged", role="unexplained")
+    children = partial(_explain_blobs, data, start, body, end, footer)
+    return Span(body, end, "blobs", None, tell_count(len(footer.blobs), "blob"), children)
+
+
+def _explain_blobs(data: Octets, start: int, body: int, end: int, footer: PuffinFooter) -> Iterator[Span]:
+    pieces, failure = _cut_body(start, body, end, footer)
+
+    def make(first: int, stop: int) -> Iterator[Span]:
+        for piece in pieces[first:stop]:
+            yield _explain_piece(data, piece)
+
+    if pieces:
+        last = pieces[-1].end
+        starts = [piece.start for piece in pieces]
+        yield from group_items(len(pieces), lambda i: starts[i] if i < len(starts) else last, "blobs", make)
+    if failure is not None:
+        raise failure
+
+
+def _cut_body(start: int, body: int, end: int, footer: PuffinFooter) -> tuple[list[_Piece], Corrupt | None]:
+    """The blobs by offset with the gaps between them, up to the first that overlaps another."""
+    pieces: list[_Piece] = []
+    at = body
+    for blob in sorted(footer.blobs, key=lambda blob: (blob.offset, blob.length)):
+        begin, stop = start + blob.offset, start + blob.offset + blob.length
+        if begin < at:
+            seen = f"{begin} to {stop}"
+            return pieces, Corrupt("a blob overlaps another", offset=at, expected=f"from {at}", seen=seen)
+        if at < begin:
+            pieces.append(_Piece(at, begin, None))
+        pieces.append(_Piece(begin, stop, blob))
+        at = stop
+    if at < end:
+        pieces.append(_Piece(at, end, None))
+    return pieces, None
+
+
+def _explain_piece(data: Octets, piece: _Piece) -> Span:
+    start, end, blob = piece.start, piece.end, piece.blob
+    if blob is None:
+        note = "no blob of the footer lies here"
+        return Span(start, end, "unreferenced", None, note, role="unexplained")
+    note, explain_content = _describe(blob), _BLOBS.get(blob.type, partial(_tell_unknown, blob.type))
+    if blob.compression_codec is None:
+        return rename(explain_content(data, start, end), blob.type, note)
+    packed = f"{note}; one {blob.compression_codec} frame"
+    if blob.compression_codec not in ("lz4", "zstd"):
+        return Span(start, end, blob.type, None, f"{packed}, which is not read", role="unexplained")
+    unpack = partial(_unpack, data, start, end, blob.compression_codec, MAX_UNPACKED, explain_content)
+    return Span(start, end, blob.type, None, packed, unpacked=unpack)
+
+
+def _tell_unknown(kind: str, data: Octets, start: int, end: int) -> Span:
+    return Span(start, end, kind, None, "a type of blob that is not known", role="unexplained")
+
+
+def _describe(blob: Blob) -> str:
+    """What the footer says of a blob, in words."""
+    parts = [f"fields {', '.join(map(str, blob.fields))}"] if blob.fields else []
+    if blob.snapshot_id is not None and blob.snapshot_id != -1:
+        parts.append(f"snapshot {blob.snapshot_id}")
+    if blob.sequence_number is not None and blob.sequence_number != -1:
+        parts.append(f"sequence number {blob.sequence_number}")
+    parts.extend(f"{key} {value}" for key, value in blob.properties.items())
+    return "; ".join(parts)

@@ -1,0 +1,1 @@
+"""Paimon's index files: file indexes beside data files, and global indexes of whole tables."""

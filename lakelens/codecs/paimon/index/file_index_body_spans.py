@@ -1,0 +1,272 @@
+"""The indexes in a Paimon file index with a name for every byte.
+
+    bloom-filter   number of hash functions i32 | bit set
+    bitmap         version u8 | rows i32 | distinct values i32 | has null | null offset i32 (when there are nulls)
+                   version 1: per value: value | offset i32
+                   version 2: null length i32 (when there are nulls) | block count i32
+                              per block: first value | offset i32
+                              bitmaps offset i32
+                              per block: entry count i32, per entry: value | offset i32 | length i32
+                   Roaring bitmaps; a negative offset -1 - p stands for the single row p
+    bsi            version u8 | rows i32 | has positive | slices | has negative | slices
+    slices         version u8 | min i64 | max i64 | rows with a value: Roaring | slice count i32 | Roaring bitmaps
+    range-bitmap   `lakelens.codecs.paimon.index.range_bitmap_spans`
+
+Everything but the Roaring bitmaps is big-endian. Values are i32 length + UTF-8 for texts and of fixed width for others: the
+type of the column must be known to tell them apart. Follows "File Index" of Paimon's specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from lakelens.codecs.bitmaps.roaring_spans import explain_roaring32, measure_roaring32
+from lakelens.codecs.paimon.index.keys import KeyLayout, choose_layout, read_key
+from lakelens.codecs.paimon.index.range_bitmap_spans import explain_range_bitmap
+from lakelens.codecs.paimon.types import TypeLike
+from lakelens.codecs.span.reader import SpanReader, collect, group_items, rename, tell_count
+from lakelens.codecs.span.span import Octets, Span
+
+_LARGEST_BIT_SET = 1 << 24
+_MAX_VALUES = 1 << 20
+_MAX_SLICES = 64
+
+
+def explain_index_body(
+    data: Octets, start: int, end: int, kind: str, column: str, type_: TypeLike | None, number: int
+) -> Span:
+    """One index of a file index, by its type; types that are not known are told, unexplained."""
+    note = f"index of column {column}"
+    explain = _BODIES.get(kind)
+    if explain is None:
+        note += ", of a type that is not known"
+        return Span(start, end, kind, None, note, role="unexplained", number=number)
+    reader = SpanReader(data, start, end, f"a {kind} index")
+    children = partial(_explain_anew, explain, reader, choose_layout(type_))
+    return Span(start, end, kind, None, note, children, number=number, origin=start)
+
+
+def _explain_anew(explain: _Explain, reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
+    return explain(SpanReader(reader.data, reader.at, reader.end, reader.what), layout)
+
+
+_Explain = Callable[[SpanReader, KeyLayout | None], Iterator[Span]]
+
+
+def _explain_bloom_filter(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
+    yield reader.number(">i", "number of hash functions")
+    size = reader.left
+    if not size:
+        return
+    note = f"{8 * size} bits"
+    if size <= _LARGEST_BIT_SET:
+        ones = int.from_bytes(bytes(reader.data[reader.at : reader.end]), "big").bit_count()
+        note += f", {ones} of them set"
+    at = reader.take(size, "its bits")
+    yield Span(at, reader.at, "bit set", None, note)
+
+
+@dataclass(frozen=True, slots=True)
+class _Dictionary:
+    """The entries of a bitmap index: where each begins, and the offsets of the bitmaps that they name."""
+
+    places: list[int]
+    offsets: list[int]
+
+
+def _explain_bitmap(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
+    start = reader.at
+    version = reader.number(">b", "version")
+    rows = reader.number(">i", "row count")
+    values = reader.number(">i", "distinct values", "nulls not counted")
+    nulls = reader.number(">?", "has null")
+    head = [version, rows, values, nulls]
+    null_offset = -1
+    if nulls.value:
+        head.append(reader.number(">i", "null offset", tell=_tell_offset))
+        null_offset = head[-1].value
+        if version.value == 2:
+            head.append(reader.number(">i", "null bitmap length"))
+    yield Span(start, reader.at, "head", None, "", head)
+    if version.value not in (1, 2):
+        yield reader.rest("dictionary and bitmaps", f"of version {version.value}, which is not known")
+    elif layout is None:
+        yield reader.rest("dictionary and bitmaps", "not told apart without the type of the column")
+    elif not 0 <= values.value <= reader.left // 5:
+        message, expected = "an impossible count of values", f"0 to {reader.left // 5}"
+        reader.fail(message, values.start, expected=expected, seen=values.value)
+    elif values.value > _MAX_VALUES:
+        yield reader.rest("dictionary and bitmaps", f"more than {_MAX_VALUES} values are not listed")
+    else:
+        explain = _explain_entries if version.value == 1 else _explain_blocks
+        offsets = [null_offset]
+        yield from explain(reader, layout, values.value, offsets)
+        yield from _explain_bitmaps(reader, sorted({offset for offset in offsets if offset >= 0}))
+
+
+def _tell_offset(offset: int) -> str:
+    return f"the single row {-1 - offset}" if offset < 0 else "a bitmap"
+
+
+def _explain_entries(reader: SpanReader, layout: KeyLayout, count: int, offsets: list[int]) -> Iterator[Span]:
+    """The dictionary of version 1; the offsets of its bitmaps are added to `offsets`."""
+    yield from _explain_dictionary(reader, layout, count, 0, offsets, "dictionary")
+
+
+def _explain_dictionary(
+    reader: SpanReader, layout: KeyLayout, count: int, more: int, offsets: list[int], label: str
+) -> Iterator[Span]:
+    """So many values with an offset and `more` numbers each, which moves the reader past them."""
+    start = reader.at
+    places = []
+    for _ in range(count):
+        places.append(reader.at)
+        read_key(reader, layout, "value")
+        offsets.append(reader.number(">i", "offset").value)
+        reader.take(4 * more, "an entry")
+    places.append(reader.at)
+
+    def make(first: int, stop: int) -> Iterator[Span]:
+        for i in range(first, stop):
+            inner = SpanReader(reader.data, places[i], places[i + 1], reader.what)
+            key = read_key(inner, layout, "value")
+            parts = [key, inner.number(">i", "offset", tell=_tell_offset)]
+            if more:
+                parts.append(inner.number(">i", "length", tell=lambda n: "" if n >= 0 else "no bitmap"))
+            yield Span(places[i], places[i + 1], f"value {i}", key.value, "", parts)
+
+    if count:
+        children = partial(group_items, count, places.__getitem__, "values", make)
+        yield Span(start, reader.at, label, None, tell_count(count, "value"), children)
+
+
+def _explain_blocks(reader: SpanReader, layout: KeyLayout, count: int, offsets: list[int]) -> Iterator[Span]:
+    """The two levels of version 2: the first value of each block, then the blocks."""
+    blocks = reader.number(">i", "index block count")
+    yield blocks
+    limit = min(count, reader.left // 5)
+    if not 0 <= blocks.value <= limit:
+        message = "an impossible count of index blocks"
+        reader.fail(message, blocks.start, expected=f"0 to {limit}", seen=blocks.value)
+    yield from _explain_firsts(reader, layout, blocks.value)
+    body = reader.number(">i", "bitmaps offset", "where the bitmaps start, from the first block on")
+    yield body
+    first = reader.at
+    for i in range(blocks.value):
+        at = reader.at
+        entries = reader.number(">i", "entry count")
+        if not 0 <= entries.value <= min(count, reader.left // 9):
+            reader.fail("an impossible count of values", at, expected=f"0 to {count}", seen=entries.value)
+        inside = list(_explain_dictionary(reader, layout, entries.value, 1, offsets, "entries"))
+        yield Span(at, reader.at, f"index block {i}", None, "", [entries, *inside])
+    if reader.at - first != body.value:
+        reader.fail(
+            "the bitmaps do not start after the blocks",
+            reader.at,
+            expected=body.value,
+            seen=reader.at - first,
+        )
+
+
+def _explain_firsts(reader: SpanReader, layout: KeyLayout, count: int) -> Iterator[Span]:
+    """The first value of each block and where the block starts."""
+    start, places = reader.at, []
+    for _ in range(count):
+        places.append(reader.at)
+        read_key(reader, layout, "first value")
+        reader.take(4, "a block's offset")
+    places.append(reader.at)
+
+    def make(first: int, stop: int) -> Iterator[Span]:
+        for i in range(first, stop):
+            inner = SpanReader(reader.data, places[i], places[i + 1], reader.what)
+            key = read_key(inner, layout, "first value")
+            offset = inner.number(">i", "offset", "from the first block on")
+            yield Span(places[i], places[i + 1], f"block {i}", key.value, "", [key, offset])
+
+    if count:
+        children = partial(group_items, count, places.__getitem__, "blocks", make)
+        yield Span(start, reader.at, "blocks", None, "the first value of each, and where it starts", children)
+
+
+def _explain_bitmaps(reader: SpanReader, offsets: list[int]) -> Iterator[Span]:
+    """The bitmaps after the dictionary, each up to the next."""
+    base, end = reader.at, reader.end
+    inside = [offset for offset in offsets if base + offset < end]
+
+    def make(first: int, stop: int) -> Iterator[Span]:
+        for i in range(first, stop):
+            after = base + inside[i + 1] if i + 1 < len(inside) else end
+            yield rename(
+                explain_roaring32(reader.data, base + inside[i], after), "bitmap", "rows with one value"
+            )
+
+    if inside:
+        if inside[0]:
+            yield Span(base, base + inside[0], "unreferenced", None, "no value names it", role="unexplained")
+        place = [base + offset for offset in inside] + [end]
+        children = partial(group_items, len(inside), place.__getitem__, "bitmaps", make)
+        yield Span(place[0], end, "bitmaps", None, tell_count(len(inside), "bitmap"), children)
+        reader.at = end
+    if len(inside) < len(offsets):
+        missing = offsets[len(inside)]
+        reader.fail("a bitmap outside its index", end, expected=f"0 to {end - base}", seen=missing)
+    if reader.left:
+        yield reader.rest("unreferenced", "no value names it")
+
+
+def _explain_bsi(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
+    version = reader.number(">b", "version")
+    yield version
+    yield reader.number(">i", "row count")
+    for sign in ("positive", "negative"):
+        held = reader.number(">?", f"has {sign}")
+        yield held
+        if held.value:
+            yield from _explain_slices(reader, sign)
+
+
+def _explain_slices(reader: SpanReader, sign: str) -> Iterator[Span]:
+    """A bit-sliced index of the values of one sign: one bitmap for each bit of the values."""
+    start = reader.at
+    parts, failure = collect(_read_slices(reader))
+    if parts:
+        yield Span(
+            start, parts[-1].end, f"{sign} values", None, "their amounts, one bitmap for each bit", parts
+        )
+    if failure is not None:
+        raise failure
+
+
+def _read_slices(reader: SpanReader) -> Iterator[Span]:
+    yield reader.number(">b", "version")
+    yield reader.number(">q", "min")
+    yield reader.number(">q", "max")
+    yield _read_bitmap(reader, "existence bitmap", "rows with a value of this sign")
+    count = reader.number(">i", "slice count")
+    yield count
+    if not 0 <= count.value <= _MAX_SLICES:
+        message = "an impossible count of slices"
+        reader.fail(message, count.start, expected=f"0 to {_MAX_SLICES}", seen=count.value)
+    for i in range(count.value):
+        yield _read_bitmap(reader, f"slice {i}", f"rows whose value has bit {i} set")
+
+
+def _read_bitmap(reader: SpanReader, label: str, note: str) -> Span:
+    stop = measure_roaring32(reader.data, reader.at, reader.end)
+    at, reader.at = reader.at, stop
+    return rename(explain_roaring32(reader.data, at, stop), label, note)
+
+
+def _explain_range_bitmap(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
+    return explain_range_bitmap(reader, layout)
+
+
+_BODIES: dict[str, _Explain] = {
+    "bloom-filter": _explain_bloom_filter,
+    "bitmap": _explain_bitmap,
+    "bsi": _explain_bsi,
+    "range-bitmap": _explain_range_bitmap,
+}

@@ -1,0 +1,249 @@
+"""SQL spellings of Paimon types: a lexer and a recursive-descent parser with character positions.
+
+Grammar, after the "Schema" page of the Paimon table specification and the engine's own parser::
+
+    type   = root [NOT NULL | NULL] { (ARRAY | MULTISET) [NOT NULL | NULL] }
+    root   = NAME [ "(" args ")" ] [ (WITH [LOCAL] | WITHOUT) TIME ZONE ]
+           | (ARRAY | MULTISET) "<" type ">"  |  MAP "<" type "," type ">"  |  VECTOR "<" type "," n ">"
+           | ROW "<" [ field { "," field } ] ">"          also ROW "(" ... ")"
+    field  = name type [ [COMMENT] 'text' ] [ DEFAULT word ]
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from lakelens.codecs.paimon.types import MAX_DEPTH, MAX_LENGTH, PaimonField, PaimonType
+from lakelens.errors import Corrupt, Unsupported
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<quoted>`(?:[^`]|``)*`)|(?P<text>'(?:[^']|'')*')|(?P<mark>[<>(),])|(?P<word>[^\s<>(),'`]+))"
+)
+_SYNONYMS = {"INTEGER": "INT", "NUMERIC": "DECIMAL", "DEC": "DECIMAL"}
+_PLAIN = {"BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE", "VARIANT", "BLOB"}
+_SIZED = {"CHAR", "VARCHAR", "BINARY", "VARBINARY"}
+_LONGEST = {"STRING": "VARCHAR", "BYTES": "VARBINARY"}
+_DEFAULT_CRS = "OGC:CRS84"
+_DEFAULT_ALGORITHM = "SPHERICAL"
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    offset: int
+
+
+def parse_sql_type(text: str) -> PaimonType:
+    """Give the type that one SQL type string spells; `Corrupt` names the character that is wrong.
+
+    >>> print(parse_sql_type("ROW<a INT NOT NULL, b STRING>"))
+    ROW<`a` INT NOT NULL, `b` STRING>
+    """
+    parser = _Parser(text)
+    type_ = parser.parse_type(0)
+    parser.expect_end()
+    return type_
+
+
+def _split_tokens(text: str) -> list[_Token]:
+    tokens, end = [], len(text.rstrip())
+    position = 0
+    while position < end:
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise Corrupt("unreadable type", offset=position, seen=text)
+        kind = match.lastgroup or "word"
+        tokens.append(_Token(kind, match.group(kind), match.start(kind)))
+        position = match.end()
+    return tokens
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = _split_tokens(text)
+        self.index = 0
+
+    # -- tokens
+
+    def peek(self) -> _Token:
+        return self.tokens[self.index] if self.index < len(self.tokens) else _Token("end", "", len(self.text))
+
+    def take(self) -> _Token:
+        token = self.peek()
+        self.index += 1
+        return token
+
+    def fail(self, expected: str, token: _Token | None = None) -> Corrupt:
+        token = token or self.peek()
+        seen = f"{token.text or 'the end'} in {self.text!r}"
+        return Corrupt("unreadable type", offset=token.offset, expected=expected, seen=seen)
+
+    def expect_mark(self, *marks: str) -> str:
+        token = self.take()
+        if token.kind != "mark" or token.text not in marks:
+            raise self.fail(" or ".join(marks), token)
+        return token.text
+
+    def accept_mark(self, mark: str) -> bool:
+        if self.peek().kind == "mark" and self.peek().text == mark:
+            self.index += 1
+            return True
+        return False
+
+    def accept_words(self, *words: str) -> bool:
+        ahead = self.tokens[self.index : self.index + len(words)]
+        if len(ahead) < len(words) or any(
+            t.kind != "word" or t.text.upper() != w for t, w in zip(ahead, words, strict=True)
+        ):
+            return False
+        self.index += len(words)
+        return True
+
+    def expect_end(self) -> None:
+        if self.peek().kind != "end":
+            raise self.fail("the end")
+
+    def expect_number(self, low: int, high: int, meaning: str) -> int:
+        token = self.take()
+        if (
+            token.kind != "word"
+            or not re.fullmatch(r"[0-9]{1,10}", token.text)
+            or not low <= int(token.text) <= high
+        ):
+            raise self.fail(f"{meaning} between {low} and {high}", token)
+        return int(token.text)
+
+    # -- types
+
+    def parse_type(self, depth: int) -> PaimonType:
+        if depth > MAX_DEPTH:
+            raise self.fail(f"at most {MAX_DEPTH} levels of nesting")
+        type_ = self.parse_nullability(self.parse_root(depth))
+        wraps = 0
+        while self.peek().kind == "word" and self.peek().text.upper() in ("ARRAY", "MULTISET"):
+            wraps += 1
+            if depth + wraps > MAX_DEPTH:
+                raise self.fail(f"at most {MAX_DEPTH} levels of nesting")
+            type_ = self.parse_nullability(PaimonType(self.take().text.upper(), element=type_))
+        return type_
+
+    def parse_nullability(self, type_: PaimonType) -> PaimonType:
+        if self.accept_words("NOT", "NULL"):
+            return replace(type_, nullable=False)
+        self.accept_words("NULL")
+        return type_
+
+    def parse_root(self, depth: int) -> PaimonType:
+        token = self.take()
+        if token.kind != "word":
+            raise self.fail("a type name", token)
+        name = token.text.upper()
+        name = _SYNONYMS.get(name, name)
+        if name in _PLAIN:
+            if name == "DOUBLE":
+                self.accept_words("PRECISION")
+            return PaimonType(name)
+        if name in _SIZED:
+            return PaimonType(name, length=self.parse_argument(1, MAX_LENGTH, 1, "a length"))
+        if name in _LONGEST:
+            return PaimonType(_LONGEST[name], length=MAX_LENGTH)
+        match name:
+            case "DECIMAL":
+                return self.parse_decimal()
+            case "TIME" | "TIMESTAMP" | "TIMESTAMP_LTZ":
+                return self.parse_temporal(name)
+            case "GEOMETRY" | "GEOGRAPHY":
+                return self.parse_spatial(name)
+            case "ARRAY" | "MULTISET" | "MAP" | "VECTOR" | "ROW":
+                return self.parse_nested(name, depth)
+        hint = "a newer lakelens, if this is a type of a newer Paimon"
+        raise Unsupported(
+            f"unknown Paimon type {token.text} at character {token.offset} of {self.text!r}", hint=hint
+        )
+
+    def parse_argument(self, low: int, high: int, default: int, meaning: str) -> int:
+        if not self.accept_mark("("):
+            return default
+        number = self.expect_number(low, high, meaning)
+        self.expect_mark(")")
+        return number
+
+    def parse_decimal(self) -> PaimonType:
+        precision, scale = 10, 0
+        if self.accept_mark("("):
+            precision = self.expect_number(1, 38, "a precision")
+            if self.accept_mark(","):
+                scale = self.expect_number(0, precision, "a scale")
+            self.expect_mark(")")
+        return PaimonType("DECIMAL", precision=precision, scale=scale)
+
+    def parse_temporal(self, name: str) -> PaimonType:
+        precision = self.parse_argument(0, 9, 0 if name == "TIME" else 6, "a precision")
+        if name == "TIMESTAMP" and self.accept_words("WITH", "LOCAL", "TIME", "ZONE"):
+            name = "TIMESTAMP_LTZ"
+        elif name in ("TIME", "TIMESTAMP"):
+            self.accept_words("WITHOUT", "TIME", "ZONE")
+        return PaimonType(name, precision=precision)
+
+    def parse_spatial(self, name: str) -> PaimonType:
+        arguments: list[str] = []
+        if self.accept_mark("("):
+            while True:
+                token = self.take()
+                if token.kind not in ("word", "text"):
+                    raise self.fail("a coordinate reference system", token)
+                arguments.append(token.text[1:-1].replace("''", "'") if token.kind == "text" else token.text)
+                if self.expect_mark(",", ")") == ")":
+                    break
+        if len(arguments) > (1 if name == "GEOMETRY" else 2):
+            raise self.fail(f"fewer arguments of {name}")
+        crs, algorithm = [*arguments, *[_DEFAULT_CRS, _DEFAULT_ALGORITHM][len(arguments) :]][:2]
+        return PaimonType(name, crs=crs, algorithm=algorithm if name == "GEOGRAPHY" else None)
+
+    def parse_nested(self, name: str, depth: int) -> PaimonType:
+        if name == "ROW":
+            return PaimonType("ROW", fields=self.parse_fields(depth + 1))
+        self.expect_mark("<")
+        element = self.parse_type(depth + 1)
+        if name == "MAP":
+            self.expect_mark(",")
+            type_ = PaimonType("MAP", key=element, value=self.parse_type(depth + 1))
+        elif name == "VECTOR":
+            self.expect_mark(",")
+            type_ = PaimonType(
+                "VECTOR", element=element, length=self.expect_number(1, MAX_LENGTH, "a length")
+            )
+        else:
+            type_ = PaimonType(name, element=element)
+        self.expect_mark(">")
+        return type_
+
+    def parse_fields(self, depth: int) -> tuple[PaimonField, ...]:
+        close = {"<": ">", "(": ")"}[self.expect_mark("<", "(")]
+        fields: list[PaimonField] = []
+        if self.accept_mark(close):
+            return ()
+        while True:
+            fields.append(self.parse_field(len(fields), depth))
+            if self.expect_mark(",", close) == close:
+                return tuple(fields)
+
+    def parse_field(self, position: int, depth: int) -> PaimonField:
+        token = self.take()
+        if token.kind not in ("word", "quoted"):
+            raise self.fail("a field name", token)
+        name = token.text[1:-1].replace("``", "`") if token.kind == "quoted" else token.text
+        type_ = self.parse_type(depth)
+        description = default = None
+        commented = self.accept_words("COMMENT")
+        if commented or self.peek().kind == "text":
+            text = self.take()
+            if text.kind != "text":
+                raise self.fail("a comment in single quotes", text)
+            description = text.text[1:-1].replace("''", "'")
+        if self.accept_words("DEFAULT"):
+            default = self.take().text
+        return PaimonField(position, name, type_, description, default)

@@ -1,0 +1,317 @@
+"""Parquet footers as plain facts: what a file says of its rows, row groups and columns.
+
+    PAR1 | column chunks … | page indexes, bloom filters | FileMetaData (Thrift compact) | its length i32 LE | PAR1
+
+Follows the Apache Parquet format ("File format", "Metadata"). The footer is decoded here and not by pyarrow, whose
+accessors end the whole process on some damaged footers; rows and the Arrow schema are pyarrow's. Refused: encrypted
+footers and columns with `Unsupported`, everything else that is not the layout above with `Corrupt`.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from operator import itemgetter
+from typing import IO, TYPE_CHECKING, Any
+from uuid import UUID
+
+from lakelens.codecs.parquet.structure import (
+    ColumnChunk,
+    RowGroup,
+    SchemaLeaf,
+    StructReader,
+    decode_key_values,
+    decode_leaves,
+    decode_row_groups,
+)
+from lakelens.codecs.parquet.thrift import decode_struct
+from lakelens.errors import Corrupt, Unsupported
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MAGIC = b"PAR1"
+ENCRYPTED_MAGIC = b"PARE"
+#: Head magic, footer length, tail magic.
+MIN_SIZE = 12
+MAX_FOOTER = 256 << 20  # no engine comes near; what claims more is not read into memory
+_BATCH_ROWS = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetColumn:
+    """One leaf column over the whole file: its schema, and its chunks added up.
+
+    `min` and `max` are None unless every row group that has values has them; `null_count` None unless all know it.
+    """
+
+    path: str
+    physical_type: str
+    logical_type: str | None
+    field_id: int | None
+    max_definition_level: int
+    max_repetition_level: int
+    compression: tuple[str, ...]
+    encodings: tuple[str, ...]
+    num_values: int
+    compressed_size: int
+    uncompressed_size: int
+    null_count: int | None
+    min: Any
+    max: Any
+
+
+@dataclass(frozen=True)
+class ParquetFooter:
+    """The footer of a Parquet file; `serialized_size` is its length in bytes. `row_groups` and `columns` are made on demand.
+
+    `key_values` holds the file's own metadata: text where it is UTF-8, bytes elsewhere. `structure` is the footer as it is
+    stored: the `FileMetaData` of the format by field id, every unknown field kept.
+    """
+
+    num_rows: int
+    num_row_groups: int
+    num_columns: int
+    created_by: str | None
+    format_version: str
+    serialized_size: int
+    key_values: Mapping[str, str | bytes]
+    structure: Mapping[int, Any] = field(repr=False, compare=False)
+    leaves: tuple[SchemaLeaf, ...] = field(repr=False)
+    path: str | None = field(default=None, compare=False)
+    stored: bytes = field(default=b"", repr=False, compare=False)
+    format: str = "parquet"
+
+    @cached_property
+    def row_groups(self) -> tuple[RowGroup, ...]:
+        """Every row group with its column chunks."""
+        return decode_row_groups(self.structure, self.leaves, self.path)
+
+    @cached_property
+    def columns(self) -> tuple[ParquetColumn, ...]:
+        """Every leaf column in schema order, its chunks added up."""
+        return tuple(self._column(i, leaf) for i, leaf in enumerate(self.leaves))
+
+    @cached_property
+    def schema_arrow(self) -> pa.Schema:
+        """The schema as Arrow reads it; fields carry `PARQUET:field_id` where the file has ids."""
+        with _naming_the_place(self.path):
+            return self._open().schema_arrow
+
+    def _open(self) -> Any:
+        import pyarrow.parquet as pq
+
+        framed = MAGIC + self.stored + struct.pack("<I", len(self.stored)) + MAGIC  # a file of a footer alone
+        return pq.ParquetFile(io.BytesIO(framed))
+
+    def _column(self, index: int, leaf: SchemaLeaf) -> ParquetColumn:
+        chunks = [group.columns[index] for group in self.row_groups]
+        nulls = [chunk.null_count for chunk in chunks]
+        low, high = _bounds([c for c in chunks if c.null_count is None or c.null_count < c.num_values])
+        return ParquetColumn(
+            path=leaf.path,
+            physical_type=leaf.physical_type,
+            logical_type=leaf.logical_type,
+            field_id=leaf.field_id,
+            max_definition_level=leaf.max_definition_level,
+            max_repetition_level=leaf.max_repetition_level,
+            compression=_distinct(chunk.compression for chunk in chunks),
+            encodings=_distinct(encoding for chunk in chunks for encoding in chunk.encodings),
+            num_values=sum(chunk.num_values for chunk in chunks),
+            compressed_size=sum(chunk.compressed_size for chunk in chunks),
+            uncompressed_size=sum(chunk.uncompressed_size for chunk in chunks),
+            null_count=None if None in nulls else sum(count or 0 for count in nulls),
+            min=low,
+            max=high,
+        )
+
+
+def decode_footer(file: IO[bytes], path: str | None = None) -> ParquetFooter:
+    """The footer of the Parquet file that a seekable binary file object holds; reads the head's magic and the end.
+
+    `path` only names the file in errors. Follows the Parquet format's "Metadata". Raises `Corrupt` with the offset for
+    what is not Parquet or is cut, `Unsupported` for an encrypted footer.
+
+    >>> import io, pyarrow as pa, pyarrow.parquet as pq
+    >>> sink = io.BytesIO()
+    >>> pq.write_table(pa.table({"id": [1, 2, 3]}), sink)
+    >>> footer = decode_footer(sink)
+    >>> footer.num_rows, footer.columns[0].path, footer.columns[0].max
+    (3, 'id', 3)
+    """
+    start, size = _check_frame(file, path)
+    file.seek(start)
+    stored = file.read(size - 8 - start)
+    structure = decode_struct(stored, base=start, path=path)
+    reader = StructReader(structure, path, start)
+    leaves = decode_leaves(reader)
+    created_by = structure.get(6)
+    return ParquetFooter(
+        num_rows=reader.integer(3, "row count"),
+        num_row_groups=len(reader.sequence(4, "row groups")),
+        num_columns=len(leaves),
+        created_by=created_by.decode(errors="replace") if isinstance(created_by, bytes) else None,
+        format_version=str(reader.integer(1, "version")),
+        serialized_size=len(stored),
+        key_values=decode_key_values(reader),
+        structure=structure,
+        leaves=leaves,
+        path=path,
+        stored=stored,
+    )
+
+
+def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
+    """The first `count` rows of a Parquet file as an Arrow table; reads no more row groups than it takes.
+
+    Raises as `decode_footer` does.
+
+    >>> import io, pyarrow as pa, pyarrow.parquet as pq
+    >>> sink = io.BytesIO()
+    >>> pq.write_table(pa.table({"id": [1, 2, 3]}), sink)
+    >>> read_rows(sink, 2).to_pylist()
+    [{'id': 1}, {'id': 2}]
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    start, _ = _check_frame(file, path)
+    with _naming_the_place(path, start):
+        file.seek(0)
+        parquet = pq.ParquetFile(file)
+        batches, missing = [], count
+        for batch in parquet.iter_batches(batch_size=max(1, min(count, 65_536))) if count > 0 else ():
+            batches.append(batch.slice(0, missing))
+            missing -= len(batches[-1])
+            if missing <= 0:
+                break
+        return pa.Table.from_batches(batches, parquet.schema_arrow)
+
+
+def read_schema(file: IO[bytes], path: str | None = None) -> pa.Schema:
+    """The columns of a Parquet file as Arrow types them; ids are in the fields' metadata (`PARQUET:field_id`).
+
+    Raises as `decode_footer` does.
+
+    >>> import io, pyarrow as pa, pyarrow.parquet as pq
+    >>> sink = io.BytesIO()
+    >>> pq.write_table(pa.table({"id": [1, 2, 3]}), sink)
+    >>> read_schema(sink).names
+    ['id']
+    """
+    import pyarrow.parquet as pq
+
+    start, _ = _check_frame(file, path)
+    with _naming_the_place(path, start):
+        file.seek(0)
+        schema: pa.Schema = pq.ParquetFile(file).schema_arrow
+        return schema
+
+
+def iter_columns(
+    file: IO[bytes], names: Collection[str], path: str | None = None
+) -> Iterator[pa.RecordBatch]:
+    """All rows of some top-level columns in batches; texts and bytes come as dictionaries, so that repeats cost nothing.
+
+    Raises as `decode_footer` does.
+
+    >>> import io, pyarrow as pa, pyarrow.parquet as pq
+    >>> sink = io.BytesIO()
+    >>> pq.write_table(pa.table({"id": [1, 2, 3], "b": [4, 5, 6]}), sink)
+    >>> [batch.to_pydict() for batch in iter_columns(sink, ["id"])]
+    [{'id': [1, 2, 3]}]
+    """
+    import pyarrow.parquet as pq
+
+    start, _ = _check_frame(file, path)
+    with _naming_the_place(path, start):
+        file.seek(0)
+        metadata = pq.ParquetFile(file).metadata
+        leaves = {metadata.schema.column(index).path for index in range(metadata.num_columns)}
+        parquet = pq.ParquetFile(file, metadata=metadata, read_dictionary=sorted(leaves & set(names)))
+        for batch in parquet.iter_batches(_BATCH_ROWS, columns=list(names)):
+            # a name with a dot also picks what is nested under its first part
+            yield batch.select([index for index, name in enumerate(batch.schema.names) if name in names])
+
+
+def _check_frame(file: IO[bytes], path: str | None) -> tuple[int, int]:
+    """Magics and footer length; gives the offset at which the footer begins and the size of the file."""
+    size = file.seek(0, 2)
+    if size == 0:
+        raise Corrupt(
+            "an empty file, not Parquet", path=path, offset=0, expected=f"{MIN_SIZE} bytes", seen="0 bytes"
+        )
+    file.seek(0)
+    head = file.read(4)
+    if head not in (MAGIC, ENCRYPTED_MAGIC):
+        raise Corrupt("not a Parquet file", path=path, offset=0, expected="PAR1", seen=head)
+    file.seek(max(0, size - 8))
+    tail = file.read(8)
+    if head == ENCRYPTED_MAGIC or tail[-4:] == ENCRYPTED_MAGIC:
+        raise Unsupported("a Parquet file with an encrypted footer", path=path)
+    if size < MIN_SIZE or tail[-4:] != MAGIC:
+        raise Corrupt(
+            "a Parquet file that is cut: its end is missing",
+            path=path,
+            offset=max(0, size - 4),
+            expected="PAR1",
+            seen=tail[-4:],
+        )
+    length = struct.unpack_from("<I", tail)[0]
+    if length > size - MIN_SIZE:
+        raise Corrupt(
+            "a footer length that does not fit the file",
+            path=path,
+            offset=size - 8,
+            expected=f"at most {size - MIN_SIZE}",
+            seen=length,
+        )
+    if length > MAX_FOOTER:
+        expected = f"at most {MAX_FOOTER} bytes"
+        raise Corrupt("an absurd footer length", path=path, offset=size - 8, expected=expected, seen=length)
+    return size - 8 - length, size
+
+
+class _naming_the_place:  # noqa: N801 - reads as a statement: with _naming_the_place(path)
+    """Turns what pyarrow raises over a file's contents into our errors; mistakes in our own calls stay what they are."""
+
+    def __init__(self, path: str | None, offset: int | None = None) -> None:
+        self.path, self.offset = path, offset
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        import pyarrow as pa
+
+        if isinstance(error, pa.ArrowNotImplementedError):
+            raise Unsupported(f"pyarrow does not read this file: {error}", path=self.path) from error
+        if isinstance(error, pa.ArrowException | OSError | UnicodeDecodeError) and not isinstance(
+            error, Corrupt
+        ):
+            raise Corrupt("a damaged Parquet file", path=self.path, offset=self.offset, seen=error) from error
+
+
+def _bounds(chunks: list[ColumnChunk]) -> tuple[Any, Any]:
+    """The bounds over all chunks; a side is None when one of them does not tell it."""
+    lows = [(_order(chunk.min, chunk.min_raw), chunk.min) for chunk in chunks]
+    highs = [(_order(chunk.max, chunk.max_raw), chunk.max) for chunk in chunks]
+    low = None if not lows or any(value is None for _, value in lows) else min(lows, key=itemgetter(0))[1]
+    return low, None if not highs or any(value is None for _, value in highs) else max(
+        highs, key=itemgetter(0)
+    )[1]
+
+
+def _order(value: Any, raw: bytes | None) -> Any:
+    """What a bound is compared by: dates beyond Python's range are of another class and do not compare with the others."""
+    if raw is None or isinstance(value, bool | int | float | str | bytes | Decimal | UUID):
+        return value
+    return int.from_bytes(raw, "little", signed=True)
+
+
+def _distinct(values: Iterator[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))

@@ -1,0 +1,192 @@
+"""Reading values one after the other into leaves, for the explaining paths of the codecs of fixed layouts."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, NoReturn, TypeVar
+
+from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.errors import Corrupt, LakeError
+
+_Item = TypeVar("_Item")
+
+#: More siblings than this are shown in groups of this many, so that no list of spans grows with a hostile count.
+GROUP = 1024
+_NAMES = {"b": "int8", "B": "uint8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32"}
+_NAMES |= {"?": "boolean", "q": "int64", "Q": "uint64", "f": "float32", "d": "float64"}
+
+
+class SpanReader:
+    """Takes values from `data[at:end]` as leaves; `what` names the structure in errors, whose offsets are absolute.
+
+    >>> reader = SpanReader(bytes.fromhex("00000005"), 0, 4, "a count")
+    >>> reader.number(">i", "count")
+    <Span 0..4 count = 5>
+    """
+
+    def __init__(self, data: Octets, start: int, end: int, what: str) -> None:
+        self.data, self.at, self.end, self.what = data, start, end, what
+
+    @property
+    def left(self) -> int:
+        """How many bytes are not taken yet."""
+        return self.end - self.at
+
+    def fail(self, message: str, at: int, *, expected: object = None, seen: object = None) -> NoReturn:
+        """Raises `Corrupt`: what is wrong at a byte."""
+        raise Corrupt(message, offset=at, expected=expected, seen=seen)
+
+    def take(self, size: int, part: str) -> int:
+        """Moves past `size` bytes and gives where they start. Raises `Corrupt` when there are fewer."""
+        start = self.at
+        if not 0 <= size <= self.left:
+            self.fail(
+                f"{self.what} ends inside {part}", start, expected=f"{size} bytes", seen=f"{self.left} bytes"
+            )
+        self.at = start + size
+        return start
+
+    def octets(self, size: int, part: str) -> bytes:
+        """The next `size` bytes."""
+        start = self.take(size, part)
+        return bytes(self.data[start : self.at])
+
+    def number(
+        self,
+        layout: str,
+        label: str,
+        note: str = "",
+        *,
+        tell: Callable[[Any], str] | None = None,
+        number: int | None = None,
+    ) -> Span:
+        """A leaf of one number, its note beginning with how it is encoded; `tell` gives more words from the value."""
+        start = self.at
+        value = struct.unpack(layout, self.octets(struct.calcsize(layout), label))[0]
+        words = "; ".join(part for part in (note, tell(value) if tell else "") if part)
+        encoding = name_layout(layout)
+        return Span(
+            start, self.at, label, value, f"{encoding}: {words}" if words else encoding, number=number
+        )
+
+    def rest(self, label: str, note: str = "") -> Span:
+        """Everything that is left, as bytes that nobody explains."""
+        start = self.take(self.left, label)
+        return Span(start, self.at, label, None, note, role="unexplained")
+
+
+def name_layout(layout: str) -> str:
+    """A `struct` layout of one number in words.
+
+    >>> name_layout("<H"), name_layout(">b")
+    ('uint16, little-endian', 'int8')
+    """
+    name = _NAMES[layout[-1]]
+    if struct.calcsize(layout) == 1:
+        return name
+    return f"{name}, {'big' if layout[0] == '>' else 'little'}-endian"
+
+
+def flaw(span: Span, error: LakeError) -> Span:
+    """A leaf whose bytes can be read but are not what they must be: it keeps its label and value and holds the error.
+
+    >>> flaw(Span(0, 4, "CRC", 7), LakeError("does not match")).role
+    'damage'
+    """
+    note = f"{span.note}: {error.reason}" if span.note else error.reason
+    return Span(
+        span.start, span.end, span.label, span.value, note, role="damage", number=span.number, error=error
+    )
+
+
+def flaw_if(wrong: bool, span: Span, message: str, *, expected: object = None, seen: object = None) -> Span:
+    """The leaf itself, or as `flaw` with a `Corrupt` at its first byte when something about it is wrong."""
+    if not wrong:
+        return span
+    seen = span.value if seen is None else seen
+    return flaw(span, Corrupt(message, offset=span.start, expected=expected, seen=seen))
+
+
+def tell_count(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> tell_count(1, "run"), tell_count(1000, "run")
+    ('1 run', '1000 runs')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def rebase(decode: Callable[[], _Item], start: int) -> _Item:
+    """What a decoder of a slice gives; the offset of the `Corrupt` that it raises is made absolute by `start`."""
+    try:
+        return decode()
+    except Corrupt as error:
+        offset = start + (error.offset or 0)
+        place, expected, seen = error.json_path, error.expected, error.seen
+        raise Corrupt(error.message, offset=offset, json_path=place, expected=expected, seen=seen) from error
+
+
+def rename(span: Span, label: str, note: str) -> Span:
+    """The same span under another name: what a table of contents calls the structure that lies there.
+
+    >>> rename(Span(0, 4, "deletion vector"), "a.parquet", "deletion vector").label
+    'a.parquet'
+    """
+    children = () if span.is_leaf else lambda: span.children
+    value = Late(lambda: span.value)
+    return Span(span.start, span.end, label, value, note, children, role=span.role, origin=span.origin)
+
+
+def collect(items: Iterable[_Item]) -> tuple[list[_Item], Corrupt | None]:
+    """What an iterator gives until it ends or fails, and the failure.
+
+    >>> collect(iter([1, 2]))
+    ([1, 2], None)
+    """
+    held: list[_Item] = []
+    try:
+        for item in items:
+            held.append(item)
+    except Corrupt as error:
+        return held, error
+    return held, None
+
+
+def make_line(leaf: Span) -> Span:
+    """A line of a view around one leaf, so that a structure of that leaf alone is still shown under its own title.
+
+    >>> line = make_line(Span(0, 4, "arity", None, "int32"))
+    >>> line.note, line.is_leaf, line.children[0].note
+    ('int32', False, 'int32')
+    """
+    return Span(
+        leaf.start, leaf.end, leaf.label, leaf.value, leaf.note, (leaf,), role=leaf.role, number=leaf.number
+    )
+
+
+def group_items(
+    count: int, place: Callable[[int], int], label: str, make: Callable[[int, int], Iterable[Span]]
+) -> Iterator[Span]:
+    """The spans of `count` items, in groups when there are many. `make(a, b)` gives items a to b - 1.
+
+    `place(i)` is the byte where item i starts, `place(count)` the byte after the last.
+
+    >>> make = lambda a, b: (Span(i, i + 1, "item") for i in range(a, b))
+    >>> [group.label for group in group_items(3000, lambda i: i, "items", make)]
+    ['items 0 to 1023', 'items 1024 to 2047', 'items 2048 to 2999']
+    """
+    if count <= GROUP:
+        yield from make(0, count)
+        return
+    for first in range(0, count, GROUP):
+        stop = min(first + GROUP, count)
+        yield Span(
+            place(first),
+            place(stop),
+            f"{label} {first} to {stop - 1}",
+            None,
+            f"{stop - first} of {count}",
+            partial(make, first, stop),
+        )

@@ -1,0 +1,1 @@
+"""Variant: the binary JSON that Paimon, Spark, Parquet and Iceberg share."""
