@@ -30,24 +30,24 @@ class Displayable:
 
     def to_text(self, detail: int = 1) -> str:
         """This object as a text tree, without any markup. `detail` runs from 0 to 3."""
-        from lakelens.views.text import render_text
+        from lakelens.views.render.text import render_text
 
         return render_text(self, detail=detail)
 
     def _repr_html_(self) -> str:
-        from lakelens.views.html import render_card
+        from lakelens.views.render.html import render_card
 
         return render_card(self, detail=1)
 
     def show(self, detail: int = 1) -> None:
         """Show this object: as an HTML card in a notebook, as text elsewhere. `detail` runs from 0 to 3."""
-        from lakelens.views.stage import show
+        from lakelens.views.render.show import show
 
         show(self, detail)
 
     def to_html(self, path: str | os.PathLike[str], detail: int = 2) -> None:
         """Write a self-contained page: light and dark, printable, no script."""
-        from lakelens.views.html import write_page
+        from lakelens.views.render.html import write_page
 
         write_page(self, path, detail=detail)
 
@@ -65,7 +65,7 @@ class PlottableFiles:
         >>> [axes.get_xlabel() for axes in ll.sample("paimon").files.plot().axes]
         ['file size (binary units)', 'bytes (binary units)']
         """
-        from lakelens.views.plots import plot_files
+        from lakelens.views.render.plots import plot_files
 
         return plot_files(self, figsize)
 
@@ -83,7 +83,7 @@ class PlottableTable:
         >>> [axes.get_ylabel() for axes in ll.sample("iceberg").plot().axes]
         ['rows', 'files', 'bytes (binary units)']
         """
-        from lakelens.views.plots import plot_growth
+        from lakelens.views.render.plots import plot_growth
 
         return plot_growth(self, figsize)
 

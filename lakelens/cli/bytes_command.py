@@ -48,17 +48,17 @@ def show_bytes(
         raise LakeError(str(error), path=file, hint="lakelens bytes --help") from error
     with output:
         if output.as_json:
-            from lakelens.views.bytes_json import write_json
+            from lakelens.views.hexdump.json import write_json
 
             output.tell_pieces(write_json(shown, None if detail >= 3 else detail))
         else:
-            from lakelens.views.terminal_bytes import print_bytes
+            from lakelens.views.hexdump.terminal import print_bytes
 
             if output.is_plain or detail <= 0:
                 output.tell_lines(shown.to_text(detail).split("\n"))
             else:
                 print_bytes(output.console, shown, detail)
-    from lakelens.views.bytes_model import present_bytes
+    from lakelens.views.hexdump.model import present_bytes
 
     if alert := present_bytes(shown, detail).alert:
         advice = f"lakelens bytes '{file}' -d 3, which tells in its place what is wrong"

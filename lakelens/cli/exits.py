@@ -20,7 +20,7 @@ from click import get_current_context
 
 from lakelens.errors import AccessDenied, Corrupt, LakeError, Missing, NotATable, Unsupported
 from lakelens.model.finding import Finding
-from lakelens.views.wording import clean
+from lakelens.views.card.wording import clean
 
 DAMAGED, MISTAKEN, INTERRUPTED = 1, 2, 130
 _LONGEST = 2_000

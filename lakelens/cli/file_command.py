@@ -29,7 +29,7 @@ from lakelens.cli.output import Output
 if TYPE_CHECKING:
     from lakelens.model.fileset import FileColumns
     from lakelens.model.table import Table
-    from lakelens.views.card import Cell
+    from lakelens.views.card.model import Cell
 
 _ALWAYS = ("content", "path", "record_count", "size_bytes", "sequence_number")
 _SIZES = ("size_bytes", "content_size_in_bytes")
@@ -101,7 +101,7 @@ def _choose_columns(table: Table, known: FileColumns, columns: str | None, outpu
 
 
 def _tell_rows(table: Table, names: Sequence[str], rows: Iterator[Row], output: Output) -> int:
-    from lakelens.views.card import Column
+    from lakelens.views.card.model import Column
 
     columns = [
         Column(
@@ -126,8 +126,8 @@ def _is_number(name: str) -> bool:
 
 def _make_cell(name: str, value: Any, inside: str, is_plain: bool) -> Cell:
     """A value for a reader: a pipe gets it exactly, a terminal sizes in units and paths below the table."""
-    from lakelens.views import cells, wording
-    from lakelens.views.card import Cell
+    from lakelens.views.card import cells, wording
+    from lakelens.views.card.model import Cell
 
     if value is None:
         return Cell("null", "mute")

@@ -75,7 +75,7 @@ def _tell(taken: Inventory, output: Output) -> None:
 
 
 def _tell_tables(rows: Iterator[dict[str, Any]], output: Output) -> None:
-    from lakelens.views.card import Cell, Column
+    from lakelens.views.card.model import Cell, Column
 
     columns = tuple(
         Column(name, is_short=name not in ("location", "error"), is_number=name in _COLUMNS[2:7])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from lakelens.cli.pager import Pager
-    from lakelens.views.card import Cell, Column, Grid
+    from lakelens.views.card.model import Cell, Column, Grid
 
 _MOST_ROWS, _MOST_TEXT = 10_000, 100_000
 
@@ -88,11 +88,11 @@ class Output:
             self._tell_card(thing, detail)
 
     def _tell_card(self, thing: object, detail: int) -> None:
-        from lakelens.views.terminal import print_on
-        from lakelens.views.terminal_plain import render_plain
+        from lakelens.views.render.plain import render_plain
+        from lakelens.views.render.terminal import print_on
 
         if detail <= 0:
-            from lakelens.views.wording import clean
+            from lakelens.views.card.wording import clean
 
             self.tell_line(clean(repr(thing), 2_000))
         elif self.is_plain:
@@ -102,7 +102,7 @@ class Output:
 
     def tell_rows(self, columns: Iterable[Column], rows: Iterable[tuple[Cell, ...]]) -> int:
         """Rows below their column names, as they come; how many there were."""
-        from lakelens.views.terminal_list import print_rows, write_rows
+        from lakelens.views.render.terminal_list import print_rows, write_rows
 
         if not self.is_plain:
             return print_rows(self.console, tuple(columns), rows)
@@ -115,7 +115,7 @@ class Output:
     def tell_grid(self, make: Callable[[], Grid]) -> None:
         """A grid, made where nothing is left out of it for lack of room."""
         from lakelens.options import display
-        from lakelens.views.terminal_plain import write_plain_body
+        from lakelens.views.render.plain import write_plain_body
 
         with display.using(max_rows=_MOST_ROWS, max_text=self._most_text):
             grid = make()
@@ -128,7 +128,7 @@ class Output:
 
     def tell_line(self, text: str = "", style: str = "") -> None:
         """One line, of which nothing is obeyed."""
-        from lakelens.views.wording import visible
+        from lakelens.views.card.wording import visible
 
         if self.is_plain:
             (self._pager or sys.stdout).write(f"{visible(text)}\n")
@@ -139,7 +139,7 @@ class Output:
 
     def tell_styled(self, pieces: Sequence[tuple[str, str]]) -> None:
         """One line in pieces, each with its style; a pipe gets the text alone."""
-        from lakelens.views.wording import visible
+        from lakelens.views.card.wording import visible
 
         if self.is_plain:
             self.tell_line("".join(text for text, _ in pieces).rstrip())

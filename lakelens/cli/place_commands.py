@@ -72,7 +72,7 @@ def samples(name: str | None, directory: Path | None, output: Output) -> None:
             told = ({"name": one.name, "format": one.format, "story": one.story} for one in known)
             output.tell_json({"samples": told})
             return
-        from lakelens.views.card import Cell, Column
+        from lakelens.views.card.model import Cell, Column
 
         columns = (Column("sample", is_short=True), Column("format", is_short=True), Column("story"))
         output.tell_rows(columns, ((Cell(one.name), Cell(one.format), Cell(one.story)) for one in known))

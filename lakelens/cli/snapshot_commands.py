@@ -23,7 +23,7 @@ from lakelens.cli.output import Output
 if TYPE_CHECKING:
     from lakelens.model.manifest import Manifest, ManifestList
     from lakelens.model.table import Table
-    from lakelens.views.card import Cell, Column
+    from lakelens.views.card.model import Cell, Column
 
 limit_option = click.option(
     "-n", "--limit", type=click.IntRange(1), metavar="N", help="only the newest so many"
@@ -54,7 +54,7 @@ def snapshots(choice: Choice, limit: int | None, output: Output) -> None:
         elif not known:
             output.tell_line(_word_none(table))
         else:
-            from lakelens.views.snapshot_grid import grid_snapshots
+            from lakelens.views.cards.snapshot_grid import grid_snapshots
 
             output.tell_grid(lambda: grid_snapshots(newest, how="--limit, or --json for all of them"))
 
@@ -98,9 +98,9 @@ def _list_manifests(
 ) -> tuple[tuple[Column, ...], Iterator[tuple[Cell, ...]]]:
     """The manifests with their lists' roles, where there are several lists."""
     from lakelens.options import display
-    from lakelens.views.card import Cell, Column
-    from lakelens.views.manifest_cards import grid_manifests
-    from lakelens.views.wording import clean
+    from lakelens.views.card.model import Cell, Column
+    from lakelens.views.card.wording import clean
+    from lakelens.views.cards.manifest import grid_manifests
 
     every = [manifest for _, manifests in held for manifest in manifests]
     with display.using(max_rows=10_000, max_text=100_000 if output.is_plain else display.max_text):
@@ -141,7 +141,7 @@ def history(choice: Choice, limit: int | None, output: Output) -> None:
         elif not told.marks:
             output.tell_view(told, 1)
         else:
-            from lakelens.views.terminal_history import draw_history
+            from lakelens.views.timeline.terminal import draw_history
 
             for line in draw_history(told, limit, is_plain=output.is_plain):
                 output.tell_styled(line)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
     from lakelens.model.tree import StorageTree
-    from lakelens.views.card import Cell
+    from lakelens.views.card.model import Cell
 
 
 @click.command(epilog="lakelens show sample:iceberg  ·  lakelens show sample:paimon -s 3 -d 2")
@@ -115,7 +115,7 @@ def refs(choice: Choice, output: Output) -> None:
                 }
             )
         elif len(table.refs):
-            from lakelens.views.ref_cards import grid_refs
+            from lakelens.views.cards.ref import grid_refs
 
             output.tell_grid(lambda: grid_refs(table.refs, table))
         else:
@@ -178,8 +178,8 @@ def tree(choice: Choice, unreferenced: bool, output: Output) -> None:
 
 
 def _tell_tree(tree: StorageTree, stored: list[Any], output: Output) -> None:
-    from lakelens.views.card import Column
-    from lakelens.views.wording import plural, size
+    from lakelens.views.card.model import Column
+    from lakelens.views.card.wording import plural, size
 
     columns = (
         Column("object"),
@@ -198,9 +198,9 @@ def _tell_tree(tree: StorageTree, stored: list[Any], output: Output) -> None:
 
 def _list_flat(stored: list[Any]) -> Iterator[tuple[Cell, ...]]:
     """One object a line with its whole path, for a pipe."""
-    from lakelens.views.card import Cell
-    from lakelens.views.tree_cards import word_referrers
-    from lakelens.views.wording import clean
+    from lakelens.views.card.model import Cell
+    from lakelens.views.card.wording import clean
+    from lakelens.views.cards.tree import word_referrers
 
     for f in stored:
         by = word_referrers(f.referenced_by) or "nothing found"
@@ -209,10 +209,10 @@ def _list_flat(stored: list[Any]) -> Iterator[tuple[Cell, ...]]:
 
 def _list_nested(stored: list[Any]) -> Iterator[tuple[Cell, ...]]:
     """Directories as lines of their own, what is in them drawn below."""
-    from lakelens.views.card import Cell
-    from lakelens.views.cells import size, text
-    from lakelens.views.tree_cards import word_referrers
-    from lakelens.views.wording import clean
+    from lakelens.views.card.cells import size, text
+    from lakelens.views.card.model import Cell
+    from lakelens.views.card.wording import clean
+    from lakelens.views.cards.tree import word_referrers
 
     above: tuple[str, ...] = ()
     for f in stored:

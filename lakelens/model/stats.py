@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,3 +99,14 @@ class Partition(Explainable, Mapping[str, Any]):
 
     def __hash__(self) -> int:
         return hash(tuple(self._texts.items()))
+
+
+class RowStats(Explainable, Displayable):
+    """Statistics kept as rows: smallest and largest values and null counts, in the order of `names`."""
+
+    __slots__ = ()
+
+    names: Sequence[str]
+    min_values: Any
+    max_values: Any
+    null_counts: Sequence[int | None]

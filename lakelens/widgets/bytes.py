@@ -11,9 +11,9 @@ import traitlets
 
 from lakelens.codecs.span.span import Span
 from lakelens.model.explanation import Explanation
-from lakelens.views.bytes_html import bytes_style, choose_columns, render_bytes
-from lakelens.views.bytes_model import present_bytes
-from lakelens.views.wording import clean, visible
+from lakelens.views.card.wording import clean, visible
+from lakelens.views.hexdump.html import bytes_style, choose_columns, render_bytes
+from lakelens.views.hexdump.model import present_bytes
 from lakelens.widgets.rows import Rows, name_span
 
 _STATIC_BYTES = 65_536

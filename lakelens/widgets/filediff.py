@@ -15,9 +15,9 @@ from lakelens.model.datafile import DataFile
 from lakelens.model.diff import Diff
 from lakelens.model.fileset import FileSet
 from lakelens.options import display
-from lakelens.views.diff_cards import word_counts, word_range
-from lakelens.views.html import common_style, render_card
-from lakelens.views.wording import clean, count, plural, split_ids, visible, word_failure
+from lakelens.views.card.wording import clean, count, plural, split_ids, visible, word_failure
+from lakelens.views.cards.diff import word_counts, word_range
+from lakelens.views.render.html import common_style, render_card
 from lakelens.widgets.filegroups import Group, Item, Order, filter_items, list_items
 from lakelens.widgets.filerows import FileRows
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from lakelens.analysis.raising import Raised
-from lakelens.views import cells
-from lakelens.views.card import Cell
-from lakelens.views.wording import clean, count, plural, split_ids
+from lakelens.views.card import cells
+from lakelens.views.card.model import Cell
+from lakelens.views.card.wording import clean, count, plural, split_ids
 from lakelens.widgets.filegroups import Group, Item, Line, Order, Place, Side, Sums
 
 Row: TypeAlias = dict[str, Any]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from lakelens.codecs.span.span import Span
-from lakelens.views.bytes_lines import Line, list_tokens
-from lakelens.views.bytes_model import open_rest, open_structure
-from lakelens.views.bytes_parts import Fold, Group, More, Part
-from lakelens.views.wording import clean, visible
+from lakelens.views.card.wording import clean, visible
+from lakelens.views.hexdump.lines import Line, list_tokens
+from lakelens.views.hexdump.model import open_rest, open_structure
+from lakelens.views.hexdump.parts import Fold, Group, More, Part
 
 Row: TypeAlias = dict[str, Any]
 Place: TypeAlias = tuple[str, int, int]  # the call that leads to the bytes, first byte, byte after the last

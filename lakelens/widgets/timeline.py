@@ -14,12 +14,12 @@ from lakelens.model.diff import Diff
 from lakelens.model.history import Mark, Timeline
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
-from lakelens.views.html import common_style, render_card
-from lakelens.views.text import render_text
-from lakelens.views.timeline_choice import find_path, list_dimmed, word_code, word_diff, word_one
-from lakelens.views.timeline_json import write_view
-from lakelens.views.timeline_layout import Layout, lay_out
-from lakelens.views.wording import word_failure
+from lakelens.views.card.wording import word_failure
+from lakelens.views.render.html import common_style, render_card
+from lakelens.views.render.text import render_text
+from lakelens.views.timeline.json import write_view
+from lakelens.views.timeline.layout import Layout, lay_out
+from lakelens.views.timeline.selection import find_path, list_dimmed, word_code, word_diff, word_one
 
 _HINT = "Choose a snapshot with the arrow keys or the mouse; with Shift, or by dragging, a range of them."
 

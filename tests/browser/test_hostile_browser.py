@@ -8,7 +8,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from lakelens.views.html import render_card, render_page
+from lakelens.views.render.html import render_card, render_page
 from tests.browser.lab import Lab
 from tests.views.fakes import FakeTable, list_objects
 from tests.views.test_hostile import cycle

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import lakelens as ll
-from lakelens.views.text import render_text
+from lakelens.views.render.text import render_text
 from tests.formats.iceberg_builder import Builder
 
 LAKES = Path(__file__).parents[1] / "lakes/spark/iceberg"

@@ -17,7 +17,7 @@ from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.model.lazy import Keeper, LazySequence
 from lakelens.opening import open_table
-from lakelens.views.html import render_card
+from lakelens.views.render.html import render_card
 from tests.formats.iceberg_builder import SCHEMA, Builder
 
 FIRST = 7_000_000_000_000_000_000

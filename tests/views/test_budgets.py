@@ -22,8 +22,8 @@ from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 from lakelens.model.tree import StorageTree, StoredFile
 from lakelens.options import display
-from lakelens.views.html import render_card, render_page
-from lakelens.views.text import render_text
+from lakelens.views.render.html import render_card, render_page
+from lakelens.views.render.text import render_text
 from tests import growth
 from tests.views.lakes import LAKES, name_lake, open_lake
 

@@ -13,11 +13,11 @@ from lakelens.codecs.span.span import Late, Span
 from lakelens.errors import Corrupt
 from lakelens.model.explanation import Explanation
 from lakelens.options import display
-from lakelens.views.bytes_html import bytes_style
-from lakelens.views.bytes_model import present_bytes
-from lakelens.views.bytes_parts import Fold, Group, More, list_lines
-from lakelens.views.html import render_card, render_page
-from lakelens.views.text import render_text
+from lakelens.views.hexdump.html import bytes_style
+from lakelens.views.hexdump.model import present_bytes
+from lakelens.views.hexdump.parts import Fold, Group, More, list_lines
+from lakelens.views.render.html import render_card, render_page
+from lakelens.views.render.text import render_text
 from tests.views.test_hostile import HOSTILE
 
 TAGS = {

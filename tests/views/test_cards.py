@@ -12,11 +12,11 @@ import pytest
 from lakelens.errors import Corrupt
 from lakelens.model.snapshot import Snapshots
 from lakelens.options import display
-from lakelens.views.card import Card, Grid, Note, Pairs
-from lakelens.views.html import render_card, render_page
+from lakelens.views.card.model import Card, Grid, Note, Pairs
+from lakelens.views.cards.schema_grid import tell_history
 from lakelens.views.present import present
-from lakelens.views.schema_grid import tell_history
-from lakelens.views.text import render_text
+from lakelens.views.render.html import render_card, render_page
+from lakelens.views.render.text import render_text
 from tests.views.fakes import FakeFile, FakeManifest, FakeSnapshot, FakeTable, list_objects
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from lakelens.analysis.claims import compare_claims, grid_claims, word_claims
 from lakelens.model.schema import DataType, Field, Schema
 from lakelens.model.stats import Bounds, ColumnBounds
-from lakelens.views.claims import compare_claims, grid_claims, word_claims
 
 TEXT = DataType("string", "string")
 

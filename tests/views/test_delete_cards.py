@@ -13,11 +13,11 @@ import lakelens as ll
 from lakelens.errors import Corrupt
 from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
 from lakelens.options import display
-from lakelens.views.card import Card
-from lakelens.views.delete_cards import list_delete_folds
-from lakelens.views.html import draw, render_card
+from lakelens.views.card.model import Card
+from lakelens.views.cards.delete import list_delete_folds
 from lakelens.views.present import present
-from lakelens.views.text import render_text, write_card
+from lakelens.views.render.html import draw, render_card
+from lakelens.views.render.text import render_text, write_card
 from tests.views.fakes import FakeFile
 from tests.views.lakes import LAKES
 from tests.views.test_cards import list_texts, read_markup

@@ -11,13 +11,13 @@ import pytest
 import lakelens as ll
 from lakelens.model.diff import JsonChange
 from lakelens.options import display
-from lakelens.views.card import Card, Cell, Fold, Note, Pairs
-from lakelens.views.glossary import find_meaning, load_section
-from lakelens.views.html import render_card
-from lakelens.views.meanings import add_meanings
+from lakelens.views.card.glossary import find_meaning, load_section
+from lakelens.views.card.meanings import add_meanings
+from lakelens.views.card.model import Card, Cell, Fold, Note, Pairs
+from lakelens.views.cards.tree import word_role
 from lakelens.views.present import present
-from lakelens.views.text import render_text
-from lakelens.views.tree_cards import word_role
+from lakelens.views.render.html import render_card
+from lakelens.views.render.text import render_text
 from tests.formats.test_hive_lakes import open_with_facts
 from tests.views.fakes import FakeFile, FakeTable
 from tests.views.test_lakes import list_unexplained
@@ -196,8 +196,8 @@ def test_indentation_survives_without_style() -> None:
 
 def test_a_note_says_what_to_type() -> None:
     card = Card("n", "s", body=(Note("more of it", "mute", "table.files"),))
-    from lakelens.views.html import draw
-    from lakelens.views.text import write_card
+    from lakelens.views.render.html import draw
+    from lakelens.views.render.text import write_card
 
     assert "more of it: <code>table.files</code>" in draw(card, 1)
     assert "  more of it: table.files" in list(write_card(card, 1))
@@ -247,7 +247,7 @@ def test_glossary_has_every_name_that_manifests_store(name: str, kind: str) -> N
 def test_every_meaning_is_one_short_sentence() -> None:
     from importlib.resources import files
 
-    for file in files("lakelens.views.glossary").iterdir():
+    for file in files("lakelens.views.card.glossary").iterdir():
         if not file.name.endswith(".toml"):
             continue
         import tomllib

@@ -15,9 +15,9 @@ from lakelens.codecs.orc import footer as orc
 from lakelens.codecs.parquet import footer as parquet
 from lakelens.model.footer import Footer
 from lakelens.options import display
-from lakelens.views.html import render_card
 from lakelens.views.present import present
-from lakelens.views.text import render_text
+from lakelens.views.render.html import render_card
+from lakelens.views.render.text import render_text
 from tests.views.test_cards import list_texts, read_markup
 from tests.views.test_hostile import HOSTILE, check_markup
 

@@ -13,8 +13,8 @@ import html5lib
 import pytest
 
 from lakelens.options import display
-from lakelens.views.html import render_card, render_page
-from lakelens.views.text import render_text
+from lakelens.views.render.html import render_card, render_page
+from lakelens.views.render.text import render_text
 from tests.views.fakes import FakeTable, list_objects
 
 HOSTILE = [
@@ -69,7 +69,7 @@ TAGS = frozenset(
 # what a title may say besides an exact number or time: a sentence of the glossary
 MEANINGS = frozenset(
     meaning
-    for file in files("lakelens.views.glossary").iterdir()
+    for file in files("lakelens.views.card.glossary").iterdir()
     if file.name.endswith(".toml")
     for section in tomllib.loads(file.read_text("utf-8")).values()
     for meaning in section.values()

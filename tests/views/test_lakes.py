@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
+from lakelens.analysis.claims import compare_claims
 from lakelens.errors import LakeError
 from lakelens.model.table import Table
 from lakelens.options import display
-from lakelens.views.card import Card, Grid, Pairs
-from lakelens.views.claims import compare_claims
-from lakelens.views.glossary import find_meaning
-from lakelens.views.html import draw, render_card
+from lakelens.views.card.glossary import find_meaning
+from lakelens.views.card.model import Card, Grid, Pairs
 from lakelens.views.present import present
-from lakelens.views.text import render_text, write_card
+from lakelens.views.render.html import draw, render_card
+from lakelens.views.render.text import render_text, write_card
 from tests.views.lakes import PATHS, list_objects, name_lake, open_lake
 from tests.views.test_cards import list_texts, read_markup
 

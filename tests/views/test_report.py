@@ -17,11 +17,11 @@ from lakelens.model.manifest import ManifestList
 from lakelens.model.snapshot import History, Snapshot, Snapshots
 from lakelens.model.table import Table
 from lakelens.options import display
-from lakelens.views.card import Grid
-from lakelens.views.html import render_page
-from lakelens.views.pages import SIZES, list_parts
+from lakelens.views.card.model import Grid
 from lakelens.views.present import present_page
-from lakelens.views.report import Section
+from lakelens.views.render.html import render_page
+from lakelens.views.report.parts import Section
+from lakelens.views.report.sections import SIZES, list_parts
 from tests.views.lakes import LAKES
 
 MOST = 1_000_000
@@ -190,7 +190,7 @@ def test_sizes_of_sections_add_up_to_less_than_a_page() -> None:
 
 
 def test_the_page_says_what_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakelens.views.html._MOST_PAGE", 150_000)
+    monkeypatch.setattr("lakelens.views.render.html._MOST_PAGE", 150_000)
     markup = render_page(open_lake("spark/iceberg/v2-merge-on-read"))
     assert len(markup.encode()) <= 150_000
     assert "left out" in markup
@@ -200,7 +200,7 @@ def test_the_page_says_what_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_long_history_is_not_walked_for_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakelens.views.pages._MOST_WALKED", 2)
+    monkeypatch.setattr("lakelens.views.report.sections._MOST_WALKED", 2)
     sections = present_page(open_lake("spark/iceberg/v2-merge-on-read"), 2)
     tree = find_section(sections, "Storage tree")
     assert tree.answer.startswith("left out")

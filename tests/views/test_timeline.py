@@ -21,11 +21,11 @@ from lakelens.model.history import Amounts, Flag, Lane, Mark, Timeline
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.present import present
-from lakelens.views.timeline_choice import find_path
-from lakelens.views.timeline_layout import LEFT, WIDTH, lay_out
-from lakelens.views.timeline_legend import word_notes
-from lakelens.views.timeline_svg import render_picture
-from lakelens.views.timeline_words import word_story
+from lakelens.views.timeline.layout import LEFT, WIDTH, lay_out
+from lakelens.views.timeline.legend import word_notes
+from lakelens.views.timeline.selection import find_path
+from lakelens.views.timeline.svg import render_picture
+from lakelens.views.timeline.wording import word_story
 from tests import growth
 from tests.views.lakes import LAKES, PATHS, name_lake, open_lake
 from tests.views.test_hostile import HOSTILE
@@ -213,7 +213,7 @@ def test_10000_snapshots_stay_within_the_budget(tmp_path: Path) -> None:
     history = ll.open(growth.grow_iceberg(tmp_path / "table", snapshots=10_000)).history
     for detail in (1, 2, 3):
         with display.using(max_rows=20):
-            from lakelens.views.html import render_card
+            from lakelens.views.render.html import render_card
 
             assert len(render_card(history, detail).encode()) <= 65_536
     assert len(render_picture(history)) < 40_000

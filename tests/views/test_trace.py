@@ -12,11 +12,11 @@ import lakelens as ll
 from lakelens.model.diff import JsonChange, SchemaChange
 from lakelens.model.trace import CommitTrace, StorageChange, TableTrace, Trace, TracedFile, TracedFiles
 from lakelens.options import display
-from lakelens.views.card import Grid
-from lakelens.views.html import render_card
+from lakelens.views.card.model import Grid
+from lakelens.views.cards.trace import word_changes
 from lakelens.views.present import present
-from lakelens.views.text import render_text
-from lakelens.views.trace_cards import word_changes
+from lakelens.views.render.html import render_card
+from lakelens.views.render.text import render_text
 from tests.stages import Stages
 from tests.views.fakes import FakeTable
 from tests.views.test_hostile import HOSTILE, check_markup, cycle

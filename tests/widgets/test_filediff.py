@@ -17,7 +17,7 @@ from lakelens.errors import Corrupt
 from lakelens.model.diff import Diff
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.options import display
-from lakelens.views.html import render_card
+from lakelens.views.render.html import render_card
 from lakelens.widgets.filediff import FileDiffWidget
 from lakelens.widgets.filegroups import Group, Item, Order, filter_items, list_items
 from tests import growth

@@ -15,7 +15,7 @@ import lakelens as ll
 from lakelens.display import Interactive
 from lakelens.model.table import Table
 from lakelens.options import display
-from lakelens.views.html import common_style
+from lakelens.views.render.html import common_style
 from lakelens.widgets.timeline import TimelineWidget
 from tests import growth
 from tests.views.test_hostile import HOSTILE

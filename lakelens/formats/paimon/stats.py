@@ -15,15 +15,15 @@ from typing import Any
 
 from lakelens.codecs.paimon.row import BinaryRow
 from lakelens.codecs.paimon.types import PaimonField
-from lakelens.display import Displayable
 from lakelens.formats.paimon.rows import StoredRow, decode_row
-from lakelens.model.explainable import Explainable, Source
+from lakelens.model.explainable import Source
+from lakelens.model.stats import RowStats
 
 _NO_FIELDS = 12  # bytes of a serialized row of arity 0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SimpleStats(Explainable, Displayable):
+class SimpleStats(RowStats):
     """Decoded statistics: `names` of the columns, `min_values` and `max_values` as rows, `null_counts` in the same order.
 
     All are empty where nothing was kept; a null count is None when it is unknown.

@@ -1,0 +1,256 @@
+"""Small builders of cells and grids that every card uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from lakelens.options import display
+from lakelens.views.card import wording
+from lakelens.views.card.glossary import find_meaning
+from lakelens.views.card.model import About, Bar, Block, Body, Cell, Column, Grid, Note, Pairs, Role
+
+_SHORT = 12
+ABSENT = Cell("absent", "mute")
+
+
+def text(thing: object, role: Role = "") -> Cell:
+    """Plain text from a lake."""
+    return ABSENT if thing is None else Cell(wording.clean(thing), role)
+
+
+def code(thing: object) -> Cell:
+    """A name, an id, a type, a path: in the code font."""
+    return ABSENT if thing is None else Cell(wording.clean(thing), "code")
+
+
+def value(thing: object) -> Cell:
+    """A decoded value."""
+    return ABSENT if thing is None else Cell(wording.value(thing), "code")
+
+
+def number(amount: int | None) -> Cell:
+    """A count; zero and unknown are muted."""
+    return Cell(wording.count(amount), "" if amount else "mute")
+
+
+def size(amount: int | None) -> Cell:
+    """Bytes, with the exact number for those who hover."""
+    exact = f"{amount:,} bytes" if amount is not None and abs(amount) >= 10_000 else ""
+    return Cell(wording.size(amount), "" if amount else "mute", exact)
+
+
+def added(amount: int) -> Cell:
+    """What came."""
+    return Cell(wording.change(amount), "add" if amount else "mute")
+
+
+def removed(amount: int) -> Cell:
+    """What went."""
+    return Cell(wording.change(-amount), "del" if amount else "mute")
+
+
+def changed(amount: int) -> Cell:
+    """A net change."""
+    return added(amount) if amount >= 0 else removed(-amount)
+
+
+def added_size(amount: int) -> Cell:
+    """Bytes that came."""
+    return _sign(size(amount), "add", "+") if amount else size(0)
+
+
+def removed_size(amount: int) -> Cell:
+    """Bytes that went."""
+    return _sign(size(amount), "del", wording.MINUS) if amount else size(0)
+
+
+def changed_size(amount: int) -> Cell:
+    """A net change of bytes."""
+    return added_size(amount) if amount >= 0 else removed_size(-amount)
+
+
+def _sign(cell: Cell, role: Role, sign: str) -> Cell:
+    return Cell(sign + cell.text, role, cell.title)
+
+
+def optional(thing: object) -> Cell:
+    """An id or a number that the format may not have."""
+    return ABSENT if thing is None else Cell(wording.clean(thing))
+
+
+def optional_number(amount: int | None) -> Cell:
+    """A count that the format may not have."""
+    return ABSENT if amount is None else number(amount)
+
+
+def state(word: str) -> Cell:
+    """A word of state; colour repeats what it says."""
+    upper = word.upper()
+    came = upper in ("ADDED", "ADD", "NEW")
+    went = upper in ("DELETED", "DELETE", "DROPPED", "REMOVED")
+    return Cell(wording.clean(word, 40), "add" if came else "del" if went else "")
+
+
+def moment(time: datetime | None, *, exact: bool = False) -> Cell:
+    """A time in UTC, exact for those who hover."""
+    if time is None:
+        return ABSENT
+    told, title = wording.moment(time, exact=exact), f"{wording.moment(time, exact=True)} UTC"
+    return Cell(told, "", "" if exact else title)
+
+
+def json_value(thing: object) -> Cell:
+    """A value of a JSON document as JSON words it."""
+    import json
+
+    return Cell(wording.clean(json.dumps(thing, ensure_ascii=False, default=_word_raw)), "code")
+
+
+def grid(
+    columns: Sequence[str | Column],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    how: str = "",
+    noun: str | tuple[str, str] = "row",
+    total: int | None = None,
+    about: About = (),
+    is_open: bool = False,
+) -> Grid:
+    """A bounded grid.
+
+    A column name that ends in `#` holds numbers, one that ends in `!` short words. `total` counts rows also where only the
+    first ones were made. The names of the columns of an `open` grid are a lake's own.
+    """
+    listed = [tuple(row) for row in rows]
+    shown = tuple(listed[: display.max_rows])
+    named = [c if isinstance(c, Column) else _make_column(c) for c in columns]
+    made = tuple(_keep_whole(column, [row[i] for row in shown]) for i, column in enumerate(named))
+    left = (len(listed) if total is None else total) - len(shown)
+    one, many = (noun, f"{noun}s") if isinstance(noun, str) else noun
+    more = f"… {wording.count(left)} more {one if left == 1 else many}" if left > 0 else ""
+    return Grid(made, shown, more, how if more else "", about, is_open)
+
+
+def _make_column(name: str) -> Column:
+    if name.endswith("#"):
+        return Column(name.removesuffix("#"), is_number=True)
+    return Column(name.removesuffix("!"), is_short=name.endswith("!"))
+
+
+def _keep_whole(column: Column, found: Sequence[Cell]) -> Column:
+    """A column of short words is not broken."""
+    is_short = bool(found) and max(len(cell.text) for cell in found) <= _SHORT
+    return replace(column, is_short=True) if is_short and not column.is_number else column
+
+
+def bars(changes: Sequence[tuple[int, int]]) -> list[Cell]:
+    """A bar for each pair of what went and what came, all on one scale; what is not nothing is at least 1 pixel."""
+    longest = max((max(pair) for pair in changes), default=0) or 1
+    return [Cell("", bar=Bar(_scale(gone, longest), _scale(came, longest))) for gone, came in changes]
+
+
+def shares(parts: Sequence[int | None], wholes: Sequence[int | None]) -> list[Cell]:
+    """A bar for each part of its whole; none where either is unknown, nor where there is nothing to compare with."""
+    if len(parts) < 2:
+        return [Cell("") for _ in parts]
+    return [
+        Cell("", bar=Bar(0, _scale(min(part, whole), whole), is_share=True)) if part and whole else Cell("")
+        for part, whole in zip(parts, wholes, strict=True)
+    ]
+
+
+def _scale(amount: int, longest: int) -> int:
+    return max(round(40 * amount / longest), 1) if amount > 0 else 0
+
+
+def prune(full: Grid) -> Grid:
+    """The grid without the columns that say nothing in any row."""
+    kept = [
+        index
+        for index in range(len(full.columns))
+        if any(row[index].bar or row[index].text not in _SILENT for row in full.rows)
+    ]
+    columns = tuple(full.columns[index] for index in kept)
+    return replace(full, columns=columns, rows=tuple(tuple(row[i] for i in kept) for row in full.rows))
+
+
+_SILENT = ("", "absent", "unknown")
+
+
+def pairs(items: Iterable[tuple[str, Cell]], about: About = (), *, is_open: bool = False) -> Pairs:
+    """Names with values. The names of `open` pairs are a lake's own."""
+    return Pairs(tuple((wording.clean(name, 80), cell) for name, cell in items), about, is_open)
+
+
+def mapping(items: Mapping[str, Any], *, how: str, about: About = ()) -> Grid:
+    """A map of a lake's own strings as a grid of key and value; keys that the glossary knows have their meaning."""
+    rows = [(_key(str(key), about), value(held)) for key, held in items.items()]
+    return grid(("key", "value"), rows, how=how, noun="key")
+
+
+def _key(name: str, about: About) -> Cell:
+    return replace(code(name), meaning=find_meaning(name, about) if about else "")
+
+
+def hint(text: str, typed: str) -> Note:
+    """What to type for more, in small print."""
+    return Note(text, "mute", typed)
+
+
+def fields(
+    raw: Mapping[str, Any], about: About = (), *, how: str = "", skip: Sequence[str] = ()
+) -> list[Body]:
+    """A stored record, key by key under its specified names; what it leaves empty is only named."""
+    filled = [
+        (str(key), json_item(held)) for key, held in raw.items() if key not in skip and held is not None
+    ]
+    absent = [str(key) for key, held in raw.items() if key not in skip and held is None]
+    shown = filled[: display.max_rows * 3]
+    bodies: list[Body] = [pairs(shown, about)]
+    if len(filled) > len(shown):
+        bodies.append(hint(f"… {wording.count(len(filled) - len(shown))} more keys", how))
+    if absent:
+        bodies.append(Note(f"null: {', '.join(wording.clean(key, 80) for key in absent[:40])}", "mute"))
+    return bodies
+
+
+def _word_item(key: str, held: object) -> Cell:
+    """A value of a document; milliseconds since 1970 with the time that they are."""
+    if key.lower().endswith(("-ms", "millis")) and type(held) is int and 10**11 < held < 10**14:
+        time = datetime.fromtimestamp(held / 1000, UTC)
+        return Cell(f"{held}: {wording.moment(time, exact=True)} UTC")
+    return json_item(held)
+
+
+def json_item(thing: object) -> Cell:
+    """A value of a document in one line: texts and numbers as they are, larger things by their size."""
+    if isinstance(thing, bytes):
+        return value(thing)
+    if isinstance(thing, Mapping) and _is_long(thing):
+        return Cell(f"{{{wording.plural(len(thing), 'key')}}}", "mute")
+    if isinstance(thing, list | tuple) and _is_long(thing):
+        return Cell(f"[{wording.plural(len(thing), 'item')}]", "mute")
+    return json_value(thing)
+
+
+def _is_long(thing: Sized) -> bool:
+    """Whether a value takes more than a line; what has many items is not written out to tell."""
+    return len(thing) > 60 or len(str(thing)) > 120
+
+
+def document(raw: object, most: int = 6_000, how: str = ".raw or .metadata") -> Block:
+    """A raw JSON document, indented and bounded."""
+    import json
+
+    whole = json.dumps(raw, indent=2, ensure_ascii=False, default=_word_raw)
+    lines = [wording.clean(line, 500) for line in whole[:most].split("\n")]
+    if len(whole) > most:
+        lines.append(f"… {len(whole) - most:,} more characters: {how}")
+    return Block("\n".join(lines))
+
+
+def _word_raw(thing: object) -> str:
+    return wording.octets(thing) if isinstance(thing, bytes) else wording.value(thing)

@@ -1,0 +1,180 @@
+"""The view-model: what a view says, as plain data without markup.
+
+Every view is one frame: a bold noun, a sentence, a row of facts, then folds whose label already gives an answer.
+Text and HTML are made from the same model, so they tell the same facts.
+
+Detail says how far a view is opened:
+
+    0  one line: the object's repr
+    1  the card: facts, folds with their answers, and the one fold that is asked for most is open
+    2  every fold is open but the longest (documents as stored, meanings); the footers of data files are read
+    3  everything, longer lists too, within the size that a view may have
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from lakelens.errors import LakeError
+from lakelens.views.card.wording import clean
+
+# what a cell is; colour only repeats what its text already says
+Role = Literal["", "code", "tree", "mute", "add", "del", "warn"]
+# sections of the glossary in which the meaning of a label is looked up, the nearest first
+About: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Two lengths from one zero line, in pixels of at most 40: what went to the left, what came to the right.
+
+    A `share` has no left side: it is the part of a whole. What was `kept` neither came nor went. A bar only repeats the
+    numbers beside it: text leaves it out.
+    """
+
+    gone: int
+    came: int
+    is_share: bool = False
+    is_kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value: its text, what it is, and an exact form for those who hover over it.
+
+    `meaning` explains a text that is itself a specified name: a key in a list of keys. `section` is the number of the
+    section of a page that the text leads to, 0 for none.
+    """
+
+    text: str
+    role: Role = ""
+    title: str = ""
+    bar: Bar | None = None
+    meaning: str = ""
+    section: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a grid; numbers stand to the right, short words are never broken.
+
+    `title` is what the column's name means, in one sentence.
+    """
+
+    name: str
+    is_number: bool = False
+    is_short: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of cells; `more` says what was left out and `how` is what to type for it.
+
+    The names of the columns of an `open` grid are a lake's own, and are not looked up.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    more: str = ""
+    how: str = ""
+    about: About = ()
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Names with their values, one a line; `meanings` explains names. Those of `open` pairs are a lake's own."""
+
+    items: tuple[tuple[str, Cell], ...]
+    about: About = ()
+    is_open: bool = False
+    meanings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Preformatted lines: a document, a tree, bytes."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One sentence; `code` is what to type for more."""
+
+    text: str
+    role: Role = ""
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing as a document of its own (SVG), and what it tells in words. Text leaves it out: words stand beside it."""
+
+    svg: str
+    words: str
+
+
+Body: TypeAlias = "Grid | Pairs | Block | Note | Picture | Card"
+# the proof of a fold, made when it is opened
+Make: TypeAlias = "Callable[[], Sequence[Body]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A part that is folded at first: its label, the answer in one line, and the proof, made when it is opened.
+
+    `opened` says that it is open on every card; else it opens at detail `level`. Without a proof it is a line.
+    """
+
+    label: str
+    answer: str
+    make: Make = tuple
+    opened: bool = False
+    level: int = 2
+    alert: str = ""
+
+    def body(self) -> Sequence[Body]:
+        """The proof; what cannot be read is said in its place."""
+        try:
+            return [part for part in self.make() if not _is_empty(part)]
+        except LakeError as error:
+            return (Note(f"ERROR, cannot be read: {clean(error)}", "warn"),)
+
+    def is_open(self, detail: int) -> bool:
+        """Whether it is open at this detail."""
+        return self.opened or detail >= self.level
+
+
+def _is_empty(body: Body) -> bool:
+    """A list of nothing: the answer of its fold has said so."""
+    if isinstance(body, Grid):
+        return not body.rows and not body.more
+    return isinstance(body, Pairs) and not body.items
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One figure of the row of facts: label, value, small print, and what the label means."""
+
+    label: str
+    value: Cell
+    small: str = ""
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a view says of one object."""
+
+    noun: str
+    sentence: str
+    place: str = ""
+    alert: str = ""
+    facts: tuple[Fact, ...] = ()
+    body: tuple[Body, ...] = ()
+    folds: tuple[Fold, ...] = field(default=())
+    about: About = ()

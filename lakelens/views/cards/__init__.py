@@ -1,0 +1,1 @@
+"""One card for each kind of object, one file for each card."""

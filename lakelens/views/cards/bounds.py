@@ -1,0 +1,84 @@
+"""Cards of statistics: bounds and counts, column by column."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from lakelens.model.stats import Bounds, ColumnBounds
+from lakelens.options import display
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.model import Card, Fact, Fold, Grid
+from lakelens.views.describe import describe, one
+
+
+def word_bounds(bounds: Bounds) -> str:
+    """How many columns have statistics, and which of them have nulls."""
+    if not bounds:
+        return "no column has statistics"
+    nulls = [column.name for column in bounds.values() if column.nulls]
+    holed = f"; nulls in {', '.join(wording.clean(name, 40) for name in nulls[:4])}" if nulls else ""
+    more = f" and {len(nulls) - 4} more" if len(nulls) > 4 else ""
+    return f"{wording.plural(len(bounds), 'column')}{holed}{more}"
+
+
+def grid_bounds(bounds: Bounds, how: str = "") -> Grid:
+    """Bounds and counts, one column a row; bars for the share of nulls, and for bytes beside the largest column's."""
+    shown = list(islice(bounds.values(), display.max_rows))
+    largest = max((column.size or 0 for column in shown), default=0)
+    nulls = cells.shares([c.nulls for c in shown], [c.values for c in shown])
+    sizes = cells.shares([c.size for c in shown], [largest] * len(shown))
+    rows = [
+        (
+            cells.optional(c.field_id),
+            cells.code(c.name),
+            cells.code(c.type),
+            cells.value(c.lower),
+            cells.value(c.upper),
+            cells.optional_number(c.values),
+            cells.optional_number(c.nulls),
+            null,
+            cells.optional_number(c.nans),
+            cells.size(c.size) if c.size is not None else cells.ABSENT,
+            size,
+        )
+        for c, null, size in zip(shown, nulls, sizes, strict=True)
+    ]
+    names = ("id#", "column", "type", "lower", "upper", "values#", "nulls#", "", "NaNs#", "bytes#", "")
+    about = ("common.bounds",)
+    return cells.prune(cells.grid(names, rows, how=how, noun="column", total=len(bounds), about=about))
+
+
+@describe.register
+def describe_bounds(bounds: Bounds, detail: int = 1) -> Card:
+    """The statistics of one file, column by column."""
+    body = (grid_bounds(bounds, how="a mapping by column"),) if bounds else ()
+    return Card("Bounds", word_bounds(bounds), body=body, about=tell_about(bounds, "bounds"))
+
+
+@describe.register
+def describe_column(column: ColumnBounds, detail: int = 1) -> Card:
+    """The statistics of one column of one file, with the stored bytes."""
+    facts = [Fact("lower", cells.value(column.lower)), Fact("upper", cells.value(column.upper))]
+    for label in ("nulls", "values", "nans"):
+        if getattr(column, label) is not None:
+            facts.append(Fact(label, cells.number(getattr(column, label))))
+    if column.size is not None:
+        facts.append(Fact("bytes", cells.size(column.size)))
+    stored = [
+        (label, held)
+        for label, held in (("lower", column.lower_raw), ("upper", column.upper_raw))
+        if held is not None
+    ]
+    folds = []
+    if stored:
+        answer = ", ".join(f"{label} {wording.octets(held, 12)}" for label, held in stored)
+        items = [(label, cells.value(held)) for label, held in stored]
+        folds.append(Fold("Stored", answer, lambda: one(cells.pairs(items))))
+    return Card(
+        wording.clean(column.name),
+        f"{wording.clean(column.type)} column{'; bounds may be cut short' if column.truncated else ''}",
+        facts=tuple(facts),
+        folds=tuple(folds),
+        about=tell_about(column, "bounds"),
+    )

@@ -1,0 +1,294 @@
+"""Deletes made visible: what deletes rows of a file, which rows, and how many are left.
+
+A card tells what the metadata tells and what was read before. Opened further (detail 2) it reads small delete files and
+vectors; a delete by value, which takes the data file's rows as well, only where the file is small too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from lakelens.errors import LakeError
+from lakelens.model.datafile import DataFile
+from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
+from lakelens.model.snapshot import Snapshot
+from lakelens.options import display
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note
+from lakelens.views.describe import describe, one
+
+_KINDS = {
+    "position_deletes": "position delete file",
+    "equality_deletes": "equality delete file",
+    "deletion_vector": "deletion vector",
+}
+_MOST_READ = 1_000_000  # rows that a card decodes
+_MOST_FILES = 2_000  # data files whose deletes a card looks up
+_MOST_POSITIONS = 12
+_ABOUT = ("common.deletes",)
+
+
+def list_delete_folds(found: DataFile, detail: int) -> list[Fold]:
+    """The fold "Deletes" of a data file's card: how many rows are deleted and by what; none where nothing is to be told."""
+    if found.content != "data":
+        return []
+    try:
+        matches = found.deletes
+    except LakeError as error:
+        return [Fold("Deletes", wording.clean(error), alert="cannot be read")]
+    if not matches:
+        why = _word_merging(found)
+        return [Fold("Deletes", why)] if why else []
+    alert, answer = _word_deleted(found, matches, detail)
+
+    def make() -> list[Body]:
+        bodies: list[Body] = [_grid_matches(matches)]
+        if _knows_positions(matches):
+            bodies.append(Note(f"rows {word_positions(found.deleted_positions)}"))
+        why = _word_merging(found)
+        return [*bodies, *([Note(why, "mute")] if why else []), cells.hint("the rows", ".deleted_positions")]
+
+    return [Fold("Deletes", answer, make, alert=alert)]
+
+
+def list_live_folds(snapshot: Snapshot, detail: int) -> list[Fold]:
+    """The fold "Live rows" of a snapshot's card, where they were counted or the metadata alone bounds them."""
+    counted = _find_counted(snapshot, detail)
+    if counted is None or (counted.count == counted.recorded and "live_rows" not in vars(snapshot)):
+        return []
+    dangling = vars(snapshot).get("dangling_deletes") or ()
+
+    def make() -> list[Body]:
+        bodies: list[Body] = [_list_counts(counted)]
+        if dangling:
+            bodies.append(_grid_dangling(dangling))
+        return [*bodies, cells.hint("exactly, and what reaches no file", ".live_rows, .dangling_deletes")]
+
+    return [Fold("Live rows", word_live(counted), make)]
+
+
+def word_live(rows: LiveRows) -> str:
+    """How many rows are left, in a line."""
+    if rows.count is not None:
+        of = f" of {wording.count(rows.recorded)}" if rows.recorded is not None else ""
+        return f"{wording.count(rows.count)}{of}: {wording.clean(rows.reason)}"
+    bounds = ""
+    if rows.at_least is not None and rows.at_most is not None:
+        bounds = f"{wording.count(rows.at_least)} to {wording.count(rows.at_most)}: "
+    return f"{bounds}{wording.clean(rows.reason)}"
+
+
+def word_positions(positions: Iterable[int]) -> str:
+    """The first positions, and how many more there are.
+
+    >>> word_positions(range(3)), word_positions(range(14))
+    ('0, 1, 2', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … 2 more')
+    """
+    size = len(positions)  # type: ignore[arg-type]
+    shown = ", ".join(f"{position}" for position in islice(positions, _MOST_POSITIONS))
+    left = size - _MOST_POSITIONS
+    return f"{shown}, … {wording.count(left)} more" if left > 0 else shown or "none"
+
+
+@describe.register
+def describe_match(match: DeleteMatch, detail: int = 1) -> Card:
+    """One delete file or vector with the data file that it reaches, the rule, and the rows where they are cheap to read."""
+    facts = [
+        Fact("kind", cells.text(_KINDS[match.kind])),
+        Fact("rows deleted", _count_deleted(match)),
+        Fact("data file", cells.code(wording.name(match.data_file))),
+    ]
+    folds = [
+        Fold(
+            "Rule",
+            wording.clean(match.rule),
+            lambda: one(cells.pairs(_list_match_fields(match), _ABOUT)),
+            opened=True,
+        )
+    ]
+    folds += _fold_values(match, detail) if match.kind == "equality_deletes" else []
+    folds.append(_fold_positions(match, detail))
+    return Card(
+        "Delete match",
+        wording.name(match.file.path),
+        wording.clean(match.file.path),
+        facts=tuple(facts),
+        folds=tuple(folds),
+        about=(*tell_about(match.file, "deletes", "data_file", "index_file"), *_ABOUT),
+    )
+
+
+@describe.register
+def describe_dangling(found: DanglingDelete, detail: int = 1) -> Card:
+    """A delete that deletes nothing, and why."""
+    facts = (
+        Fact("deletes", cells.number(found.record_count)),
+        Fact("reaches", Cell("live files too" if found.is_partial else "nothing", "warn")),
+    )
+    folds = []
+    if found.data_files:
+        rows = [(cells.code(path),) for path in islice(found.data_files, display.max_rows)]
+        total = len(found.data_files)
+        grid = cells.grid(("data file",), rows, how=".data_files", noun="file", total=total, about=_ABOUT)
+        folds.append(Fold("Not live", wording.plural(total, "data file"), lambda: one(grid), opened=True))
+    return Card(
+        "Dangling delete",
+        wording.clean(found.reason),
+        wording.clean(found.file.path),
+        facts=facts,
+        folds=tuple(folds),
+        about=_ABOUT,
+    )
+
+
+@describe.register
+def describe_live(rows: LiveRows, detail: int = 1) -> Card:
+    """How many rows are left, and how that is known."""
+    return Card("Live rows", word_live(rows), body=(_list_counts(rows),), about=_ABOUT)
+
+
+def _list_counts(rows: LiveRows) -> Body:
+    items = [
+        ("live rows", cells.number(rows.count)),
+        ("recorded rows", cells.number(rows.recorded)),
+        ("at least", cells.number(rows.at_least)),
+        ("at most", cells.number(rows.at_most)),
+        ("delete files read", cells.number(rows.delete_files_read)),
+        ("data files read", cells.number(rows.data_files_read)),
+        ("how it is known", cells.text(rows.reason)),
+    ]
+    return cells.pairs(items, _ABOUT)
+
+
+def _word_merging(found: DataFile) -> str:
+    """Why the rows of a file cannot be counted: those of a primary-key table are merged by key."""
+    try:
+        rows = None if found.deletes else found.live_rows
+    except LakeError:
+        return ""
+    unknown = rows is not None and rows.count is None and rows.recorded is not None
+    return wording.clean(rows.reason) if unknown and rows is not None else ""
+
+
+def _word_deleted(found: DataFile, matches: Sequence[DeleteMatch], detail: int) -> tuple[str, str]:
+    """An alert, or how many rows are deleted by what: exactly where that is known or cheap to read."""
+    kinds = Counter(match.kind for match in matches)
+    by = " and ".join(wording.plural(number, _KINDS[kind]) for kind, number in kinds.items())
+    of = f" of {wording.count(found.record_count)}" if found.record_count is not None else ""
+    most = sum(match.at_most or 0 for match in matches)
+    if found.record_count is not None:
+        most = min(most, found.record_count)
+    sure = len(matches) == 1 and matches[0].kind == "deletion_vector" and matches[0].cardinality is not None
+    if sure and not _knows_positions(matches):
+        return "", f"{wording.count(most)}{of} rows deleted by {by}"
+    if _knows_positions(matches) or (detail >= 2 and all(_is_cheap(match, found) for match in matches)):
+        try:
+            return "", f"{wording.count(len(found.deleted_positions))}{of} rows deleted by {by}"
+        except LakeError as error:
+            return "cannot be read", wording.clean(error)
+    return "", f"at most {wording.count(most)}{of} rows deleted by {by}"
+
+
+def _knows_positions(matches: Sequence[DeleteMatch]) -> bool:
+    return all("positions" in vars(match) for match in matches)
+
+
+def _is_cheap(match: DeleteMatch, data: DataFile | None = None) -> bool:
+    """Whether the rows of a match may be decoded for a card."""
+    rows = [getattr(match.file, "record_count", None) if match.cardinality is None else match.cardinality]
+    if match.kind == "equality_deletes":
+        rows.append(match.at_most if data is None else data.record_count)
+    return all(number is not None and number <= _MOST_READ for number in rows)
+
+
+def _grid_matches(matches: Sequence[DeleteMatch]) -> Grid:
+    rows = [
+        (
+            cells.text(_KINDS[match.kind]),
+            cells.code(wording.name(match.file.path)),
+            _count_deleted(match),
+            cells.text(match.rule),
+        )
+        for match in islice(matches, display.max_rows)
+    ]
+    names = ("kind!", "file", "rows deleted#", "rule")
+    return cells.grid(names, rows, how=".deletes", noun="delete", total=len(matches), about=_ABOUT)
+
+
+def _grid_dangling(found: Sequence[DanglingDelete]) -> Grid:
+    rows = [
+        (
+            cells.code(wording.name(dangling.file.path)),
+            cells.number(dangling.record_count),
+            cells.text(dangling.reason),
+        )
+        for dangling in islice(found, display.max_rows)
+    ]
+    names = ("file", "deletes#", "why it reaches nothing")
+    return cells.grid(names, rows, how=".dangling_deletes", noun="delete", total=len(found), about=_ABOUT)
+
+
+def _count_deleted(match: DeleteMatch) -> Cell:
+    if "positions" in vars(match):
+        return cells.number(len(match.positions))
+    if match.cardinality is not None:
+        return cells.number(match.cardinality)
+    return Cell("unknown" if match.at_most is None else f"at most {wording.count(match.at_most)}", "mute")
+
+
+def _list_match_fields(match: DeleteMatch) -> Iterator[tuple[str, Cell]]:
+    yield "data file", cells.code(match.data_file)
+    for name in ("offset", "length", "cardinality"):
+        held = getattr(match, name)
+        if held is not None:
+            yield name, cells.number(held)
+    if match.columns:
+        yield "compares", cells.text(", ".join(match.columns))
+
+
+def _fold_positions(match: DeleteMatch, detail: int) -> Fold:
+    if "positions" not in vars(match) and not (
+        _is_cheap(match) and (detail >= 2 or match.kind != "equality_deletes")
+    ):
+        return Fold("Rows", "not read yet: .positions reads them")
+    try:
+        positions: Any = match.positions
+    except LakeError as error:
+        return Fold("Rows", wording.clean(error), alert="cannot be read")
+    answer = f"{wording.plural(len(positions), 'row')}: {word_positions(positions)}"
+    return Fold("Rows", answer, lambda: one(cells.hint("all of them, counted from 0", ".positions")))
+
+
+def _fold_values(match: DeleteMatch, detail: int) -> list[Fold]:
+    """The values that an equality delete removes, where the delete file is small."""
+    rows = getattr(match.file, "record_count", None)
+    if "values" not in vars(match) and (rows is None or rows > _MOST_READ):
+        return []
+    try:
+        values = match.values
+    except LakeError as error:
+        return [Fold("Values", wording.clean(error), alert="cannot be read")]
+    shown = [tuple(cells.value(item) for item in row) for row in islice(values, display.max_rows)]
+    names = [wording.clean(name, 80) for name in match.columns]
+    grid = cells.grid(names, shown, how=".values", noun="key", total=len(values), is_open=True)
+    answer = f"rows whose {', '.join(names)} are one of {wording.plural(len(values), 'key')}"
+    return [Fold("Values", answer, lambda: one(grid))]
+
+
+def _find_counted(snapshot: Snapshot, detail: int) -> LiveRows | None:
+    """What is known of the live rows: counted before, or bounded by metadata that a card of this detail reads anyway."""
+    known: LiveRows | None = vars(snapshot).get("live_rows")
+    if known is not None or detail < 2 or snapshot.id is None:
+        return known
+    try:
+        files = list(islice(snapshot.files, _MOST_FILES + 1))
+        return None if len(files) > _MOST_FILES else snapshot.count_live_rows(read=False)
+    except LakeError:
+        return None
+
+
+__all__ = ["list_delete_folds", "list_live_folds", "word_live", "word_positions"]

@@ -1,0 +1,288 @@
+"""The card of a diff: what happened in one sentence, then files, partitions, columns, manifests and the document's keys."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from lakelens.analysis.raised import Raised, find_raised
+from lakelens.analysis.sentence import word_rows
+from lakelens.model.comparison import FileCounts, count_by_content
+from lakelens.model.diff import Diff, JsonChange, ManifestChanges, PartitionChange
+from lakelens.model.manifest import Manifest
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.model import Bar, Body, Card, Cell, Fold, Grid, Note
+from lakelens.views.cards.fileset import grid_files, word_contents
+from lakelens.views.describe import describe, one
+
+_MOST_REWRITTEN = 20_000  # entries of new and dropped manifests that are read to tell which took over which
+_STATES = {"ADDED": "add", "REMOVED": "del", "RAISED": "", "KEPT": ""}
+
+
+@describe.register
+def describe_diff(diff: Diff, detail: int = 1) -> Card:
+    """What changed: files, rows and bytes; then partitions, columns, manifests, the document's places."""
+    raised = find_raised(diff)
+    folds = [_fold_partitions(diff, raised)]
+    if diff.schema or diff.partitioning:
+        folds.append(_fold_schema(diff))
+    if diff.manifests.new or diff.manifests.dropped or diff.manifests.kept:
+        folds.append(_fold_manifests(diff))
+    if diff.metadata:
+        answer = f"{wording.plural(len(diff.metadata), 'place')} of the {_word_documents(diff)} differ"
+        folds.append(Fold("Document", answer, lambda: one(grid_json(diff.metadata, how="diff.metadata"))))
+    if raised.files:
+        folds.append(_fold_raised(raised))
+    for label, files, how in (
+        ("Files added", diff.added, "diff.added.to_pandas()"),
+        ("Files removed", diff.removed, "diff.removed.to_pandas()"),
+    ):
+        left = [f for f in files if f.path not in raised.paths]
+        if left:
+            grid = grid_files(left, how=how)
+            answer = word_contents(files) if len(left) == len(files) else wording.plural(len(left), "file")
+            folds.append(Fold(label, answer, lambda grid=grid: one(grid)))  # type: ignore[misc]
+    said = [wording.clean(diff.action, 300), word_counts(diff)]
+    body = (Note(f"{'. '.join(part for part in said if part)}."), grid_totals(diff))
+    about = tell_about(diff.after, "diff", "snapshot")
+    return Card("Diff", word_range(diff), body=body, folds=tuple(folds), about=about)
+
+
+def word_range(diff: Diff) -> str:
+    """From which snapshot to which, and how much later."""
+    before = "from nothing" if diff.before is None else f"from {_word_id(diff.before.id)}"
+    return f"{before} to {_word_id(diff.after.id)}{_word_time(diff)}"
+
+
+def _word_documents(diff: Diff) -> str:
+    before, after = diff.documents
+    if before is None or after is None:
+        return "document"
+    return f"documents {wording.name(before)} and {wording.name(after)}"
+
+
+def _word_id(number: int | None) -> str:
+    return "a listing" if number is None else f"snapshot {number}"
+
+
+def _word_time(diff: Diff) -> str:
+    """How long after the other the second was committed."""
+    if diff.before is None or diff.before.committed_at is None or diff.after.committed_at is None:
+        return ""
+    seconds = (diff.after.committed_at - diff.before.committed_at).total_seconds()
+    for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if abs(seconds) >= 2 * length:
+            return f", {seconds / length:,.3g} {unit} later"
+    return f", {seconds:.3g} s later" if seconds >= 0 else ""
+
+
+def word_counts(diff: Diff) -> str:
+    """Files added, removed, raised and kept, and what became of the rows."""
+    raised = find_raised(diff)
+    added, removed = len(diff.added) - len(raised.files), len(diff.removed) - len(raised.files)
+    words = [f"{wording.plural(added, 'file')} added", f"{wording.count(removed)} removed"]
+    if raised.files:
+        told = f"{wording.plural(len(raised.files), 'file')} {raised.words}"
+        words = [told, *words] if added or removed else [f"{told}, none rewritten"]
+    kept = diff.kept_counts.files
+    if kept is not None:
+        words.append(f"{wording.count(kept)} kept")
+    return f"{', '.join(words)}; {word_rows(diff)}"
+
+
+def grid_totals(diff: Diff) -> Grid:
+    """Files, rows and bytes by what happened to them and by content, with a bar for the bytes."""
+    raised = find_raised(diff)
+    sets: list[tuple[str, Mapping[str, FileCounts]]] = [
+        ("ADDED", count_by_content(f for f in diff.added if f.path not in raised.paths)),
+        ("REMOVED", count_by_content(f for f in diff.removed if f.path not in raised.paths)),
+        ("RAISED", count_by_content(raised.files)),
+        ("KEPT", diff.kept_by_content),
+    ]
+    sums = [
+        (state, content, counts.files, counts.rows, counts.bytes)
+        for state, contents in sets
+        for content, counts in contents.items()
+    ]
+    longest = max((size or 0 for *_, size in sums), default=0) or 1
+    rows, last = [], ""
+    for state, content, number, amount, size in sums:
+        rows.append(
+            (
+                Cell(state if state != last else ""),
+                cells.text(content.replace("_", " ")),
+                *_word_change(state, number, amount, size),
+                Cell("", bar=_draw(state, round(40 * (size or 0) / longest) or (1 if size else 0))),
+            )
+        )
+        last = state
+    names = ("!", "content!", "files#", "rows#", "bytes#", "")
+    return cells.grid(names, rows, about=("common.diff",))
+
+
+def _word_change(
+    state: str, number: int | None, amount: int | None, size: int | None
+) -> tuple[Cell, Cell, Cell]:
+    if _STATES[state] == "add":
+        return cells.added(number or 0), cells.added(amount or 0), cells.added_size(size or 0)
+    if _STATES[state] == "del":
+        return cells.removed(number or 0), cells.removed(amount or 0), cells.removed_size(size or 0)
+    return cells.number(number), cells.number(amount), cells.size(size)
+
+
+def _draw(state: str, length: int) -> Bar:
+    if _STATES[state] == "del":
+        return Bar(length, 0)
+    return Bar(0, length, is_kept=_STATES[state] != "add")
+
+
+def _fold_partitions(diff: Diff, raised: Raised) -> Fold:
+    changes = [left for change in diff.by_partition if (left := raised.leave_out(change)) is not None]
+    if len(changes) == 1 and not changes[0].partition:
+        return Fold("Partitions", "the table is not partitioned")
+    if not changes:
+        return Fold("Partitions", "no file of any was added or removed")
+    answer = f"{wording.plural(len(changes), 'partition')} changed"
+    return Fold("Partitions", answer, lambda: one(_grid_partitions(changes)), opened=True)
+
+
+def _grid_partitions(changes: Sequence[PartitionChange]) -> Grid:
+    rows = [
+        (
+            cells.code(c.partition),
+            cells.removed(c.removed_files),
+            cells.added(c.added_files),
+            cells.removed(c.removed_rows),
+            bar,
+            cells.added(c.added_rows),
+            cells.changed_size(c.added_bytes - c.removed_bytes),
+        )
+        for c, bar in zip(changes, cells.bars([(c.removed_rows, c.added_rows) for c in changes]), strict=True)
+    ]
+    names = ("partition", "files −#", "files +#", "rows −#", "", "rows +!", "bytes ±#")
+    return cells.grid(names, rows, how="diff.by_partition", noun="partition")
+
+
+def _fold_raised(raised: Raised) -> Fold:
+    rows = [
+        (
+            cells.code(wording.name(f.path)),
+            cells.code(f.partition or None),
+            cells.optional(f.bucket),
+            cells.optional(raised.levels[f.path]),
+            cells.optional(f.level),
+            cells.number(f.record_count),
+            cells.size(f.size_bytes),
+        )
+        for f in raised.files
+    ]
+    names = ("file", "partition", "bucket#", "level before#", "level after#", "rows#", "bytes#")
+    grid = cells.prune(cells.grid(names, rows, how="diff.added.to_pandas()", noun="file"))
+    return Fold("Files raised", f"{wording.plural(len(rows), 'file')} {raised.words}", lambda: one(grid))
+
+
+def _fold_schema(diff: Diff) -> Fold:
+    rows = [
+        (
+            cells.state(c.kind.upper()),
+            cells.code(c.name),
+            cells.code(c.field_id),
+            cells.code(c.before),
+            cells.code(c.after),
+        )
+        for c in diff.schema
+    ]
+    rows += [
+        (
+            cells.state(p.kind.upper()),
+            cells.code(p.name),
+            cells.code(p.field_id),
+            cells.code(p.before),
+            cells.code(p.after),
+        )
+        for p in diff.partitioning
+    ]
+    how = "diff.schema, diff.partitioning" if diff.partitioning else "diff.schema"
+    grid = cells.grid(("!", "column", "id#", "before", "after"), rows, how=how, noun="column")
+    answer = ", ".join(f"{wording.clean(c.name, 40)} {c.kind}" for c in diff.schema[:4])
+    more = f", {len(diff.schema) - 4:,} more" if len(diff.schema) > 4 else ""
+    partitioned = "the partitioning changed" if diff.partitioning else ""
+    return Fold("Schema", "; ".join(part for part in (answer + more, partitioned) if part), lambda: one(grid))
+
+
+def _fold_manifests(diff: Diff) -> Fold:
+    changes = diff.manifests
+    answer = (
+        f"{wording.count(len(changes.kept))} kept, {wording.count(len(changes.new))} new, "
+        f"{wording.count(len(changes.dropped))} dropped"
+    )
+
+    def make() -> tuple[Body, ...]:
+        is_readable = changes.dropped and changes.new and changes.entry_count <= _MOST_REWRITTEN
+        taken = changes.taken if is_readable else {}
+        notes = _note_manifests(changes, taken)
+        states = (("NEW", changes.new), ("DROPPED", changes.dropped), ("KEPT", changes.kept))
+        rows = [_row_manifest(s, m, notes.get(m.path)) for s, manifests in states for m in manifests]
+        names = ("!", "manifest", "content!", "added#", "existing#", "deleted#", "bytes#", "note")
+        return (cells.prune(cells.grid(names, rows, how="diff.manifests", noun="manifest")),)
+
+    return Fold("Manifests", answer, make)
+
+
+def _note_manifests(changes: ManifestChanges, taken: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
+    """Which dropped manifests each new one rewrites and how much of them; what became of the files of each dropped one."""
+    live = {one.path: _count_live(one) for one in changes.dropped}
+    notes, went = {}, Counter[str]()
+    for path, sources in taken.items():
+        went.update(sources)
+        told = [
+            wording.name(source)
+            + (
+                ""
+                if live[source] is None
+                else f": {wording.count(count)} of its {wording.count(live[source])} files"
+            )
+            for source, count in list(sources.items())[:3]
+        ]
+        more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
+        notes[path] = f"REWRITES {', '.join(told)}{more}"
+    for path, count in live.items() if taken else ():
+        if count is not None:
+            left = count - went[path]
+            notes[path] = (
+                f"{wording.plural(went[path], 'file')} went on, {wording.count(left)} left the table"
+            )
+    return notes
+
+
+def _count_live(manifest: Manifest) -> int | None:
+    """The live files of a manifest by the counts of its list; None where the list does not tell."""
+    added, existing = manifest.added_files_count, manifest.existing_files_count
+    return None if added is None or existing is None else added + existing
+
+
+def _row_manifest(state: str, manifest: Manifest, note: str | None) -> tuple[Cell, ...]:
+    return (
+        cells.state(state),
+        cells.code(wording.name(manifest.path)),
+        cells.text(manifest.content),
+        cells.number(manifest.added_files_count),
+        cells.number(manifest.existing_files_count),
+        cells.number(manifest.deleted_files_count),
+        cells.size(manifest.size_bytes),
+        cells.text(note, "mute"),
+    )
+
+
+def grid_json(changes: Sequence[JsonChange], how: str = "") -> Grid:
+    """Places of a JSON document that differ, with the old and the new value."""
+    rows = [
+        (
+            cells.code(c.path),
+            cells.ABSENT if c.kind == "added" else cells.json_value(c.before),
+            cells.ABSENT if c.kind == "removed" else cells.json_value(c.after),
+        )
+        for c in changes
+    ]
+    return cells.grid(("path", "before", "after"), rows, how=how, noun="place")

@@ -1,0 +1,103 @@
+"""Cards of what a table's opening found out: the evidence for its format, where it was moved to, what was read."""
+
+from __future__ import annotations
+
+from lakelens.model.table import Evidence, Reads, Relocation
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.model import Body, Card, Cell, Fact, Fold
+from lakelens.views.describe import describe, one
+
+_MOST = 3
+
+
+def word_evidence(evidence: Evidence) -> str:
+    """Why the directory is held to be a table, and why this version of it."""
+    told = [*evidence.reasons, *([evidence.version_choice] if evidence.version_choice else [])]
+    return "; ".join(wording.clean(reason, 300) for reason in told)
+
+
+def list_evidence(evidence: Evidence, location: str) -> list[Body]:
+    """The files that made it certain, and what else could have been opened, by their places below the table."""
+
+    def shorten(path: str) -> Cell:
+        return cells.code(path.removeprefix(location.rstrip("/") + "/"))
+
+    items: list[tuple[str, Cell]] = [("seen", shorten(path)) for path in evidence.files[:_MOST]]
+    items += [("candidate", shorten(path)) for path in evidence.candidates[:_MOST]]
+    items += [("beside it", cells.text(other)) for other in evidence.others]
+    bodies: list[Body] = [cells.pairs(items)] if items else []
+    more = len(evidence.candidates) - _MOST
+    if more > 0:
+        bodies.append(
+            cells.hint(f"… {wording.plural(more, 'more candidate', 'more candidates')}", "table.evidence")
+        )
+    return bodies
+
+
+@describe.register
+def describe_evidence(evidence: Evidence, detail: int = 1) -> Card:
+    """Why a directory is held to be a table."""
+    items = [("reason", cells.text(reason)) for reason in evidence.reasons]
+    if evidence.version_choice:
+        items.append(("version", cells.text(evidence.version_choice)))
+    items += [("seen", cells.code(path)) for path in evidence.files]
+    items += [("candidate", cells.code(path)) for path in evidence.candidates[:50]]
+    items += [("beside it", cells.text(other)) for other in evidence.others]
+    bodies: tuple[Body, ...] = (cells.pairs(items),)
+    if len(evidence.candidates) > 50:
+        bodies += (cells.hint(f"… {len(evidence.candidates) - 50:,} more candidates", ".candidates"),)
+    sentence = f"this is a table of format {wording.clean(evidence.format)}"
+    return Card("Evidence", sentence, body=bodies, about=tell_about(evidence, "evidence"))
+
+
+def is_moved(relocation: Relocation) -> bool:
+    """By what is recorded, not by what was mapped so far: a card says the same before and after more is read."""
+    recorded = relocation.recorded_location
+    return recorded is not None and _trim(recorded) != _trim(relocation.location)
+
+
+def _trim(place: str) -> str:
+    return place.removeprefix("file:").strip("/")
+
+
+def word_relocation(relocation: Relocation) -> str:
+    """Where it was recorded."""
+    if not is_moved(relocation):
+        return "it lies where it was recorded"
+    return f"it was recorded at {wording.clean(relocation.recorded_location)}"
+
+
+def list_relocation(relocation: Relocation) -> list[Body]:
+    """Recorded places with those they were mapped to."""
+    pairs = dict.fromkeys(relocation.mapping)
+    if is_moved(relocation) and not pairs:
+        pairs = {(relocation.recorded_location or "", relocation.location): None}
+    rows = [(cells.code(recorded), cells.code(now)) for recorded, now in pairs]
+    rows += [(cells.code(recorded), Cell("not mapped", "warn")) for recorded in relocation.unmapped]
+    grid = cells.grid(("recorded", "now"), rows, how="table.relocation", about=("common.evidence",))
+    return [grid] if rows else []
+
+
+@describe.register
+def describe_relocation(relocation: Relocation, detail: int = 1) -> Card:
+    """How recorded locations were mapped."""
+    sentence = "the table was moved" if is_moved(relocation) else "the table lies where it was recorded"
+    body = tuple(list_relocation(relocation))
+    place = wording.clean(relocation.location)
+    return Card("Relocation", sentence, place, body=body, about=tell_about(relocation, "evidence"))
+
+
+@describe.register
+def describe_reads(reads: Reads, detail: int = 1) -> Card:
+    """What was read so far; seconds are left out, so that the card is the same each time."""
+    facts = (
+        Fact("requests", cells.number(reads.requests)),
+        Fact("files", cells.number(reads.files)),
+        Fact("bytes", cells.size(reads.bytes)),
+    )
+    rows = [(cells.code(path),) for path in reads.paths]
+    grid = cells.grid(("file",), rows, how=".paths", noun="file")
+    fold = Fold("Files", wording.plural(len(rows), "file"), lambda: one(grid))
+    sentence = "what lakelens asked the storage for so far"
+    return Card("Reads", sentence, facts=facts, folds=(fold,), about=tell_about(reads, "reads"))

@@ -1,0 +1,147 @@
+"""The card of a data file: the fields of its record under their specified names, bounds, deletes, and the footer beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lakelens.analysis.claims import compare_claims, grid_claims, word_claims
+from lakelens.errors import LakeError
+from lakelens.model.datafile import DataFile
+from lakelens.model.stats import RowStats
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Note
+from lakelens.views.cards.bounds import grid_bounds, word_bounds
+from lakelens.views.cards.delete import list_delete_folds
+from lakelens.views.cards.stats import word_stats
+from lakelens.views.describe import describe, one
+
+_TITLES = {
+    "data": "Data file",
+    "position_deletes": "Position delete file",
+    "equality_deletes": "Equality delete file",
+    "deletion_vector": "Deletion vector",
+    "changelog": "Changelog file",
+}
+# what a reader works out where the record leaves it out
+_WORKED_OUT = (
+    "recorded_path", "manifest", "snapshot_id", "sequence_number", "file_sequence_number", "first_row_id", "spec_id",
+    "schema_id", "target", "referenced_data_path",
+)  # fmt: skip
+# what the entry says of the file, not the file's own record
+_OF_THE_ENTRY = ("_KIND", "_VERSION")
+
+
+@describe.register
+def describe_file(found: DataFile, detail: int = 1) -> Card:
+    """What the metadata says of one file: fields under their specified names, bounds for each column."""
+    bounds = found.bounds
+    make = lambda: one(grid_bounds(bounds, how=".bounds")) if bounds else ()  # noqa: E731
+    folds = [Fold("Bounds", word_bounds(bounds), make, opened=True), _fold_fields(found)]
+    folds += list_delete_folds(found, detail)
+    if detail >= 2 or "footer" in vars(found):
+        folds.append(_fold_footer(found))
+    if detail >= 2:
+        make_raw = lambda: one(cells.document(found.raw, how=".raw"))  # noqa: E731
+        folds.append(Fold("JSON", "the record, whole", make_raw, level=3))
+    return Card(
+        _TITLES.get(found.content, "File"),
+        wording.name(found.path),
+        wording.clean(found.path),
+        facts=tuple(_list_facts(found)),
+        folds=tuple(folds),
+        about=tell_about(found, "data_file"),
+    )
+
+
+def _list_facts(found: DataFile) -> Iterator[Fact]:
+    yield Fact("content", cells.text(found.content.replace("_", " ")), wording.clean(found.file_format))
+    rows, size = found.record_count, found.size_bytes
+    yield Fact("rows", cells.number(rows))
+    is_many = rows is not None and rows >= 10 and found.content == "data"
+    each = f"{wording.size(size // rows)} a row" if is_many and rows and size is not None else ""
+    yield Fact("bytes", cells.size(size), each)
+    if found.partition:
+        yield Fact("partition", cells.code(found.partition))
+    if found.bucket is not None:
+        yield Fact(
+            "bucket", cells.code(found.bucket), f"level {found.level}" if found.level is not None else ""
+        )
+    if found.sequence_number is not None:
+        added = f"added by {found.snapshot_id}" if found.snapshot_id is not None else ""
+        yield Fact("sequence", cells.code(found.sequence_number), added)
+
+
+def _fold_fields(found: DataFile) -> Fold:
+    """The record, field by field under its specified names, then what a reader works out from elsewhere."""
+    record = dict(_flatten(found.raw))
+    filled = {name: held for name, held in record.items() if held is not None}
+    absent = [name for name, held in record.items() if held is None]
+
+    def make() -> list[Body]:
+        items = [(name, _word_field(found, name, held)) for name, held in filled.items()]
+        bodies: list[Body] = [cells.pairs(items)]
+        if absent:
+            bodies.append(Note(f"null: {', '.join(wording.clean(name, 60) for name in absent[:60])}", "mute"))
+        told = [(name, _word_plain(name, held)) for name, held in _work_out(found, record)]
+        if told:
+            bodies += [Note("Not in this record, or inherited:"), cells.pairs(told)]
+        return bodies
+
+    answer = f"{wording.count(len(filled))} of {wording.plural(len(record), 'field')} filled, by their specified names"
+    return Fold("Fields", answer, make)
+
+
+def _flatten(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The record's fields; those of a record inside it (Paimon's `_FILE`) in its place."""
+    for name, held in raw.items():
+        if name == "_FILE" and isinstance(held, Mapping):
+            yield from held.items()
+        elif name not in _OF_THE_ENTRY:
+            yield str(name), held
+
+
+def _word_field(found: DataFile, name: str, held: Any) -> Cell:
+    """A field as the object gives it decoded under the same name; as stored where it has none."""
+    if isinstance(held, Mapping) and held and all(isinstance(key, int) for key in held):
+        return Cell(f"{wording.plural(len(held), 'column')}: see Bounds", "mute")
+    try:
+        decoded = getattr(found, name.lstrip("_").lower(), held)
+    except LakeError as error:
+        return Cell(f"cannot be read: {wording.clean(error)}", "warn")
+    if isinstance(decoded, RowStats):
+        return word_stats(decoded, columns_elsewhere=name == "_VALUE_STATS")
+    if name in ("partition", "_PARTITION"):
+        return cells.code(str(found.partition) or "()")
+    return _word_plain(name, held if callable(decoded) or decoded is None else decoded)
+
+
+def _word_plain(name: str, held: Any) -> Cell:
+    """A value as Python would print it; a path and a name of a file as they are."""
+    is_place = isinstance(held, str) and name.lower().endswith(("path", "file", "_file_name", "manifest"))
+    return cells.code(held) if is_place else cells.value(held)
+
+
+def _work_out(found: DataFile, record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name in _WORKED_OUT:
+        held = getattr(found, name, None)
+        if held is not None and held not in (record.get(name), record.get("file_path"), found.path):
+            yield name, held
+
+
+def _fold_footer(found: DataFile) -> Fold:
+    """What the file says of itself, beside what the metadata claims of it."""
+    try:
+        footer = found.footer
+        claims = compare_claims(found, footer)
+    except LakeError as error:
+        return Fold("Footer", wording.clean(error), alert="cannot be read")
+    alert, answer = word_claims(claims)
+    if found.manifest is None:
+        answer = "what the file says of itself; no manifest claims anything of it"
+
+    def make() -> list[Body]:
+        return [*([grid_claims(claims)] if claims else []), describe(footer)]
+
+    return Fold("Footer", answer, make, alert=alert)

@@ -1,0 +1,92 @@
+"""Cards of findings: what is wrong or odd about a table, as far as it was met."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+from lakelens.model.finding import Finding, Findings
+from lakelens.options import display
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.model import Body, Card, Cell, Fold
+from lakelens.views.describe import describe, one
+
+_SEVERITIES = ("error", "warning", "note")
+
+
+def word_alert(findings: Findings) -> str:
+    """How many errors and warnings there are; empty when there are none."""
+    counts = Counter(finding.severity for finding in findings)
+    return ", ".join(wording.plural(counts[s], s.upper()) for s in ("error", "warning") if counts[s])
+
+
+def fold_findings(findings: Findings) -> Fold:
+    """The findings of a table: the worst is said in the answer."""
+    if not len(findings):
+        return Fold("Findings", "nothing wrong was met so far")
+    notes = sum(finding.severity == "note" for finding in findings)
+    worst = min(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+    alert = word_alert(findings)
+    told = wording.plural(notes, "note") if notes and alert else ""
+    first = wording.clean(worst.message, 160)
+    answer = first if alert else f"{wording.plural(notes, 'note')}: {first}"
+    return Fold(
+        "Findings", f"{told}; {answer}" if told else answer, lambda: _list_findings(findings), alert=alert
+    )
+
+
+def _list_findings(findings: Findings) -> list[Body]:
+    ordered = sorted(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+    rows = [
+        (
+            Cell(f.severity.upper(), "warn" if f.severity != "note" else "mute"),
+            cells.code(f.code),
+            cells.text(f.message),
+            cells.code(wording.name(f.path)),
+            cells.text(_word_snapshots(f) or None),
+        )
+        for f in islice(ordered, display.max_rows)
+    ]
+    columns = ("severity!", "code!", "what", "where", "snapshots")
+    about, total = ("common.finding",), len(ordered)
+    grid = cells.grid(columns, rows, how="table.findings", noun="finding", total=total, about=about)
+    return [cells.prune(grid)]
+
+
+def _word_snapshots(finding: Finding) -> str:
+    shown = [str(number) for number in finding.snapshots[:3]]
+    more = [f"… {wording.count(len(finding.snapshots) - 3)} more"] if len(finding.snapshots) > 3 else []
+    return ", ".join([*shown, *more])
+
+
+@describe.register
+def describe_findings(findings: Findings, detail: int = 1) -> Card:
+    """What was found so far, the worst first."""
+    notes = sum(finding.severity == "note" for finding in findings)
+    sentence = (
+        wording.plural(notes, "note") if notes else "" if len(findings) else "nothing wrong was met so far"
+    )
+    body = tuple(_list_findings(findings)) if len(findings) else ()
+    return Card(
+        "Findings", sentence, alert=word_alert(findings), body=body, about=tell_about(findings, "finding")
+    )
+
+
+@describe.register
+def describe_finding(finding: Finding, detail: int = 1) -> Card:
+    """One thing found: what, where, and which snapshots it affects."""
+    items = [("what", cells.text(finding.message)), ("where", cells.code(finding.path))]
+    if finding.snapshots:
+        items.append(("snapshots", cells.code(_word_snapshots(finding))))
+    about = tell_about(finding, "finding")
+    alert = finding.severity.upper()
+    sentence = "" if finding.severity != "note" else "note"
+    body = one(cells.pairs(items))
+    return Card(
+        wording.clean(finding.code),
+        sentence,
+        alert="" if finding.severity == "note" else alert,
+        body=tuple(body),
+        about=about,
+    )

@@ -1,0 +1,206 @@
+"""Cards of manifest lists, manifests and their entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from lakelens.errors import LakeError
+from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
+from lakelens.options import display
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid
+from lakelens.views.cards.file import describe_file
+from lakelens.views.describe import describe, one
+
+_ROLES = {
+    "all": "every manifest of the snapshot",
+    "base": "everything before the commit",
+    "delta": "what the commit changed",
+    "changelog": "the commit's changelog",
+}
+
+
+def grid_manifests(manifests: Sequence[Manifest], how: str = "") -> Grid:
+    """Manifests as their list describes them."""
+    rows = [
+        (
+            cells.code(wording.name(m.path)),
+            cells.text(m.content),
+            cells.number(m.added_files_count),
+            cells.number(m.existing_files_count),
+            cells.number(m.deleted_files_count),
+            cells.text(_word_summary(m.partition_summary), "mute"),
+            cells.size(m.size_bytes),
+        )
+        for m in islice(manifests, display.max_rows)
+    ]
+    names = ("manifest", "content!", "added#", "existing#", "deleted#", "partitions", "bytes#")
+    about = ("common.manifest_list",)
+    total = len(manifests)
+    return cells.prune(cells.grid(names, rows, how=how, noun="manifest", total=total, about=about))
+
+
+def _word_summary(summary: Sequence[FieldSummary]) -> str | None:
+    words = [
+        f"{wording.clean(s.name, 40)} {wording.value(s.lower)}"
+        + ("" if s.lower == s.upper else f" to {wording.value(s.upper)}")
+        for s in summary[:4]
+    ]
+    return ", ".join(words) or None
+
+
+@describe.register
+def describe_list(found: ManifestList, detail: int = 1) -> Card:
+    """Which manifests make up a snapshot."""
+    size = cells.size(found.size_bytes) if found.size_bytes is not None else Cell("not recorded", "mute")
+    facts = (Fact("role", cells.text(found.role), _ROLES.get(found.role, "")), Fact("bytes", size))
+    title = wording.name(found.path) or "inline in the metadata document"
+    folds = [_fold_listed(found)]
+    if found.path is not None:
+        folds.append(_fold_header(found))
+    about = tell_about(found, "manifest_list")
+    place = wording.clean(found.path or "")
+    return Card("Manifest list", title, place, facts=facts, folds=tuple(folds), about=about)
+
+
+def _fold_listed(found: ManifestList) -> Fold:
+    """The manifests; an empty list says so, a damaged one says so where they would stand."""
+    try:
+        manifests = found.manifests
+    except LakeError:
+        return Fold(
+            "Manifests", "it cannot be read", lambda: one(grid_manifests(found.manifests)), opened=True
+        )
+    if not manifests:
+        told = "none: nothing was there before" if found.role == "base" else "none: the list is empty"
+        return Fold("Manifests", told)
+    return Fold(
+        "Manifests",
+        f"{wording.plural(len(manifests), 'manifest')}, in order",
+        lambda: one(grid_manifests(manifests, how=".manifests")),
+        opened=True,
+    )
+
+
+def _fold_header(found: Manifest | ManifestList) -> Fold:
+    about = tell_about(found, "manifest_header" if isinstance(found, Manifest) else "manifest_list")
+    return Fold(
+        "Header", "the container's own schema and key/values", lambda: _list_header(found.header, about)
+    )
+
+
+def _list_header(header: Mapping[str, Any], about: tuple[str, ...]) -> list[Body]:
+    items = [(name, cells.value(held)) for name, held in header.items() if name not in ("schema", "metadata")]
+    bodies: list[Body] = [cells.pairs(items, about)]
+    metadata = header.get("metadata")
+    if metadata:
+        bodies += cells.fields(dict(metadata), about, how=".header['metadata']", skip=("avro.schema",))
+    if header.get("schema"):
+        bodies.append(cells.document(header["schema"], most=4_000, how=".header['schema']"))
+    return bodies
+
+
+@describe.register
+def describe_manifest(manifest: Manifest, detail: int = 1) -> Card:
+    """Which files one manifest adds, keeps and removes."""
+    facts = [Fact("content", cells.text(manifest.content))]
+    for label in ("added", "existing", "deleted"):
+        amount = getattr(manifest, f"{label}_files_count")
+        if amount is not None:
+            facts.append(Fact(label, cells.number(amount), "files"))
+    facts.append(Fact("bytes", cells.size(manifest.size_bytes), "as recorded"))
+    make = lambda: one(grid_entries(manifest.entries))  # noqa: E731 - reads the manifest when it is opened
+    folds = [Fold("Entries", _word_entries(manifest), make, opened=True)]
+    if manifest.partition_summary:
+        answer = _word_summary(manifest.partition_summary) or ""
+        folds.append(Fold("Partitions", answer, lambda: one(_grid_summary(manifest.partition_summary))))
+    listed = tell_about(manifest, "manifest_list")
+    line = lambda: cells.fields(manifest.raw, listed, how=".raw")  # noqa: E731
+    folds.append(Fold("Line", f"{wording.plural(len(manifest.raw), 'field')} of the manifest list", line))
+    folds.append(_fold_header(manifest))
+    return Card(
+        "Manifest",
+        wording.name(manifest.path),
+        wording.clean(manifest.path),
+        facts=tuple(facts),
+        folds=tuple(folds),
+        about=tell_about(manifest, "manifest"),
+    )
+
+
+def _word_entries(manifest: Manifest) -> str:
+    counts = [
+        f"{wording.count(amount)} {label}"
+        for label in ("added", "existing", "deleted")
+        if (amount := getattr(manifest, f"{label}_files_count"))
+    ]
+    return f"{', '.join(counts)} by the list's count" if counts else "the list does not count them"
+
+
+def _grid_summary(summary: Sequence[FieldSummary]) -> Grid:
+    rows = [
+        (
+            cells.code(s.name),
+            cells.value(s.lower),
+            cells.value(s.upper),
+            cells.value(s.contains_null),
+            cells.value(s.contains_nan),
+        )
+        for s in summary
+    ]
+    names = ("field", "lower", "upper", "has null", "has NaN")
+    return cells.prune(cells.grid(names, rows, noun="field"))
+
+
+def grid_entries(entries: Sequence[Entry], how: str = ".entries") -> Grid:
+    """Entries in file order."""
+    rows = [
+        (
+            cells.state(entry.status),
+            cells.code(wording.name(entry.file.path)),
+            cells.text(entry.file.content),
+            cells.code(entry.file.partition or None),
+            cells.optional(entry.file.bucket),
+            cells.optional(entry.file.level),
+            cells.number(entry.file.record_count),
+            cells.size(entry.file.size_bytes),
+            cells.code(entry.snapshot_id),
+            cells.optional(entry.sequence_number),
+        )
+        for entry in islice(entries, display.max_rows)
+    ]
+    names = (
+        "status!", "file", "content!", "partition", "bucket#", "level#", "rows#", "bytes#", "snapshot", "sequence#",
+    )  # fmt: skip
+    total = len(entries)
+    return cells.prune(cells.grid(names, rows, how=how, noun=("entry", "entries"), total=total))
+
+
+@describe.register
+def describe_entry(entry: Entry, detail: int = 1) -> Card:
+    """One line of a manifest: what the commit did with a file, and the file's card."""
+    card = describe_file(entry.file, detail)
+    facts = (
+        Fact("status", cells.state(entry.status), "live" if entry.is_live else "removed"),
+        *((Fact("snapshot", cells.code(entry.snapshot_id)),) if entry.snapshot_id is not None else ()),
+        *(
+            (Fact("sequence", cells.code(entry.sequence_number)),)
+            if entry.sequence_number is not None
+            else ()
+        ),
+        *(fact for fact in card.facts if fact.label in ("rows", "bytes", "partition", "bucket")),
+    )
+    about = tell_about(entry.file, "entry", "data_file")
+    raw = {key: held for key, held in entry.raw.items() if not isinstance(held, Mapping)}
+    stored = Fold("Entry", "as the manifest stores it", lambda: cells.fields(raw, about, how=".raw"))
+    return Card(
+        "Entry",
+        wording.name(entry.file.path),
+        card.place,
+        facts=facts,
+        folds=(*card.folds, stored),
+        about=about,
+    )

@@ -1,0 +1,184 @@
+"""The card of a table. It reads no manifest: what it says of files comes from the snapshot's own figures and its lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lakelens.analysis.partition_ranges import find_ranges, grid_specs, word_ranges
+from lakelens.analysis.write_jobs import fold_writes
+from lakelens.errors import LakeError
+from lakelens.model.table import Table
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.model import Body, Card, Fold, Make
+from lakelens.views.cards.evidence import (
+    is_moved,
+    list_evidence,
+    list_relocation,
+    word_evidence,
+    word_relocation,
+)
+from lakelens.views.cards.finding import fold_findings, word_alert
+from lakelens.views.cards.ref import grid_refs, word_refs
+from lakelens.views.cards.schema import word_schema, word_spec
+from lakelens.views.cards.schema_grid import grid_columns, word_evolution
+from lakelens.views.cards.snapshot_facts import summarise
+from lakelens.views.cards.snapshot_grid import grid_snapshots, word_snapshots
+from lakelens.views.describe import describe, one
+
+# of a catalog's facts: on the card already
+_TOLD_ELSEWHERE = ("columns", "partition_columns", "properties")
+_FORMAT_NAMES = {"hive": "Apache Hive", "iceberg": "Apache Iceberg", "paimon": "Apache Paimon"}
+
+
+@describe.register
+def describe_table(table: Table, detail: int = 1) -> Card:
+    """What it is, where, why lakelens thinks so, and its state."""
+    folds = [
+        Fold(
+            f"Why {table.format.title()}",
+            word_evidence(table.evidence),
+            lambda: list_evidence(table.evidence, table.location),
+        ),
+        _fold_schema(table),
+        _fold_partitioning(table),
+        *_list_history(table),
+        *_list_settings(table, detail),
+    ]
+    if is_moved(table.relocation):
+        answer = word_relocation(table.relocation)
+        folds.append(Fold("Moved", answer, lambda: list_relocation(table.relocation)))
+    folds.append(fold_findings(table.findings))
+    return Card(
+        wording.clean(table.name),
+        _word_table(table),
+        wording.clean(table.location),
+        word_alert(table.findings),
+        summarise(table),
+        folds=tuple(folds),
+        about=tell_about(table, "table", "snapshot"),
+    )
+
+
+def _word_table(table: Table) -> str:
+    name = _FORMAT_NAMES.get(table.format, wording.clean(table.format))
+    if table.format == "paimon":
+        key = "with primary key" if table.schema.identifier_names else "without primary key"
+        return f"{name} table {key}"
+    if table.format == "hive":
+        known = (
+            "as its metastore knows it" if table.catalog else "by its directory alone, without a metastore"
+        )
+        return f"{name} table, {known}"
+    version = f", format version {table.format_version}" if table.format_version is not None else ""
+    return f"{name} table{version}"
+
+
+def _fold_schema(table: Table) -> Fold:
+    try:
+        schema = table.schema
+        grid = grid_columns(table)
+    except LakeError as error:
+        return Fold("Schema", wording.clean(str(error)), alert="ERROR")
+    number = f", schema {schema.id}" if schema.id is not None else ""
+    evolution = word_evolution(schema)
+    answer = f"{word_schema(schema)}{number}" + (f"; {evolution}" if evolution else "")
+    if table.format == "hive" and not table.catalog:
+        answer += "; put together from the files and directories"
+    return Fold("Schema", answer, lambda: one(grid), opened=True)
+
+
+def _fold_partitioning(table: Table) -> Fold:
+    answer = word_spec(table.partitioning)
+    current = table.current
+    ranges = find_ranges(current) if current is not None and table.partitioning.fields else None
+    if ranges is not None:
+        answer += word_ranges(ranges, table.partitioning.id)
+    elif current is not None and current.id is None and len(table.partitioning):
+        number = int(current.summary.get("total-partitions", "0"))
+        answer += f": {wording.plural(number, 'directory', 'directories')}"
+
+    buckets = _word_buckets(table)
+    answer += f"; {buckets}" if buckets else ""
+
+    def make() -> list[Body]:
+        return [grid_specs(table.specs, ranges or []), cells.hint("files and rows of each", "table.files")]
+
+    has_fields = any(len(spec) for spec in table.specs)
+    return Fold("Partitioning", answer, make) if has_fields else Fold("Partitioning", answer)
+
+
+def _word_buckets(table: Table) -> str:
+    """Into how many buckets each partition is divided, where the format has buckets."""
+    told = (table.catalog or {}).get("table")
+    if isinstance(told, Mapping) and str(told.get("Num Buckets", "-1")).isdecimal():
+        columns = wording.clean(str(told.get("Bucket Columns", "")).strip("[]").replace("`", ""), 80)
+        return f"{wording.clean(told['Num Buckets'], 20)} buckets by {columns}"
+    number = getattr(table, "bucket", None)
+    if not isinstance(number, int):
+        return ""
+    if number > 0:
+        return f"{wording.plural(number, 'bucket')}{' each' if len(table.partitioning) else ''}"
+    if number == -2:
+        return "buckets are given later, by a compaction"
+    return "buckets as needed (dynamic)" if table.schema.identifier_names else ""
+
+
+def _list_history(table: Table) -> list[Fold]:
+    """What happened to the table, and what its states are called."""
+    if table.format == "hive":
+        return [fold_writes(table)]
+    folds = []
+    history = table.outline_history()
+    if history.count:
+        newest, total = history.newest, history.count
+        hints = cells.hint("any two states", "table.diff(before, after)")
+        make: Make = lambda: [grid_snapshots(newest, total=total), hints]  # noqa: E731 - made when it is opened
+        folds.append(Fold("Changes", word_snapshots(newest, total=total), make))
+    if len(table.refs):
+        folds.append(Fold("Refs", word_refs(table.refs), lambda: one(grid_refs(table.refs, table))))
+    return folds
+
+
+def _list_settings(table: Table, detail: int) -> list[Fold]:
+    """What the table was told: properties, what a catalog adds, and, where it is opened, the document itself."""
+    folds = []
+    if table.properties:
+        make = lambda: one(cells.mapping(table.properties, how="table.properties"))  # noqa: E731
+        folds.append(Fold("Properties", wording.some(table.properties), make))
+    if table.catalog:
+        facts = _flatten(table.catalog)
+        about = tell_about(table, "catalog")
+        answer = _word_catalog(table.catalog) or ", ".join(wording.clean(name, 60) for name, _ in facts[:6])
+        folds.append(Fold("Catalog", answer, lambda: one(cells.pairs(facts, about))))
+    document = table.metadata if detail >= 2 else None  # a large one is only decoded where it is shown
+    if isinstance(document, Mapping) and "format-version" in document:
+        about = tell_about(table, "table_metadata")
+        make_fields = lambda: cells.fields(document, about, how="table.metadata")  # noqa: E731
+        folds.append(Fold("Metadata", f"{wording.plural(len(document), 'key')} of the document", make_fields))
+    return folds
+
+
+def _word_catalog(catalog: Mapping[str, Any]) -> str:
+    """What the metastore calls the table, what it is to it, and who made it."""
+    told = catalog.get("table")
+    if not isinstance(told, Mapping):
+        return ""
+    name = ".".join(wording.clean(told[key], 60) for key in ("Database", "Table") if key in told)
+    kind = " ".join(wording.clean(told[key], 40) for key in ("Type", "Provider") if key in told)
+    maker = f"made by {wording.clean(told['Created By'], 60)}" if "Created By" in told else ""
+    return ", ".join(filter(None, (name, kind, maker)))
+
+
+def _flatten(catalog: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The catalog's facts, one level deep."""
+    found: list[tuple[str, Any]] = []
+    for name, held in catalog.items():
+        if name in _TOLD_ELSEWHERE:
+            continue
+        if name in ("table", "storage") and isinstance(held, Mapping):
+            found += [(str(key), cells.text(value)) for key, value in held.items()]
+        else:
+            found.append((str(name), cells.json_item(held)))
+    return found[:60]

@@ -1,0 +1,137 @@
+"""The card of a history: the still picture, the same in words, and the newest snapshots; of Hive, the times of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import islice
+
+from lakelens.model.history import Timeline
+from lakelens.model.snapshot import Snapshot
+from lakelens.options import display
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.model import Body, Card, Column, Fold, Note, Picture
+from lakelens.views.cards.snapshot_grid import grid_snapshots, word_snapshots
+from lakelens.views.describe import describe, one
+from lakelens.views.timeline.layout import lay_out
+from lakelens.views.timeline.legend import word_notes
+from lakelens.views.timeline.svg import render_picture
+from lakelens.views.timeline.wording import list_oddities, word_story
+
+
+@describe.register
+def describe_timeline(timeline: Timeline, detail: int = 1) -> Card:
+    """How a table came here."""
+    name = wording.clean(timeline.table.name, 80)
+    if not timeline.marks:
+        return _describe_listing(timeline, name)
+    story = word_story(timeline)
+    notes = word_notes(lay_out(timeline))
+    body: tuple[Body, ...] = (
+        Picture(render_picture(timeline), story),
+        Note(story, "mute"),
+        Note(
+            f"{notes[:1].upper()}{notes[1:]}. Interactive" if notes else "Interactive",
+            "mute",
+            "table.timeline()",
+        ),
+    )
+    folds = [_fold_snapshots(timeline)]
+    if timeline.rollbacks:
+        folds.append(_fold_rollbacks(timeline))
+    off = [mark.snapshot for mark in timeline.marks if not timeline.lanes[mark.lane].is_branch]
+    if off:
+        answer = "; ".join(list_oddities(timeline)) or wording.plural(len(off), "snapshot")
+        folds.append(Fold("Off branch", answer, lambda: one(grid_snapshots(off, total=len(off)))))
+    about = tell_about(timeline.table, "snapshot", "ref")
+    return Card(
+        "History",
+        f"of {name}, {wording.plural(len(timeline), 'snapshot')}",
+        body=body,
+        folds=tuple(folds),
+        about=about,
+    )
+
+
+def _fold_snapshots(timeline: Timeline) -> Fold:
+    newest: Sequence[Snapshot] = [mark.snapshot for mark in timeline.marks[-display.max_rows :]]
+    total = len(timeline.marks)
+    return Fold(
+        "Snapshots",
+        word_snapshots(newest, total=total),
+        lambda: one(grid_snapshots(newest, total=total)),
+        opened=True,
+    )
+
+
+def _fold_rollbacks(timeline: Timeline) -> Fold:
+    rows = [
+        (
+            cells.moment(rollback.at),
+            cells.code(rollback.start),
+            cells.code(rollback.end),
+            cells.number(len(rollback.undone)),
+        )
+        for rollback in timeline.rollbacks
+    ]
+    columns = (
+        Column("made, UTC", is_short=True, title="when the older snapshot became the current one again"),
+        Column("from", title="the snapshot that was current before"),
+        Column("back to", title="the older snapshot that the table went back to"),
+        Column("snapshots undone", is_number=True, title="how many snapshots the table gave up by it"),
+    )
+    grid = cells.grid(columns, rows, how="table.history.rollbacks", noun="rollback")
+    return Fold("Rollbacks", wording.plural(len(rows), "rollback"), lambda: one(grid))
+
+
+def _describe_listing(timeline: Timeline, name: str) -> Card:
+    if timeline.listing is None:
+        return Card("History", f"of {name}: nothing was committed yet")
+    times = _count_times(timeline.listing)
+    sentence = f"of {name}: a {timeline.table.format.capitalize()} table keeps no snapshots"
+    if not times:
+        return Card(
+            "History", sentence, body=(Note("Nor is there any file whose time could tell something."),)
+        )
+    first, last = min(times), max(times)
+    words = (
+        f"The nearest thing is when its files were written: {wording.plural(sum(times.values()), 'file')} "
+        f"{_word_span(first, last)}. "
+        "Files that were overwritten or deleted have left no trace; copying a table changes these times."
+    )
+    return Card("History", sentence, body=(Note(words),), folds=(_fold_times(times),))
+
+
+def _word_span(first: datetime, last: datetime) -> str:
+    if first == last:
+        return f"at {wording.moment(first)} UTC"
+    return f"from {wording.moment(first)} to {wording.moment(last)} UTC"
+
+
+def _count_times(listing: Snapshot) -> dict[datetime, int]:
+    times: dict[datetime, int] = {}
+    for file in listing.files:
+        moment = getattr(file, "modified", None)
+        if isinstance(moment, datetime):
+            second = moment.replace(microsecond=0)
+            times[second] = times.get(second, 0) + 1
+    return times
+
+
+def _fold_times(times: dict[datetime, int]) -> Fold:
+    newest = sorted(times.items(), reverse=True)
+    rows = [(cells.moment(moment), cells.number(count)) for moment, count in islice(newest, display.max_rows)]
+    grid = cells.grid(
+        (
+            Column(
+                "written, UTC", is_short=True, title="when files were last written, as the store tells it"
+            ),
+            Column("files", is_number=True, title="how many files were written in that second"),
+        ),
+        rows,
+        how="table.files.to_pandas()",
+        noun="moment",
+        total=len(newest),
+    )
+    return Fold("Written", f"last at {wording.moment(newest[0][0])} UTC", lambda: one(grid), opened=True)

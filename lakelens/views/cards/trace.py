@@ -1,0 +1,253 @@
+"""The card of a trace: what a statement did to storage in one sentence, then object by object, commit by commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lakelens.errors import LakeError
+from lakelens.model.diff import Diff
+from lakelens.model.trace import CommitTrace, FileChanges, TableTrace, Trace, TracedFile, TracedFiles
+from lakelens.options import display
+from lakelens.views.card import cells, wording
+from lakelens.views.card.model import Body, Card, Cell, Column, Fact, Fold, Grid, Note
+from lakelens.views.cards.diff import grid_json
+from lakelens.views.describe import describe, one
+
+_WORDS = {"created": "CREATED", "removed": "REMOVED", "rewritten": "REWRITTEN"}
+_ABOUT = ("common.trace", "common.tree")
+_MOST_TABLES = 20
+
+
+@describe.register
+def describe_trace(trace: Trace, detail: int = 1) -> Card:
+    """What was written, removed and rewritten; where there is one table, its commits and its diff."""
+    verb = _word_verb(trace.statement)
+    if not trace.is_finished:
+        return Card("Trace", f"{verb} has not ended yet", wording.clean(trace.root), about=_ABOUT)
+    folds: list[Fold] = []
+    if len(trace.tables) == 1:
+        folds += _fold_table(trace.tables[0], detail)
+    elif trace.tables:
+        folds.append(_fold_tables(trace.tables))
+    if trace.notes:
+        folds.append(_fold_notes(trace.notes))
+    sentence = f"{verb} {word_changes(trace)}"
+    kinds = [told for told in trace.tables if told.kind in ("created", "dropped", "replaced")]
+    if kinds:
+        named = ", ".join(f"{told.kind} {wording.clean(told.name, 80)}" for told in kinds[:3])
+        sentence += f"; {named}" + (f" and {len(kinds) - 3} more tables" if len(kinds) > 3 else "")
+    return Card(
+        "Trace",
+        sentence,
+        wording.clean(trace.root),
+        _word_error(trace.error),
+        (*_list_facts(trace), Fact("as before", cells.number(trace.untouched_files))),
+        _show_files(trace.files, "change.files"),
+        tuple(folds),
+        _ABOUT,
+    )
+
+
+@describe.register
+def describe_table_trace(told: TableTrace, detail: int = 1) -> Card:
+    """What happened to one table."""
+    place = wording.clean(told.location)
+    sentence = f"{wording.clean(told.format)} table {told.kind}: {word_changes(told)}"
+    body = _show_files(told.files, "change.tables[0].files")
+    folds = tuple(_fold_table(told, detail))
+    return Card(wording.clean(told.name), sentence, place, "", _list_facts(told), body, folds, _ABOUT)
+
+
+@describe.register
+def describe_commit(told: CommitTrace, detail: int = 1) -> Card:
+    """One snapshot that was committed in between, with the objects that it brought."""
+    operation = wording.clean(told.snapshot.operation or "no operation recorded", 60)
+    sentence = f"{operation}, {_word_amount(told.created)}"
+    fold = Fold("Diff", "what it changed, compared with its parent", lambda: one(describe(told.changes)))
+    body = _show_files(told.created, "commit.created")
+    return Card(wording.clean(told.name, 80), sentence, body=body, folds=(fold,), about=_ABOUT)
+
+
+@describe.register
+def describe_traced_files(files: TracedFiles, detail: int = 1) -> Card:
+    """Objects as a tree, each with its role and its reason."""
+    body = _show_files(files, ".paths")
+    return Card("Objects", _word_amount(files), wording.clean(files.root), body=body, about=_ABOUT)
+
+
+def word_changes(changes: FileChanges) -> str:
+    """What happened to objects, in words."""
+    words = []
+    if changes.created:
+        words.append(f"wrote {_word_amount(changes.created)}")
+    if changes.rewritten:
+        number = len(changes.rewritten)
+        words.append(
+            f"rewrote {wording.count(number)}" if words else f"rewrote {wording.plural(number, 'file')}"
+        )
+    if changes.removed:
+        words.append(f"removed {_word_amount(changes.removed)}")
+    if not words:
+        return "touched no file"
+    return ", and ".join(words) if len(words) < 3 else f"{words[0]}, {words[1]}, and {words[2]}"
+
+
+def _word_amount(files: TracedFiles) -> str:
+    return f"{wording.plural(len(files), 'file')}, {wording.plural(files.size_bytes, 'byte')}"
+
+
+def _word_verb(statement: str | None) -> str:
+    """The first word of a statement that was written in letters; of a block of code there is none."""
+    word = (statement or "").split(None, 1)[0] if (statement or "").strip() else ""
+    return word.upper() if word.isascii() and word.isalpha() and len(word) <= 20 else "the block"
+
+
+def _word_error(error: BaseException | None) -> str:
+    if error is None:
+        return ""
+    first = (str(error).strip().splitlines() or [""])[0]
+    return f"it raised {wording.clean(type(error).__name__, 60)}: {wording.clean(first, 200)}"
+
+
+def _list_facts(changes: FileChanges) -> tuple[Fact, ...]:
+    def fact(label: str, files: TracedFiles) -> Fact:
+        return Fact(label, cells.number(len(files)), wording.size(files.size_bytes) if files else "")
+
+    grown = sum(f.size_bytes - (f.previous_size_bytes or 0) for f in changes.rewritten)
+    net = changes.created.size_bytes - changes.removed.size_bytes + grown
+    return (
+        fact("created", changes.created),
+        fact("rewritten", changes.rewritten),
+        fact("removed", changes.removed),
+        Fact("bytes", cells.changed_size(net)),
+    )
+
+
+def _show_files(files: TracedFiles, how: str) -> tuple[Body, ...]:
+    return (grid_traced(files, how),) if files else ()
+
+
+def grid_traced(files: Sequence[TracedFile], how: str) -> Grid:
+    """Directories as lines of their own, objects indented below them, each with what happened, role and reason."""
+    most = display.max_rows * 3
+    rows: list[tuple[Cell, ...]] = []
+    above: list[str] = []
+    for file in files[:most]:
+        *folders, name = file.relative_path.split("/")
+        same = 0
+        while same < min(len(above), len(folders)) and above[same] == folders[same]:
+            same += 1
+        for depth in range(same, min(len(folders), 30)):
+            label = "  " * depth + wording.clean(folders[depth], 120) + "/"
+            rows.append((Cell(""), Cell(label, "tree"), Cell(""), Cell(""), Cell("")))
+        above = folders
+        rows.append(_row_file(file, name, min(len(folders), 30)))
+    left = len(files) - most
+    more = f"… {wording.plural(left, 'more object')}" if left > 0 else ""
+    columns = (
+        Column("", is_short=True),
+        Column("object"),
+        Column("role", is_short=True),
+        Column("bytes", is_number=True),
+        Column("reason"),
+    )
+    return Grid(columns, tuple(rows), more, how if more else "", _ABOUT)
+
+
+def _row_file(file: TracedFile, name: str, depth: int) -> tuple[Cell, ...]:
+    reason = wording.clean(file.reason, 200)
+    if file.previous_size_bytes is not None and file.previous_size_bytes != file.size_bytes:
+        reason += f" (was {wording.size(file.previous_size_bytes)})"
+    return (
+        cells.state(_WORDS[file.state]) if file.state != "created" else Cell("CREATED", "add"),
+        Cell("  " * depth + wording.clean(name, 120), "tree"),
+        cells.text(file.role),
+        cells.size(file.size_bytes),
+        Cell(reason, "warn" if reason.endswith("referred to by nothing") else "mute"),
+    )
+
+
+def _fold_table(told: TableTrace, detail: int) -> Iterable[Fold]:
+    """Commits, diff, columns, document and metastore of one table."""
+    if told.snapshots:
+        yield _fold_commits(told)
+    if told.gone:
+        shown = ", ".join(wording.clean(name, 60) for name in told.gone[:5])
+        more = f" and {len(told.gone) - 5:,} more" if len(told.gone) > 5 else ""
+        yield Fold("Gone", f"{shown}{more}: expired, rolled back or dropped")
+    if told.diff is not None and told.snapshots:
+        yield Fold("Diff", _word_diff(told.diff), lambda: one(describe(told.diff)))
+    if told.schema:
+        answer = ", ".join(f"{wording.clean(c.name, 40)} {c.kind}" for c in told.schema[:4])
+        rows = [
+            (cells.state(c.kind.upper()), cells.code(c.name), cells.code(c.before), cells.code(c.after))
+            for c in told.schema
+        ]
+        grid = cells.grid(
+            ("!", "column", "before", "after"), rows, how="change.tables[0].schema", noun="column"
+        )
+        yield Fold("Schema", answer, lambda: one(grid))
+    if told.document:
+        answer = f"{wording.plural(len(told.document), 'place')} of the table's own documents differ"
+        yield Fold("Document", answer, lambda: one(grid_json(told.document, how="change.tables[0].document")))
+    if told.metastore:
+        answer = f"{wording.plural(len(told.metastore), 'place')} of what the catalog says differ"
+        grid_facts = grid_json(told.metastore, how="change.metastore")
+        yield Fold("Catalog", answer, lambda: one(grid_facts), opened=True)
+    elif told.is_metastore_known:
+        yield Fold("Catalog", "nothing that it says has changed")
+
+
+def _word_diff(diff: Diff) -> str:
+    old = "nothing" if diff.before is None else f"snapshot {diff.before.id}"
+    span = f"from {old} to snapshot {diff.after.id}"
+    try:
+        added, removed = len(diff.added), len(diff.removed)
+    except LakeError as error:
+        return f"{span}; ERROR, cannot be read: {wording.clean(error, 200)}"
+    return f"{span}: {wording.plural(added, 'file')} added, {wording.count(removed)} removed"
+
+
+def _fold_commits(told: TableTrace) -> Fold:
+    rows = [
+        (
+            cells.code(commit.name),
+            cells.text(commit.snapshot.operation),
+            cells.number(len(commit.created)),
+            cells.size(commit.created.size_bytes),
+        )
+        for commit in told.snapshots
+    ]
+    names = ("snapshot", "operation", "files written#", "bytes#")
+    grid = cells.grid(names, rows, how="change.snapshots", noun="snapshot")
+    operations = ", ".join(wording.clean(c.snapshot.operation or "unknown", 30) for c in told.snapshots[:4])
+    more = f" and {len(told.snapshots) - 4:,} more" if len(told.snapshots) > 4 else ""
+    answer = f"{wording.count(len(told.snapshots))} committed: {operations}{more}"
+    return Fold("Snapshots", answer, lambda: one(grid), opened=len(rows) > 1)
+
+
+def _fold_tables(tables: Sequence[TableTrace]) -> Fold:
+    rows = [
+        (
+            cells.code(told.name),
+            cells.text(told.format),
+            cells.state(told.kind.upper()),
+            cells.added(len(told.created)),
+            cells.removed(len(told.removed)),
+            cells.number(len(told.rewritten)),
+            cells.number(len(told.snapshots)),
+        )
+        for told in tables
+    ]
+    names = ("table", "format!", "!", "files +#", "files −#", "rewritten#", "snapshots#")
+    grid = cells.grid(names, rows, how="change.tables", noun="table")
+
+    def make() -> Sequence[Body]:
+        return (grid, *(describe(told) for told in tables[:_MOST_TABLES]))
+
+    return Fold("Tables", f"{wording.plural(len(tables), 'table')} changed", make)
+
+
+def _fold_notes(notes: Sequence[str]) -> Fold:
+    listed = [Note(wording.clean(note, 400), "mute") for note in notes[:20]]
+    return Fold("Notes", f"{wording.plural(len(notes), 'thing')} could not be told", lambda: listed)

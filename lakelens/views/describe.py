@@ -1,0 +1,35 @@
+"""`describe`: the card of any object, found by its class; each file of `cards` registers what it draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from functools import singledispatch
+from typing import Any
+
+from lakelens.views.card import cells, wording
+from lakelens.views.card.model import Body, Card, Fold
+
+
+@singledispatch
+def describe(thing: Any, detail: int = 1) -> Card:
+    """The card of an object that has no card of its own: its public fields, one a line."""
+    shown = [(name, cells.value(held)) for name, held in list_fields(thing)]
+    fold = Fold(
+        "Fields", wording.plural(len(shown), "field"), lambda: [cells.pairs(shown, is_open=True)], opened=True
+    )
+    return Card(type(thing).__name__, wording.clean(repr(thing)), folds=(fold,) if shown else ())
+
+
+def list_fields(thing: Any) -> list[tuple[str, Any]]:
+    """The public data of an object by name; what cannot be read is said in its place."""
+    if is_dataclass(thing) and not isinstance(thing, type):
+        names = [field.name for field in fields(thing)]
+    else:
+        names = [name for name in getattr(thing, "__dict__", {}) if not name.startswith("_")]
+    return [(name, getattr(thing, name)) for name in names if not name.startswith("_")]
+
+
+def one(body: Body) -> Sequence[Body]:
+    """A fold that holds one thing."""
+    return (body,)

@@ -1,0 +1,1 @@
+"""From a view-model to HTML, to text, to a terminal, to a plot."""

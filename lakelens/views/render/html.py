@@ -1,0 +1,206 @@
+"""A view-model as HTML: static, escaped, bounded.
+
+Markup is made by the templates alone, with autoescape on and undefined names refused. This is the one module that knows
+of markup; nothing from a lake is ever marked safe.
+"""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lakelens.model.explanation import Explanation
+from lakelens.model.table import Table
+from lakelens.options import display
+from lakelens.views.card.model import Block, Body, Card, Fold, Grid, Note, Pairs, Picture
+from lakelens.views.card.wording import split_ids, visible, word_failure
+from lakelens.views.hexdump.html import bytes_style, render_bytes
+from lakelens.views.present import present, present_page
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from lakelens.views.report.parts import Section
+
+_KIB = 1024
+_HARD_STOP = 256 * _KIB
+_MOST_PAGE = 1_000_000
+_TABLE_CARD = 15_360
+_MOST_ROWS = 200  # of a list at the highest detail, if the view has room for them
+_FEWEST_ROWS = 7  # before whole folds are left out
+_LEFT_OUT = (Note("left out: this view has reached its size; use .to_pandas(), .show(2) or .to_html()"),)
+
+
+def render_card(thing: object, detail: int = 1, *, style: bool = True) -> str:
+    """An object as an HTML card, with its style unless the page around it has it (`common_style`).
+
+    Never longer than `display.max_bytes`, nor a table's default card than 15 KiB: lists are cut, then the longest folds are
+    emptied until it fits, and say so.
+    """
+    is_table_card = isinstance(thing, Table) and detail <= 1
+    most = min(display.max_bytes, _TABLE_CARD) if is_table_card else display.max_bytes
+    try:
+        if isinstance(thing, Explanation):
+            return render_bytes(thing, detail, display.max_bytes)
+        for rows in (*((_MOST_ROWS,) if detail >= 3 else ()), display.max_rows):
+            with display.using(max_rows=max(display.max_rows, rows)):
+                markup = draw(present(thing, detail), detail, style=style)
+            if len(markup.encode()) <= most:
+                return markup
+        with display.using(max_rows=min(display.max_rows, _FEWEST_ROWS)):
+            return _fit(present(thing, detail), detail, most, style=style)
+    except Exception as error:
+        if display.strict_views:
+            raise
+        return _draw_failure(thing, error)
+
+
+def _draw_failure(thing: object, error: Exception) -> str:
+    """What stands where a view failed: the object's one line and why, in the frame of every card."""
+    line, _, reason = word_failure(thing, error).partition("\n")
+    return draw(Card(type(thing).__name__, line, body=(Note(reason, "warn"),)), 1)
+
+
+def render_page(thing: object, detail: int = 2) -> str:
+    """A self-contained page about an object, a whole report for a table: light and dark, printable, without any script.
+
+    Never longer than 1,000,000 bytes: each section has a size of its own, and says what it leaves out.
+    """
+    if isinstance(thing, Explanation):
+        return _render_bytes_page(thing, detail)
+    from markupsafe import Markup
+
+    sections = present_page(thing, detail)
+    shown = [_draw_section(section, detail) for section in sections]
+    left = _MOST_PAGE - 3 * _KIB - sum(_measure_head(section) for section in sections)
+    for index in sorted(range(len(shown)), key=lambda index: -len(shown[index])):
+        if sum(len(markup.encode()) for markup in shown) <= left:
+            break
+        shown[index] = draw(Card("", "", body=_LEFT_OUT), 1, style=False)
+    page = template_environment().get_template("page.html")
+    # made by our own autoescaping template
+    drawn = [(section, Markup(markup)) for section, markup in zip(sections, shown, strict=True)]
+    heading = sections[0].noun
+    return page.render(heading=heading, sections=drawn, only=None, style=_style())
+
+
+def _draw_section(section: Section, detail: int) -> str:
+    """What stands below a title: the card without its head line, its folds closed but the one asked for most."""
+    card = replace(section.card, noun="", sentence="", alert="")
+    return _fit(card, detail if detail >= 3 else 1, section.most, style=False)
+
+
+def _measure_head(section: Section) -> int:
+    """At most how many bytes a section's titles and links take: in the contents, above the card, and where it is named."""
+    words = len(section.noun.encode()) + len(section.answer.encode()) + len(section.alert.encode())
+    return 1_000 + 12 * words
+
+
+def _render_bytes_page(explanation: Explanation, detail: int) -> str:
+    from markupsafe import Markup
+
+    markup = render_bytes(explanation, detail, _HARD_STOP, style=False)
+    page = template_environment().get_template("page.html")
+    heading = visible(explanation.what)
+    return page.render(heading=heading, sections=[], only=Markup(markup), style=bytes_style())
+
+
+def write_page(thing: object, path: str | os.PathLike[str], detail: int = 2) -> None:
+    """Write `render_page` to a file."""
+    Path(path).write_text(render_page(thing, detail), encoding="utf-8")
+
+
+def _fit(card: Card, detail: int, most: int, *, style: bool = True) -> str:
+    """The markup of a card; where it is too long its longest folds are emptied, closed ones first, until it fits."""
+    markup = draw(card, detail, style=style)
+    over = len(markup.encode()) - most
+    if over <= 0:
+        return markup
+    folds = list(card.folds)
+    sizes = [_measure(fold, detail) if fold.body() else 0 for fold in folds]
+    left_out = _measure(Fold("", "", lambda: _LEFT_OUT), detail)
+    for index in sorted(range(len(folds)), key=lambda index: (folds[index].opened, -sizes[index])):
+        if over > 0 and sizes[index] > left_out:
+            folds[index] = replace(folds[index], make=lambda: _LEFT_OUT)
+            over -= sizes[index] - left_out
+    markup = draw(replace(card, folds=tuple(folds)), detail, style=style)
+    return markup if len(markup.encode()) <= _HARD_STOP else f"<pre>{escape(card.noun[:1000])}</pre>"
+
+
+def _measure(fold: Fold, detail: int) -> int:
+    """The bytes of what a fold holds."""
+    return len(
+        draw(
+            Card("", "", folds=(replace(fold, label="", answer="", alert=""),)), detail, style=False
+        ).encode()
+    )
+
+
+def draw(card: Card, detail: int, *, style: bool = True) -> str:
+    """A view-model as markup, however long it is."""
+    sheet = _style() if style else None
+    template = template_environment().get_template("card.html")
+    _, folds = _embed(card, detail)
+    markup: str = template.render(card=card, folds=folds, detail=detail, style=sheet, embed=_embed)
+    return markup
+
+
+def _embed(card: Card, detail: int) -> tuple[Card, list[tuple[Fold, Sequence[Body]]]]:
+    return card, [(fold, fold.body()) for fold in card.folds]
+
+
+def _keep_indent(text: str) -> str:
+    """Leading spaces that are shown without any style too."""
+    bare = text.lstrip(" ")
+    return "\u00a0" * (len(text) - len(bare)) + bare
+
+
+def _to_base64(text: str) -> str:
+    return b64encode(text.encode()).decode()
+
+
+@cache
+def template_environment() -> Environment:
+    """The templates of all views: autoescaping, and undefined names are refused."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("lakelens.views.render"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_guard,
+    )
+    made.filters["split_ids"] = split_ids
+    made.filters["keep_indent"] = _keep_indent
+    made.filters["to_base64"] = _to_base64
+    kinds = {"grid": Grid, "pairs": Pairs, "block": Block, "note": Note, "picture": Picture, "card": Card}
+    for name, kind in kinds.items():
+        made.tests[name] = lambda body, kind=kind: isinstance(body, kind)
+    return made
+
+
+def _guard(held: Any) -> Any:
+    """What every expression of a template passes: whatever a card forgot to make visible is made so here."""
+    return visible(held) if type(held) is str else held
+
+
+def common_style() -> str:
+    """The sheet that all cards share."""
+    return str(_style())
+
+
+@cache
+def _style() -> Any:
+    """The packaged sheet, the one text that is marked as markup here: it is ours, not a lake's."""
+    from markupsafe import Markup
+
+    return Markup(files("lakelens.views.render").joinpath("static/lakelens.css").read_text("utf-8"))

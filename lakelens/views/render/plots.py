@@ -1,0 +1,180 @@
+"""Plots of a set of files and of a table's growth, with matplotlib.
+
+Each gives a `matplotlib.figure.Figure` of its own: nothing global is touched, a notebook shows it once. Axes carry their
+units; what has more than 50 categories is folded before it comes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lakelens.analysis.shape import FileShape, Group, Moment, measure_files, measure_growth
+from lakelens.errors import Unsupported
+from lakelens.views.card import wording
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from lakelens.model.fileset import FileSet
+    from lakelens.model.table import Table
+
+# told apart by lightness too, and by the legend's words
+_COLOURS = {
+    "data": "#3b6fb6",
+    "changelog": "#8db4e2",
+    "position_deletes": "#b3261e",
+    "equality_deletes": "#d9822b",
+    "deletion_vector": "#e8a39d",
+}
+_LEVELS = ("#16365f", "#2d5f9e", "#5f8fce", "#8db4e2", "#b5cfee", "#d8e6f7")
+_WIDTH = 8.6
+
+
+def plot_files(files: FileSet, figsize: tuple[float, float] | None = None) -> Figure:
+    """The sizes of files, their rows and bytes by partition, and by bucket with levels; what has no groups is left out."""
+    shape = measure_files(files)
+    panels: list[tuple[float, Callable[[Axes], None]]] = [(2.4, lambda axes: _draw_sizes(axes, shape))]
+    for noun, groups in (("partition", shape.partitions), ("bucket", shape.buckets)):
+        if groups:
+            height = 0.9 + 0.2 * len(groups)
+            panels.append((height, lambda axes, noun=noun, groups=groups: _draw_groups(axes, noun, groups)))  # type: ignore[misc]
+    return _draw_panels(panels, figsize)
+
+
+def plot_growth(table: Table, figsize: tuple[float, float] | None = None) -> Figure:
+    """Rows, files and bytes after each snapshot, as the snapshots record them; a table without history: its files."""
+    moments = measure_growth(table.snapshots)
+    if len(moments) < 2:
+        return plot_files(table.files, figsize)
+    panels: list[tuple[float, Callable[[Axes], None]]] = []
+    for name in ("rows", "files", "bytes"):
+        if any(getattr(moment, name) is not None for moment in moments):
+            panels.append((1.7, lambda axes, name=name: _draw_growth(axes, name, moments)))  # type: ignore[misc]
+    return _draw_panels(panels, figsize)
+
+
+def _draw_panels(
+    panels: Sequence[tuple[float, Callable[[Axes], None]]], figsize: tuple[float, float] | None
+) -> Figure:
+    try:
+        import matplotlib.pyplot as plt  # noqa: F401  in a notebook this makes figures be shown
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise Unsupported("plots need matplotlib", hint="pip install 'lakelens[notebook]'") from None
+    heights = [height for height, _ in panels]
+    figure = Figure(figsize=figsize or (_WIDTH, sum(heights)), layout="constrained")
+    axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for one, (_, draw) in zip(axes, panels, strict=True):
+        for side in ("top", "right"):
+            one.spines[side].set_visible(False)
+        one.tick_params(labelsize=8)
+        draw(one)
+    return figure
+
+
+def _draw_sizes(axes: Axes, shape: FileShape) -> None:
+    """How many files are how large, in steps of a factor of two."""
+    import numpy as np
+    from matplotlib.ticker import MaxNLocator
+
+    sizes = [size for held in shape.sizes.values() for size in held if size]
+    lowest = int(np.log2(min(sizes, default=1)))
+    highest = int(np.log2(max(sizes, default=1))) + 1
+    while highest - lowest < 5:  # a few equal files are one bar, not a wall
+        lowest, highest = max(lowest - 1, 0), highest + 1
+    edges = [2.0**power for power in range(lowest, highest + 1)]
+    contents = sorted(shape.sizes, key=lambda content: (content != "data", content))
+    if contents:
+        axes.hist(
+            [shape.sizes[content] for content in contents],
+            bins=edges,
+            stacked=True,
+            color=[_COLOURS.get(content, "#777777") for content in contents],
+            label=[_name_content(content, len(shape.sizes[content])) for content in contents],
+        )
+        _draw_legend(axes)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(_word_bytes)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    _title(axes, f"{wording.plural(sum(map(len, shape.sizes.values())), 'file')} by size")
+    axes.set_xlabel("file size (binary units)", fontsize=8)
+    axes.set_ylabel("files", fontsize=8)
+
+
+def _name_content(content: str, count: int) -> str:
+    return f"{wording.clean(content).replace('_', ' ')} ({count:,})"
+
+
+def _draw_groups(axes: Axes, noun: str, groups: Sequence[Group]) -> None:
+    """Bytes of each group, a colour for each level, with files and rows in words."""
+    names = [_escape(group.name) for group in groups]
+    levels = sorted(
+        {level for group in groups for level in group.levels},
+        key=lambda level: -1 if level is None else level,
+    )
+    left = [0] * len(groups)
+    for index, level in enumerate(levels):
+        held = [group.levels.get(level, 0) for group in groups]
+        colour = _COLOURS["data"] if level is None else _LEVELS[min(index, len(_LEVELS) - 1)]
+        label = None if level is None else f"level {level}"
+        bars = axes.barh(range(len(groups)), held, left=left, color=colour, label=label, height=0.7)
+        left = [before + size for before, size in zip(left, held, strict=True)]
+    words = [f" {wording.plural(g.files, 'file')}, {wording.plural(g.rows, 'row')}" for g in groups]
+    axes.bar_label(bars, words, fontsize=7, color="#555555")
+    axes.set_yticks(range(len(groups)), names, fontsize=8)
+    axes.invert_yaxis()
+    axes.margins(x=0.25, y=0.02)
+    axes.xaxis.set_major_formatter(_word_bytes)
+    axes.set_xlabel("bytes (binary units)", fontsize=8)
+    _title(axes, f"by {noun}")
+    if any(level is not None for level in levels):
+        _draw_legend(axes)
+
+
+def _draw_growth(axes: Axes, name: str, moments: Sequence[Moment]) -> None:
+    """One total after each snapshot, as steps: it holds until the next commit."""
+    from matplotlib.dates import ConciseDateFormatter
+
+    known = [
+        (moment.committed_at, getattr(moment, name))
+        for moment in moments
+        if getattr(moment, name) is not None
+    ]
+    times, totals = zip(*known, strict=True)
+    axes.step(times, totals, where="post", color=_COLOURS["data"], linewidth=1.4)
+    if len(known) <= 200:
+        axes.plot(times, totals, ".", color=_COLOURS["data"], markersize=5)
+    axes.set_ylim(bottom=0)
+    if name == "bytes":
+        axes.yaxis.set_major_formatter(_word_bytes)
+    else:
+        axes.yaxis.set_major_formatter(lambda amount, _: f"{amount:,.0f}")
+    axes.set_ylabel(f"{name} (binary units)" if name == "bytes" else name, fontsize=8)
+    make_formatter: Callable[..., Any] = ConciseDateFormatter  # matplotlib leaves its arguments untyped
+    axes.xaxis.set_major_formatter(make_formatter(axes.xaxis.get_major_locator(), show_offset=False))
+    axes.set_xlabel(
+        f"committed, UTC, from {times[0]:%Y-%m-%d %H:%M:%S} to {times[-1]:%Y-%m-%d %H:%M:%S}", fontsize=8
+    )
+    _title(axes, f"{name} after each of {wording.plural(len(known), 'snapshot')}")
+
+
+def _word_bytes(amount: float, _: Any) -> str:
+    return wording.size(round(amount))
+
+
+def _draw_legend(axes: Axes) -> None:
+    """Above the drawing, on the right of the title: it hides nothing."""
+    axes.legend(fontsize=8, frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0)
+
+
+def _title(axes: Axes, text: str) -> None:
+    axes.set_title(text, fontsize=9, loc="left", fontweight="bold")
+
+
+def _escape(name: str) -> str:
+    """A name of the lake as words: no mathematical text, nothing active, not longer than a label should be."""
+    words = wording.clean(name)
+    short = words if len(words) <= 40 else f"{words[:24]}…{words[-15:]}"
+    return short.replace("$", r"\$")

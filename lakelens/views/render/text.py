@@ -1,0 +1,113 @@
+"""A view-model as plain text: for `str()`, terminals and comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from lakelens.model.explanation import Explanation
+from lakelens.options import display
+from lakelens.views.card.model import Block, Body, Card, Column, Grid, Note, Pairs, Picture
+from lakelens.views.card.wording import clean, visible, word_failure
+from lakelens.views.hexdump.text import render_bytes_text
+from lakelens.views.present import present
+
+_WIDEST = 88
+_MOST_ROWS = 200  # of a list at the highest detail, if the view has room for them
+
+
+def render_text(thing: object, detail: int = 1) -> str:
+    """An object as a text tree. `detail` 0 is its one line, 1 its facts and answers, 2 and 3 open the folds."""
+    if detail <= 0:
+        return clean(repr(thing), display.max_text * 5)
+    try:
+        if isinstance(thing, Explanation):
+            return render_bytes_text(thing, detail)
+        if detail >= 3:
+            with display.using(max_rows=max(display.max_rows, _MOST_ROWS)):
+                longest = _write(thing, detail)
+            if len(longest) <= display.max_bytes:
+                return longest
+        return _bound(_write(thing, detail))
+    except Exception as error:
+        if display.strict_views:
+            raise
+        return word_failure(thing, error)
+
+
+def _write(thing: object, detail: int) -> str:
+    return visible("\n".join(write_card(present(thing, detail), detail)))
+
+
+def _bound(text: str) -> str:
+    """The text within the budget of a view, cut at a line."""
+    if len(text) <= display.max_bytes:
+        return text
+    kept = text[: display.max_bytes].rsplit("\n", 1)[0]
+    left = text.count("\n") - kept.count("\n")
+    return f"{kept}\n… {left:,} more lines: this view has reached its size"
+
+
+def write_card(card: Card, detail: int) -> Iterator[str]:
+    """The lines of a card."""
+    yield f"{card.noun}: {card.sentence}" + (f" ({card.alert})" if card.alert else "")
+    if card.place:
+        yield f"  {card.place}"
+    for fact in card.facts:
+        small = f"  ({fact.small})" if fact.small else ""
+        yield f"  {fact.label}: {fact.value.text}{small}"
+    for part in card.body:
+        yield from (f"  {line}".rstrip() for line in write_body(part, detail))
+    for index, fold in enumerate(card.folds):
+        last = index == len(card.folds) - 1
+        alert = f"{fold.alert}: " if fold.alert and fold.answer else fold.alert
+        yield f"{'└─' if last else '├─'} {fold.label}: {alert}{fold.answer}"
+        if fold.is_open(detail):
+            lead = "   " if last else "│  "
+            for body in fold.body():
+                yield from (f"{lead}{line}".rstrip() for line in write_body(body, detail))
+
+
+def write_body(body: Body, detail: int) -> Iterator[str]:
+    """The lines of what a fold holds."""
+    if isinstance(body, Grid):
+        yield from write_grid(body)
+    elif isinstance(body, Pairs):
+        width = max((len(label) for label, _ in body.items), default=0)
+        yield from (f"{label.ljust(width)}  {cell.text}" for label, cell in body.items)
+    elif isinstance(body, Block):
+        yield from body.text.splitlines()
+    elif isinstance(body, Note):
+        yield ": ".join(filter(None, (body.text, body.code)))
+    elif isinstance(body, Picture):
+        return
+    else:
+        yield from write_card(body, detail)
+
+
+def write_grid(grid: Grid) -> Iterator[str]:
+    """A grid with its columns aligned; cells wider than 88 characters do not widen their column. Bars are left out."""
+    grid = _drop_bars(grid)
+    texts = [[column.name for column in grid.columns], *([cell.text for cell in row] for row in grid.rows)]
+    widths = [
+        max(len(text) for text in column if len(text) <= _WIDEST or text is column[0]) if column else 0
+        for column in zip(*texts, strict=True)
+    ]
+    for row in texts:
+        yield _align(row, widths, grid.columns)
+    if grid.more:
+        yield ": ".join(filter(None, (grid.more, grid.how)))
+
+
+def _drop_bars(grid: Grid) -> Grid:
+    kept = [i for i in range(len(grid.columns)) if not any(row[i].bar for row in grid.rows)]
+    rows = tuple(tuple(row[i] for i in kept) for row in grid.rows)
+    return replace(grid, columns=tuple(grid.columns[i] for i in kept), rows=rows)
+
+
+def _align(row: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
+    cells = (
+        text.rjust(width) if column.is_number else text.ljust(width)
+        for text, width, column in zip(row, widths, columns, strict=True)
+    )
+    return "  ".join(cells).rstrip()

@@ -1,0 +1,175 @@
+"""The view-model of a page: numbered sections whose titles are answers, with links from one to another.
+
+A link leads from a name in a grid (a snapshot's id, a manifest's or a file's name) to the section of that object. Links
+hold the number of a section and nothing else; nothing of them is made from a lake's own strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lakelens.errors import LakeError
+from lakelens.model.diff import Diff
+from lakelens.options import display
+from lakelens.views.card import wording
+from lakelens.views.card.meanings import list_meanings
+from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note, Pairs
+from lakelens.views.report.sections import SIZES, Part, list_parts
+
+# figures whose label stands after them, as it is worded of one
+_COUNTED = {
+    "added": "added",
+    "existing": "existing",
+    "deleted": "deleted",
+    "rows": "row",
+    "entries": "entry",
+    "columns": "column",
+    "rows deleted": "row deleted",
+}
+_BEFORE = {"bucket": "bucket", "snapshot": "snapshot", "sequence": "sequence", "data file": "of"}
+_LINKED = ("snapshot", "manifest list", "manifest", "file")
+_MOST_WORDS = 220
+# kinds whose sentence is but a name: their answer is put together from figures
+_NAMED = ("list", "manifest", "file", "index", "statistics", "deletes")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section: its number, what its title says, its card, the section above it and those right below."""
+
+    number: int
+    noun: str
+    answer: str
+    card: Card
+    most: int
+    depth: int = 0
+    alert: str = ""
+    above: int = 0
+    below: tuple[int, ...] = ()
+
+
+def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section]:
+    """The sections of a page about an object, the object itself first."""
+    parts = list_parts(thing)
+    cards: dict[Part, Card] = {}
+    for part in sorted(parts, key=lambda part: part.is_late):  # stable: what tells of the rest comes last
+        cards[part] = _describe(part, describe)
+    if len(parts) > 1:
+        last = Part(None, noun="Meanings")
+        cards[last] = _describe_meanings(cards.values())
+        parts = [*parts, last]
+    numbers = {part: number for number, part in enumerate(parts, 1)}
+    targets = {name: numbers[part] for part in reversed(parts) for name in part.names}
+    return [
+        Section(
+            number,
+            cards[part].noun,
+            _word_answer(part, cards[part]),
+            _link(_leave_out_answer(part, cards[part]), targets, number),
+            SIZES[part.kind],
+            part.depth,
+            cards[part].alert,
+            numbers[part.above] if part.above is not None else 0,
+            tuple(numbers[other] for other in parts if other.above is part),
+        )
+        for part, number in numbers.items()
+    ]
+
+
+def _describe(part: Part, describe: Callable[[Any], Card]) -> Card:
+    """The card of a part; an error stands where the part would."""
+    if part.left_out is not None:
+        told, typed = part.left_out
+        return Card(part.noun, f"left out: {told}", body=(Note("to see it", "mute", typed),))
+    if isinstance(part.thing, LakeError):
+        return Card(part.noun, f"cannot be read: {wording.clean(part.thing)}", alert="ERROR")
+    if isinstance(part.thing, Exception):
+        line = f"view failed: {type(part.thing).__name__}: {wording.clean(part.thing)}"
+        return Card(part.noun, line, alert="ERROR")
+    try:
+        return describe(part.thing)
+    except Exception as error:
+        if display.strict_views:
+            raise
+        line, _, reason = wording.word_failure(part.thing, error).partition("\n")
+        return Card(type(part.thing).__name__, line, alert=reason)
+
+
+def _describe_meanings(cards: Iterable[Card]) -> Card:
+    """Every name of the page with its sentence, once."""
+    met = {(name, meaning) for card in cards for name, meaning in list_meanings(card)}
+    items = tuple((name, Cell(meaning, "mute")) for name, meaning in sorted(met))
+    told = f"{wording.plural(len(items), 'name')} of this page, each in one sentence"
+    return Card(
+        "Meanings", told, folds=(Fold("Names", "by the alphabet", lambda: (Pairs(items, is_open=True),)),)
+    )
+
+
+def _word_answer(part: Part, card: Card) -> str:
+    """What the title says beside the noun: the card's sentence; figures before it where that is but a name."""
+    if isinstance(part.thing, Diff):
+        told = next((body.text for body in card.body if isinstance(body, Note)), "")
+        return wording.clean(
+            f"{told.removesuffix('.')}; {card.sentence}" if told else card.sentence, _MOST_WORDS
+        )
+    words = [card.sentence]
+    if part.kind in _NAMED or not card.sentence:
+        figures = [_word_fact(fact.label, fact.value.text) for fact in card.facts[:4]]
+        words.insert(0, ", ".join(filter(None, figures)))
+    if not any(words) and card.folds:
+        words.append(card.folds[0].answer)
+    return wording.clean(": ".join(filter(None, words)), _MOST_WORDS)
+
+
+def _leave_out_answer(part: Part, card: Card) -> Card:
+    """The card without the note that its section's title says already."""
+    is_said = isinstance(part.thing, Diff) and card.body and isinstance(card.body[0], Note)
+    return replace(card, body=card.body[1:]) if is_said else card
+
+
+def _word_fact(label: str, value: str) -> str:
+    """A figure in the line of a title; of what there is none nothing is said.
+
+    >>> _word_fact("added", "2"), _word_fact("deleted", "0"), _word_fact("content", "data"), _word_fact("bucket", "3")
+    ('2 added', '', 'data', 'bucket 3')
+    """
+    if value in ("0", "unknown", "absent"):
+        return ""
+    if label in _COUNTED:
+        return f"{value} {_COUNTED[label] if value == '1' else label}"
+    return f"{_BEFORE[label]} {value}" if label in _BEFORE else value
+
+
+def _link(card: Card, targets: Mapping[tuple[str, str], int], own: int) -> Card:
+    """The card with links in the grids that name what has a section of its own; none to the section itself."""
+
+    def link(body: Body) -> Body:
+        if isinstance(body, Grid) and not body.is_open:
+            kinds = [column.name if column.name in _LINKED else "" for column in body.columns]
+            if any(kinds):
+                rows = (
+                    tuple(_link_cell(cell, kind, targets, own) for cell, kind in zip(row, kinds, strict=True))
+                    for row in body.rows
+                )
+                return replace(body, rows=tuple(rows))
+        if isinstance(body, Card):
+            return _link(body, targets, own)
+        return body
+
+    def link_fold(fold: Fold) -> Fold:
+        bodies = tuple(link(body) for body in fold.body())
+        return replace(fold, make=lambda: bodies)
+
+    return replace(
+        card,
+        facts=tuple(replace(f, value=_link_cell(f.value, f.label, targets, own)) for f in card.facts),
+        body=tuple(link(body) for body in card.body),
+        folds=tuple(link_fold(fold) for fold in card.folds),
+    )
+
+
+def _link_cell(cell: Cell, kind: str, targets: Mapping[tuple[str, str], int], own: int) -> Cell:
+    number = targets.get((kind, cell.text), own) if kind in _LINKED and cell.role == "code" else own
+    return cell if number == own else replace(cell, section=number)

@@ -1,0 +1,209 @@
+"""What a page is made of: an object and, below it, what it names, each in a section of its own.
+
+Parts are read in the order of the page; what cannot be read is a part that says so where it would stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+from lakelens.errors import LakeError
+from lakelens.model.datafile import DataFile
+from lakelens.model.fileset import FileSet
+from lakelens.model.manifest import Manifest, ManifestList
+from lakelens.model.snapshot import Snapshot
+from lakelens.model.table import Table
+from lakelens.options import display
+from lakelens.views.card import wording
+
+T = TypeVar("T")
+_MOST_MANIFESTS = 6
+_MOST_FILES = 5
+_MOST_DELETES = 3
+_MOST_OTHERS = 3  # index files, statistics files
+_MOST_WALKED = 200  # snapshots whose lists and manifests are read for the storage tree
+
+_KIB = 1024
+# what a section may take; together they stay below the size of a page
+SIZES = {
+    "table": 42 * _KIB,
+    "list": 16 * _KIB,
+    "manifest": 22 * _KIB,
+    "file": 24 * _KIB,
+    "deletes": 16 * _KIB,
+    "index": 16 * _KIB,
+    "statistics": 16 * _KIB,
+    "evidence": 10 * _KIB,
+    "refs": 16 * _KIB,
+    "findings": 16 * _KIB,
+    "": 32 * _KIB,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """An object that gets a section: what kind it is, under what names others speak of it, and the part above it.
+
+    Instead of an object it may hold the error that stopped it, under the noun it would have had, or a sentence that says
+    why it was left out, with what to type for it.
+    """
+
+    thing: Any
+    kind: str = ""
+    above: Part | None = None
+    names: tuple[tuple[str, str], ...] = ()
+    noun: str = ""
+    left_out: tuple[str, str] | None = None
+    is_late: bool = False  # described after all others were read: it tells what was met
+
+    @property
+    def depth(self) -> int:
+        """How many parts it lies below."""
+        return 0 if self.above is None else self.above.depth + 1
+
+
+@dataclass(slots=True)
+class _Found:
+    """The parts of a page as they are found."""
+
+    parts: list[Part] = field(default_factory=list)
+
+    def add(self, thing: Any, kind: str = "", above: Part | None = None, **more: Any) -> Part:
+        part = Part(thing, kind, above, **more)
+        self.parts.append(part)
+        return part
+
+    def read(self, noun: str, read: Callable[[], T], above: Part | None = None) -> T | None:
+        """What is read; None, with a part that says why, where it is damaged."""
+        try:
+            return read()
+        except LakeError as error:
+            self.add(error, noun=noun, above=above)
+        except Exception as error:
+            if display.strict_views:
+                raise
+            self.add(error, noun=noun, above=above)
+        return None
+
+
+def list_parts(thing: Any) -> Sequence[Part]:
+    """The parts of a page in order, the object itself first."""
+    found = _Found()
+    if isinstance(thing, Table):
+        _add_table(found, thing)
+    elif isinstance(thing, Snapshot):
+        _add_snapshot(found, thing)
+    elif isinstance(thing, ManifestList):
+        top = found.add(thing, "list")
+        _add_manifests(found, [thing], top)
+    elif isinstance(thing, Manifest):
+        top = found.add(thing, "manifest")
+        files = found.read("Data files", lambda: [entry.file for entry in thing.entries[:_MOST_FILES]], top)
+        for file in files or ():
+            found.add(file, "file", top, names=_name_file(file))
+    elif isinstance(thing, FileSet):
+        top = found.add(thing)
+        for file in found.read("Data files", lambda: list(islice(thing, _MOST_FILES)), top) or ():
+            found.add(file, "file", top, names=_name_file(file))
+    else:
+        found.add(thing)
+    return found.parts
+
+
+def _add_table(found: _Found, table: Table) -> None:
+    found.add(table, "table", is_late=True)
+    found.add(table.evidence, "evidence")
+    schema = found.read("Schema", lambda: table.schema)
+    if schema is not None:
+        found.add(schema)
+    specs = found.read("Partitioning", lambda: [spec for spec in table.specs if len(spec)])
+    for spec in (specs or [])[-_MOST_OTHERS:]:
+        found.add(spec, "evidence")
+    history = found.read("Snapshots", lambda: table.outline_history(display.max_rows))
+    if history is not None and history.count:
+        found.add(history)
+    current = found.read("Current snapshot", lambda: table.current)
+    if current is not None:
+        _add_snapshot(found, current)
+    refs = found.read("Refs", lambda: table.refs)
+    if refs is not None and len(refs):
+        found.add(refs, "refs")
+    found.add(table.findings, "findings", is_late=True)
+    if history is not None and history.count > _MOST_WALKED:
+        told = f"who refers to what is found by walking {wording.plural(history.count, 'snapshot')}"
+        found.add(None, noun="Storage tree", left_out=(told, "table.tree().to_html(path)"))
+    else:
+        tree = found.read("Storage tree", table.tree)
+        if tree is not None:
+            found.add(tree)
+
+
+def _add_snapshot(found: _Found, snapshot: Snapshot) -> None:
+    number = () if snapshot.id is None else (("snapshot", str(snapshot.id)),)
+    top = found.add(snapshot, "table", names=number)
+    if snapshot.id is not None:
+        changes = found.read("Diff", lambda: snapshot.changes, top)
+        if changes is not None:
+            found.add(changes, "", top)
+    lists = found.read("Manifest lists", lambda: list(snapshot.manifest_lists), top) or []
+    manifests = _add_manifests(found, lists, top)
+    files = found.read("Files", lambda: (snapshot.files, len(snapshot.files))[0], top)
+    if files is not None:
+        _add_files(found, snapshot, files, manifests, top)
+    for index in islice(found.read("Index files", lambda: snapshot.index_files, top) or (), _MOST_OTHERS):
+        found.add(index, "index", top, names=(("file", wording.name(index.path)),))
+    for told in islice(found.read("Statistics", lambda: snapshot.statistics, top) or (), _MOST_OTHERS):
+        found.add(told, "statistics", top, names=(("file", wording.name(told.path)),))
+
+
+def _add_manifests(found: _Found, lists: Sequence[ManifestList], top: Part) -> dict[str, Part]:
+    """The lists, each with its first manifests below it; the parts of the manifests by their path."""
+    made: dict[str, Part] = {}
+    for manifest_list in lists:
+        above = top
+        if top.thing is not manifest_list:
+            names = (("manifest list", wording.name(manifest_list.path) or "inline"),)
+            above = found.add(manifest_list, "list", top, names=names)
+        manifests = found.read("Manifests", lambda one=manifest_list: one.manifests, above)  # type: ignore[misc]
+        for manifest in islice(manifests or (), max(_MOST_MANIFESTS - len(made), 1)):
+            names = (("manifest", wording.name(manifest.path)),)
+            made[manifest.path] = found.add(manifest, "manifest", above, names=names)
+    return made
+
+
+def _add_files(
+    found: _Found, snapshot: Snapshot, files: FileSet, manifests: dict[str, Part], top: Part
+) -> None:
+    above = found.add(files, "", top)
+    chosen = list(_choose_files(files, set(manifests)))
+    for file in chosen:
+        found.add(file, "file", manifests.get(file.manifest or "", above), names=_name_file(file))
+    deletes = list(islice((file for file in files if file.content != "data"), _MOST_DELETES))
+    vectors = found.read("Deletion vectors", lambda: list(snapshot.deletion_vectors.values()), above) or []
+    if deletes or vectors:
+        live = found.read("Live rows", lambda: snapshot.count_live_rows(read=False), top)
+        below = found.add(live, "deletes", top) if live is not None else top
+        for one in chain(deletes, islice(vectors, _MOST_DELETES)):
+            if one not in chosen:
+                found.add(one, "deletes", below, names=_name_file(one) if isinstance(one, DataFile) else ())
+
+
+def _choose_files(files: FileSet, manifests: set[str]) -> Iterator[DataFile]:
+    """One file of each manifest that has a section, then the first ones; data files before what deletes from them."""
+    by_manifest: dict[str, DataFile] = {}
+    for file in files:
+        if file.content == "data" and file.manifest in manifests:
+            by_manifest.setdefault(file.manifest, file)
+            if len(by_manifest) == len(manifests):
+                break
+    yield from islice(by_manifest.values(), _MOST_FILES)
+    met = {file.identity for file in by_manifest.values()}
+    others = (file for file in files if file.content == "data" and file.identity not in met)
+    yield from islice(others, max(_MOST_FILES - len(by_manifest), 0))
+
+
+def _name_file(file: DataFile) -> tuple[tuple[str, str], ...]:
+    return (("file", wording.name(file.path)),)

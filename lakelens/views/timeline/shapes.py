@@ -1,0 +1,279 @@
+"""The picture of a timeline as a list of shapes: the still picture writes them, the widget draws them, both the same.
+
+A shape is a tag, its attributes and its text. Nothing from a lake is in any attribute. A mark also has the attributes
+`item` and `lane`, numbers that tell which one it is; a document leaves them out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+from lakelens.model.history import Kind, Mark
+from lakelens.views.card.wording import MINUS, clean
+from lakelens.views.timeline.layout import FLAG, LEFT, RIGHT, WIDTH, Layout, Scale, Spot, is_wide
+from lakelens.views.timeline.wording import brief, word_time
+
+Shape: TypeAlias = tuple[str, dict[str, Any], str]
+
+_DAY = 86_400_000
+_MOST_LABELS = 12
+_HALF = 4.0  # pixels of half a character
+_LANE_NAME = 10  # characters before it is cut
+_FOR_KIND: dict[Kind, str] = {
+    "append": "dot",
+    "overwrite": "square",
+    "delete": "triangle",
+    "compact": "ring",
+    "other": "diamond",
+}
+
+
+def draw_timeline(layout: Layout) -> list[Shape]:
+    """Every shape of the picture, those behind first."""
+    return [
+        *_draw_bars(layout),
+        *_draw_lanes(layout),
+        *_draw_parents(layout),
+        *_draw_rollbacks(layout),
+        *_draw_flags(layout),
+        *_draw_marks(layout),
+        *_draw_axis(layout),
+    ]
+
+
+def draw_kind(kind: Kind, x: float, y: float) -> Shape:
+    """The sign of what a commit did."""
+    name = _FOR_KIND[kind]
+    if name == "dot":
+        return "circle", {"cx": _n(x), "cy": _n(y), "r": 4.5, "class": "ll-full"}, ""
+    if name == "ring":
+        return "circle", {"cx": _n(x), "cy": _n(y), "r": 4, "class": "ll-open"}, ""
+    if name == "square":
+        return _path(f"M{_n(x - 4.5)} {_n(y - 4.5)}h9v9h-9z", "ll-full")
+    if name == "triangle":
+        return _path(f"M{_n(x - 5.5)} {_n(y - 4.5)}h11l-5.5 10z", "ll-full")
+    return _path(f"M{_n(x)} {_n(y - 5)}l5 5l-5 5l-5 -5z", "ll-open")
+
+
+def _n(number: float) -> float | int:
+    rounded = round(number, 1)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def _path(d: str, name: str) -> Shape:
+    return "path", {"d": d, "class": name}, ""
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, name: str) -> Shape:
+    return _path(f"M{_n(x1)} {_n(y1)}L{_n(x2)} {_n(y2)}", name)
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start", name: str = "ll-mute") -> Shape:
+    attributes = {"x": _n(x), "y": _n(y), "class": name}
+    if anchor != "start":
+        attributes["text-anchor"] = anchor
+    return "text", attributes, text
+
+
+def _draw_bars(layout: Layout) -> Iterator[Shape]:
+    folded = layout.folding.folded
+    end = WIDTH - RIGHT - 32 if folded else layout.reach
+    yield _line(LEFT, layout.zero, end, layout.zero, "ll-base")
+    halves = (layout.spots[:folded], layout.spots[folded:]) if folded else (layout.spots,)
+    for number, (spots, scale) in enumerate(zip(halves, layout.scales, strict=True)):
+        for index, spot in enumerate(spots, folded * number):
+            shapes = _draw_bar(spot, scale, layout.zero)
+            if spot.item.count > 1:
+                yield from shapes
+            else:
+                yield from (_tell_place(shape, index, spot.item.marks[0].lane) for shape in shapes)
+        x = float(WIDTH - RIGHT - 28 if number else LEFT - 8)
+        anchor = "start" if number else "end"
+        if scale.up:
+            yield _text(x, layout.zero - max(scale.up / scale.pixel - 8, 14), f"+{brief(scale.up)}", anchor)
+        if scale.down:
+            height = layout.zero + max(scale.down / scale.pixel, 20)
+            yield _text(x, height, f"{MINUS}{brief(scale.down)}", anchor)
+    yield _text(LEFT - 8, layout.zero + 4, "rows", "end")
+    if folded:
+        x = (layout.spots[folded - 1].x + layout.spots[folded].x) / 2 + 6
+        yield _line(x, 6, x, layout.zero + layout.down, "ll-cut")
+
+
+def _draw_bar(spot: Spot, scale: Scale, zero: float) -> Iterator[Shape]:
+    width = 12 if spot.item.count > 1 else 7
+    left = spot.x - width / 2
+    for amount, longest, sign, name in (
+        (spot.item.added, scale.up, -1, "ll-add"),
+        (spot.item.removed, scale.down, 1, "ll-del"),
+    ):
+        if amount <= 0:
+            continue
+        length = max(1.5, min(amount, longest) / scale.pixel)
+        yield _path(f"M{_n(left)} {_n(zero)}v{_n(sign * length)}h{width}V{_n(zero)}z", name)
+        if amount > longest:  # drawn cut: it goes beyond the scale
+            y = zero + sign * (length - 6) + 1
+            yield _path(f"M{_n(left - 2)} {_n(y)}l{width + 4} -3", "ll-over")
+
+
+def list_cut_bars(layout: Layout) -> int:
+    """How many bars go beyond their scale."""
+    folded = layout.folding.folded
+    halves = (layout.spots[:folded], layout.spots[folded:]) if folded else (layout.spots,)
+    return sum(
+        (spot.item.added > scale.up) + (spot.item.removed > scale.down)
+        for spots, scale in zip(halves, layout.scales, strict=True)
+        for spot in spots
+    )
+
+
+def _draw_lanes(layout: Layout) -> Iterator[Shape]:
+    gapped = {gap.before for gap in layout.timeline.gaps}
+    for lane, y in layout.lanes.items():
+        spots = [spot for spot in layout.spots if spot.item.count_lanes()[lane]]
+        yield _text(LEFT - 8, y + 4, _cut(layout.timeline.lanes[lane].name), "end", "ll-name")
+        yield _line(spots[0].x, y, spots[-1].x, y, "ll-lane")
+        for spot in spots:
+            if any(mark.key in gapped and mark.lane == lane for mark in spot.item.marks):
+                yield _line(spot.x - 17, y, spot.x - 5, y, "ll-gap")
+
+
+def _cut(name: str) -> str:
+    shown = clean(name, 80)
+    most = _LANE_NAME // 2 if any(map(is_wide, shown)) else _LANE_NAME
+    return shown if len(shown) <= most + 1 else f"{shown[:most]}…"
+
+
+def _draw_parents(layout: Layout) -> Iterator[Shape]:
+    """From a snapshot to the first one of another lane that was made from it."""
+    met: set[tuple[int, int, int, int]] = set()
+    for index, spot in enumerate(layout.spots):
+        for mark in spot.item.marks:
+            parent = _find_mark(layout, mark.parent)
+            where = layout.find_spot(mark.parent) if parent is not None and parent.lane != mark.lane else None
+            if parent is None or where is None:
+                continue
+            tie = (where, parent.lane, index, mark.lane)
+            if tie in met or where == index:
+                continue
+            met.add(tie)
+            yield _tie(layout.spots[where].x, layout.lanes[parent.lane], spot.x, layout.lanes[mark.lane])
+
+
+def _tie(x1: float, y1: float, x2: float, y2: float, name: str = "ll-lane") -> Shape:
+    bend = min(x2, x1 + 22)
+    return _path(
+        f"M{_n(x1)} {_n(y1)}C{_n(x1 + 10)} {_n(y2)} {_n(x1 + 4)} {_n(y2)} {_n(bend)} {_n(y2)}H{_n(x2)}", name
+    )
+
+
+def _find_mark(layout: Layout, key: str | None) -> Mark | None:
+    index = None if key is None else layout.timeline.find(key)
+    return None if index is None else layout.timeline.marks[index]
+
+
+def _draw_rollbacks(layout: Layout) -> Iterator[Shape]:
+    """From the last snapshot that was undone, broken, back to the line that the table went on from."""
+    for rollback in layout.timeline.rollbacks:
+        start, end = layout.find_spot(rollback.start), _find_mark(layout, rollback.end)
+        given_up = _find_mark(layout, rollback.start)
+        if start is None or end is None or given_up is None or end.lane not in layout.lanes:
+            continue
+        x, y, top = layout.spots[start].x, layout.lanes[given_up.lane], layout.lanes[end.lane]
+        later = [s.x for s in layout.spots[start + 1 :] if s.item.count_lanes()[end.lane]]
+        target = min([*later, x + 28])
+        yield _path(
+            f"M{_n(x)} {_n(y)}C{_n(target)} {_n(y)} {_n(target)} {_n(y)} {_n(target)} {_n(top + 7)}",
+            "ll-back",
+        )
+
+
+def _draw_flags(layout: Layout) -> Iterator[Shape]:
+    for banner in layout.banners:
+        if banner.row is None:
+            continue
+        spot = layout.spots[banner.spot]
+        y, sign = 6 + FLAG * banner.row, -1 if banner.is_left else 1
+        foot = layout.lanes[banner.lane] - (10 if spot.item.count > 1 else 7)
+        yield _path(
+            f"M{_n(spot.x)} {_n(foot)}V{y}h{_n(sign * banner.width)}l{-4 * sign} 7l{4 * sign} 7H{_n(spot.x)}",
+            "ll-flag",
+        )
+        anchor = "end" if banner.is_left else "start"
+        yield _text(spot.x + 5 * sign, y + 11, banner.name, anchor, "ll-name")
+
+
+def _draw_marks(layout: Layout) -> Iterator[Shape]:
+    for number, spot in enumerate(layout.spots):
+        for lane, count in spot.item.count_lanes().items():
+            y = layout.lanes[lane]
+            if spot.item.count > 1:
+                yield from (_tell_place(shape, number, lane) for shape in _draw_fold(spot.x, y, count))
+                continue
+            mark = spot.item.marks[0]
+            yield _tell_place(draw_kind(mark.kind, spot.x, y), number, lane)
+            if layout.is_roomy:
+                yield _text(spot.x, y + 19, clean(mark.operation, 9), "middle")
+
+
+def _tell_place(shape: Shape, item: int, lane: int) -> Shape:
+    tag, attributes, text = shape
+    return tag, {**attributes, "item": item, "lane": lane}, text
+
+
+def _draw_fold(x: float, y: float, count: int) -> Iterator[Shape]:
+    words = f"{count:,}"
+    width = max(22.0, 6 + 6.6 * len(words))
+    box = {"y": _n(y - 10), "width": _n(width), "height": 16, "rx": 2, "class": "ll-fold"}
+    yield "rect", {"x": _n(x - width / 2 + 2), **box}, ""
+    yield "rect", {"x": _n(x - width / 2), **box, "y": _n(y - 8)}, ""
+    yield _text(x, y + 4, words, "middle", "ll-name")
+
+
+def _draw_axis(layout: Layout) -> Iterator[Shape]:
+    y, spots = layout.ground, layout.spots
+    yield _line(LEFT, y, layout.reach, y, "ll-base")
+    day = ""
+    span = spots[-1].item.end - spots[0].item.start if spots else 0
+    chosen = _choose_labels(spots, 88 if span < 3_000 else 64)
+    for number, index in enumerate(chosen):
+        spot = spots[index]
+        time = spot.item.start
+        beside = [chosen[n] for n in (number - 1, number + 1) if 0 <= n < len(chosen)]
+        near = min((abs(spots[other].item.start - time) for other in beside), default=_DAY // 2)
+        words, told = _word_label(time, near, span)
+        yield _line(spot.x, y, spot.x, y + 4, "ll-base")
+        x = min(spot.x, WIDTH - _HALF * len(words))
+        yield _text(x, y + 16, words, "middle")
+        if told != day:
+            yield _text(x, y + 29, told if number else f"{told} UTC", "middle")
+        day = told
+    for before, spot in itertools.pairwise(spots):
+        if spot.is_cut:
+            x = (before.x + spot.x) / 2
+            yield _path(f"M{_n(x - 4)} {_n(y + 4)}l4 -8m2 8l4 -8", "ll-base")
+
+
+def _choose_labels(spots: Sequence[Spot], width: float) -> list[int]:
+    """Where the longest pauses end, as many as have room."""
+    pauses = {i: spots[i].item.start - spots[i - 1].item.end for i in range(1, len(spots))}
+    chosen: list[int] = []
+    for index in [0, *sorted(pauses, key=lambda i: -pauses[i])][: len(spots)]:
+        if all(abs(spots[other].x - spots[index].x) >= width for other in chosen):
+            chosen.append(index)
+        if len(chosen) == _MOST_LABELS:
+            break
+    return sorted(chosen)
+
+
+def _word_label(time: int, near: int, span: int) -> tuple[str, str]:
+    """The words of a label, as exact as its neighbours ask for, and what stands below them: the day, or the year."""
+    told = word_time(time, exact=True)
+    is_day = near >= 1.5 * _DAY
+    if span < 3_000:
+        return told[11:], told[:10]
+    if is_day:
+        return told[5:10], told[:4]
+    return (told[11:19] if near < 600_000 else told[11:16]), told[:10]

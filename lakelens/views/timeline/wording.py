@@ -1,0 +1,145 @@
+"""What a timeline says in words: of one item, of all, of what is unusual. The picture only repeats it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from lakelens.analysis.timeline_folds import Item
+from lakelens.model.history import Timeline
+from lakelens.views.card import wording
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MOST_NAMES = 6
+_NAME = 60  # characters
+
+
+def word_time(time: int, *, exact: bool = False) -> str:
+    """Milliseconds since 1970 as a moment in UTC."""
+    return wording.moment(_EPOCH + timedelta(milliseconds=time), exact=exact)
+
+
+def word_operations(operations: Mapping[str, int]) -> str:
+    """Operations with their counts, the most frequent first."""
+    ordered = sorted(operations.items(), key=lambda item: -item[1])
+    told = [f"{wording.count(number)} {wording.clean(name, 40)}" for name, number in ordered[:8]]
+    return ", ".join([*told, f"{len(ordered) - 8} more kinds"] if len(ordered) > 8 else told)
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Names in a line: 'a', 'a and b', 'a, b and c', 'a, b and 9 more'.
+
+    >>> join_names(["main", "audit"]), join_names(["a"]), join_names(list("abcdefgh"))
+    ('main and audit', 'a', 'a, b, c, d, e and 3 more')
+    """
+    shown = [wording.clean(name, _NAME) for name in names]
+    if len(shown) > _MOST_NAMES:
+        shown = [*shown[: _MOST_NAMES - 1], f"{wording.count(len(shown) - _MOST_NAMES + 1)} more"]
+    return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
+
+
+def word_item(timeline: Timeline, item: Item, flags: Sequence[str]) -> str:
+    """One item for those who hear it: what, when, where, how many rows, which names."""
+    rows = f"rows +{wording.count(item.added)} {wording.MINUS}{wording.count(item.removed)}"
+    named = f", named {join_names(flags)}" if flags else ""
+    mark = item.marks[0]
+    if item.count > 1:
+        span = f"{word_time(item.start)} to {word_time(item.end)} UTC"
+        what = f"{wording.plural(item.count, 'snapshot')}: {word_operations(item.count_operations())}"
+        return f"{what}, {span}, {rows}{named}. Enter opens them"
+    lane = wording.clean(timeline.lanes[mark.lane].name, _NAME)
+    where = f"on {lane}" if timeline.lanes[mark.lane].is_branch else lane
+    notes = "".join(f", {wording.clean(note, 80)}" for note in mark.notes if note != lane)
+    what = f"{wording.clean(mark.operation, 40)}, snapshot {wording.clean(mark.key, _NAME)}"
+    return f"{what}, {word_time(item.start, exact=True)} UTC, {where}, {rows}{notes}{named}"
+
+
+def word_range(timeline: Timeline, *, exact: bool = False) -> str:
+    """From when to when the snapshots were committed."""
+    first, last = timeline.marks[0].time, timeline.marks[-1].time
+    begin, end = word_time(first, exact=exact), word_time(last, exact=exact)
+    if begin == end:
+        return f"at {begin} UTC"
+    return f"from {begin} to {end[11:] if end[:10] == begin[:10] else end} UTC"
+
+
+def word_story(timeline: Timeline) -> str:
+    """The history in a few sentences: what a reader without the picture needs."""
+    marks = timeline.marks
+    branches = [lane.name for lane in timeline.lanes if lane.is_branch]
+    where = f" on {'branch' if len(branches) == 1 else 'branches'} {join_names(branches)}" if branches else ""
+    operations = word_operations(Counter(mark.operation for mark in marks))
+    words = f"{wording.plural(len(marks), 'snapshot')} of {wording.clean(timeline.table.name, 80)} "
+    sentences = [f"{words}{word_range(timeline)}{where}: {operations}."]
+    sentences += list(filter(None, (_word_growth(timeline), *list_oddities(timeline), _word_flags(timeline))))
+    return " ".join(sentences)
+
+
+def _word_growth(timeline: Timeline) -> str:
+    own = [mark for mark in timeline.marks if mark.lane == 0 and mark.amounts.rows is not None]
+    if not own:
+        return ""
+    lane = wording.clean(timeline.lanes[0].name, _NAME)
+    first, last = own[0].amounts.rows or 0, own[-1].amounts.rows or 0
+    if first == last:
+        return f"Rows on {lane}: {wording.count(last)}."
+    verb = "grew" if last > first else "shrank"
+    return f"Rows on {lane} {verb} from {wording.count(first)} to {wording.count(last)}."
+
+
+def list_oddities(timeline: Timeline) -> list[str]:
+    """What a reader would not expect, a sentence each: rollbacks, snapshots off every branch, gaps."""
+    told = []
+    for rollback in timeline.rollbacks[:2]:
+        many = wording.plural(len(rollback.undone), "snapshot")
+        moment = f" at {wording.moment(rollback.at)} UTC" if rollback.at is not None else ""
+        told.append(f"A rollback{moment} to {rollback.end} undid {many}.")
+    if len(timeline.rollbacks) > 2:
+        told.append(f"{wording.plural(len(timeline.rollbacks) - 2, 'more rollback')}.")
+    for index, lane in enumerate(timeline.lanes):
+        if not lane.is_branch and lane.name != "rolled back":
+            number = sum(mark.lane == index for mark in timeline.marks)
+            told.append(f"{wording.plural(number, 'snapshot')} off every branch: {lane.name}.")
+    if timeline.gaps:
+        told.append(_word_gaps(timeline))
+    return told
+
+
+def _word_gaps(timeline: Timeline) -> str:
+    known = sum(gap.count or 0 for gap in timeline.gaps)
+    places = "" if len(timeline.gaps) == 1 else f" in {wording.count(len(timeline.gaps))} places"
+    if all(gap.count is not None for gap in timeline.gaps):
+        return f"{wording.plural(known, 'snapshot')} expired{places}."
+    return f"Older snapshots expired{places}."
+
+
+def _word_flags(timeline: Timeline) -> str:
+    words = []
+    for kind, one, many in (("tag", "Tag", "Tags"), ("branch", "Branch", "Branches")):
+        names = [flag.name for flag in timeline.flags if flag.type == kind and flag.key is not None]
+        if names:
+            without = " without a snapshot to itself" if kind == "branch" and len(names) == 1 else ""
+            without = without or (" without snapshots to themselves" if kind == "branch" else "")
+            words.append(f"{one if len(names) == 1 else many} {join_names(names)}{without}.")
+    lost = [flag.name for flag in timeline.flags if flag.key is None]
+    if lost:
+        words.append(f"Without any snapshot: {join_names(lost)}.")
+    return " ".join(words)
+
+
+def brief(number: int) -> str:
+    """A count for the scale of the picture: three digits at most.
+
+    >>> brief(84), brief(9_900), brief(312_017), brief(1_934_000), brief(25_000_000), brief(7_100_000_000)
+    ('84', '9,900', '312 k', '1.9 M', '25 M', '7.1 G')
+    """
+    if number < 10_000:
+        return f"{number:,}"
+    amount = float(number)
+    unit = ""
+    for unit in ("k", "M", "G", "T"):  # noqa: B007 - the last one that was tried
+        amount /= 1000
+        if amount < 999.5:
+            break
+    return f"{amount:,.1f} {unit}" if amount < 9.95 else f"{amount:,.0f} {unit}"
