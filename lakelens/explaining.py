@@ -56,8 +56,8 @@ def explain_file(
     Traceback (most recent call last):
     lakelens.errors.Missing: /nowhere/m0.avro: no such file or directory
     """
-    from lakelens.formats.bytes import explain_octets, make_explanation, read_octets
-    from lakelens.formats.words import Words
+    from lakelens.formats.explain.caption import Words
+    from lakelens.formats.explain.stored import explain_octets, make_explanation, read_octets
     from lakelens.io.source import open_source
 
     if kind is not None and kind not in KINDS:

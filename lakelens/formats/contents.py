@@ -37,7 +37,9 @@ def read_footer(store: Store, path: str, file_format: str) -> Footer:
     if kind not in FORMATS:
         hint = "preview() shows its first lines" if kind in ("text", "csv", "json") else None
         raise Unsupported(f"a {kind or 'nameless'} file has no footer", path=path, hint=hint)
-    return Footer(read_facts(store, path, kind), path, Source("lakelens.formats.bytes.explain_footer", store))
+    return Footer(
+        read_facts(store, path, kind), path, Source("lakelens.formats.explain.stored.explain_footer", store)
+    )
 
 
 def read_rows(store: Store, path: str, file_format: str, n: int) -> pa.Table:

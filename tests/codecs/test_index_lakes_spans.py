@@ -16,8 +16,8 @@ from lakelens.codecs.bitmaps.deletion_vector import (
 from lakelens.codecs.iceberg.puffin import decode_footer, decode_theta
 from lakelens.codecs.kinds import choose_kind, explain
 from lakelens.codecs.paimon.index.file_index import decode_file_index
-from lakelens.formats.paimon.datafile import PaimonDataFile
-from lakelens.formats.paimon.index import PaimonIndexFile
+from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
+from lakelens.formats.paimon.manifests.index import PaimonIndexFile
 from tests.codecs.span_checks import assert_tiles
 from tests.formats.engine_lake import LAKES
 from tests.formats.paimon_lakes import Lake, list_lakes

@@ -12,8 +12,8 @@ from lakelens.codecs.bitmaps.deletion_vector import (
     decode_paimon_dv_file,
 )
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.datafile import IcebergDataFile
-from lakelens.formats.paimon.datafile import PaimonDataFile
+from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.model.explanation import Explanation
 from lakelens.model.table import Table

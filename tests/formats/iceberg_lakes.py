@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from lakelens.formats.iceberg.datafile import IcebergDataFile
-from lakelens.formats.iceberg.manifest import IcebergManifest
+from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.opening import open_table
 from tests.formats.engine_lake import LAKES, EngineLake

@@ -8,7 +8,7 @@ from typing import Any
 
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.codecs.variant.value import Variant
-from lakelens.formats.paimon.partitiontext import word_value
+from lakelens.formats.paimon.metadata.partition_path import word_value
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.opening import open_table
 from tests.formats.engine_lake import LAKES, EngineLake

@@ -15,11 +15,11 @@ from lakelens.codecs.paimon.index.file_index import decode_file_index
 from lakelens.codecs.paimon.row import BinaryRow
 from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt, LakeError, Missing
-from lakelens.formats.iceberg.explain import nested_for_metadata as nest_iceberg
-from lakelens.formats.iceberg.manifest import IcebergManifest
+from lakelens.formats.iceberg.explain.nested import nested_for_metadata as nest_iceberg
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.table import IcebergTable
-from lakelens.formats.paimon.explain import nested_for_metadata as nest_paimon
-from lakelens.formats.paimon.manifest import PaimonManifest, PaimonManifestList
+from lakelens.formats.paimon.explain.nested import nested_for_metadata as nest_paimon
+from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList
 from lakelens.formats.paimon.table import PaimonTable
 from tests.formats import iceberg_lakes, paimon_lakes
 

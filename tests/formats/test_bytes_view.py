@@ -14,7 +14,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import LakeError, Missing
-from lakelens.formats import bytes as stored_bytes
+from lakelens.formats.explain import stored as stored_bytes
 from lakelens.model.explanation import Explanation
 from tests.codecs.span_checks import assert_tiles, find_error
 from tests.formats.engine_lake import LAKES

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakelens.errors import Corrupt
-from lakelens.formats.iceberg.equality import DataKeys, KeySet, describe_keys
-from lakelens.formats.iceberg.stored_columns import StoredColumns
+from lakelens.formats.iceberg.deletes.equality import DataKeys, KeySet, describe_keys
+from lakelens.formats.iceberg.deletes.stored_columns import StoredColumns
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.opening import open_table
 from tests.formats.iceberg_lakes import find_lakes

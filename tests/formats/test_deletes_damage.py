@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakelens.errors import Corrupt, LakeError
-from lakelens.formats.iceberg.positions import DeleteReader
+from lakelens.formats.iceberg.deletes.positions import DeleteReader
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.opening import open_table
 from tests.formats.iceberg_lakes import find_lakes

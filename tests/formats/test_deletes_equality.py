@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from lakelens.codecs.iceberg.types import parse_type_text
 from lakelens.errors import Corrupt, Unsupported
-from lakelens.formats.iceberg.equality import KeyColumn, KeySet, make_comparable, word_keys
+from lakelens.formats.iceberg.deletes.equality import KeyColumn, KeySet, make_comparable, word_keys
 
 SMALL = st.sampled_from([None, 0, 1, 2])
 VALUES: dict[str, tuple[st.SearchStrategy[Any], pa.DataType, pa.DataType]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lakelens.formats.iceberg.datafile import IcebergDataFile
+from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 from tests.formats.iceberg_lakes import Lake, find_lakes
 

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.columns import DELETE_FILE_PATH
-from lakelens.formats.iceberg.dangling import find_dangling
-from lakelens.formats.iceberg.datafile import IcebergDataFile
-from lakelens.formats.iceberg.deletes import DeleteIndex
+from lakelens.formats.iceberg.deletes.dangling import find_dangling
+from lakelens.formats.iceberg.deletes.matching import DeleteIndex
+from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
 from lakelens.io.locate import Locator
 from lakelens.model.stats import Partition
 from lakelens.opening import open_table
@@ -270,8 +270,8 @@ def is_unreadable(file: IcebergDataFile) -> bool:
 
 
 def test_vectors_without_their_data_files_are_dangling(tmp_path: Path) -> None:
-    from lakelens.formats.paimon.deletes import find_dangling as find_lost
-    from lakelens.formats.paimon.deletes import match_deletes
+    from lakelens.formats.paimon.deletes.matching import find_dangling as find_lost
+    from lakelens.formats.paimon.deletes.matching import match_deletes
 
     table = get_lake("2.0.0-append-deletion-vectors").open()
     snapshot = table.current

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from lakelens.formats.paimon.datafile import PaimonDataFile
+from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
 from tests.formats.paimon_lakes import Lake, list_lakes, word_json
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.formats.iceberg import positions
-from lakelens.formats.iceberg.positions import _Grouping
+from lakelens.formats.iceberg.deletes import positions
+from lakelens.formats.iceberg.deletes.positions import _Grouping
 
 ROWS = st.lists(st.tuples(st.sampled_from(["a", "b/c", "é", "z"]), st.integers(0, 2**40)), max_size=40)
 

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.puffins import SketchFile, VectorFile
+from lakelens.formats.iceberg.deletes.puffins import SketchFile, VectorFile
 from tests.formats.iceberg_lakes import find_lakes
 
 

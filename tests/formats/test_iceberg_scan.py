@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from lakelens.formats.iceberg import scan_read
-from lakelens.formats.iceberg.scan import IcebergScan
-from lakelens.formats.iceberg.scan_records import batch_records
+from lakelens.formats.iceberg.scan import reader as scan_read
+from lakelens.formats.iceberg.scan.plan import IcebergScan
+from lakelens.formats.iceberg.scan.records import batch_records
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 from lakelens.model.filetable import build_table, list_columns
 from lakelens.model.scan import FileScan, ScanRequest

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.formats.iceberg import scan_read
-from lakelens.formats.iceberg.scan import IcebergScan
-from lakelens.formats.iceberg.scan_paths import locate_all
+from lakelens.formats.iceberg.scan import reader as scan_read
+from lakelens.formats.iceberg.scan.paths import locate_all
+from lakelens.formats.iceberg.scan.plan import IcebergScan
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 from lakelens.io.locate import Locator
 from lakelens.opening import open_table

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakelens.errors import Corrupt, LakeError
-from lakelens.formats.paimon.containers import decode_container, decode_container_header
+from lakelens.formats.paimon.manifests.containers import decode_container, decode_container_header
 
 ROWS: list[dict[str, Any]] = [
     {"_KIND": 0, "_FILE": {"_FILE_NAME": "a", "_EXTRA": ["x"]}, "_PARTITION": b"\0\1"},

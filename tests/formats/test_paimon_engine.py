@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from lakelens.errors import Unsupported
-from lakelens.formats.paimon.datafile import PaimonDataFile
-from lakelens.formats.paimon.manifest import PaimonManifest
-from lakelens.formats.paimon.promotion import find_promotion
-from lakelens.formats.paimon.schema import PaimonSchema
+from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
+from lakelens.formats.paimon.manifests.manifest import PaimonManifest
+from lakelens.formats.paimon.manifests.stats import SimpleStats
+from lakelens.formats.paimon.metadata.schema import PaimonSchema
+from lakelens.formats.paimon.metadata.type_promotion import find_promotion
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
-from lakelens.formats.paimon.stats import SimpleStats
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.model.manifest import Entry
 from tests.formats.paimon_lakes import (

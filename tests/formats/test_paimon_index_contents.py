@@ -9,7 +9,7 @@ import pytest
 
 from lakelens.codecs.bitmaps.deletion_vector import decode_hash_index, decode_paimon_dv_file
 from lakelens.errors import Corrupt, LakeError, Missing
-from lakelens.formats.paimon.index import HashIndexFile, PaimonIndexFile, VectorIndexFile
+from lakelens.formats.paimon.manifests.index import HashIndexFile, PaimonIndexFile, VectorIndexFile
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.io.memory import MemoryStore
 from lakelens.model.table import Table

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lakelens.formats.paimon.scan import PaimonScan
+from lakelens.formats.paimon.scan.plan import PaimonScan
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
 from lakelens.model.filetable import build_table, list_columns
 from lakelens.model.scan import FileScan

@@ -9,8 +9,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.formats.paimon.merge import merge_entries
-from lakelens.formats.paimon.scan_identity import encode_identities, encode_lists
+from lakelens.formats.paimon.manifests.merge import merge_entries
+from lakelens.formats.paimon.scan.identity import encode_identities, encode_lists
 from lakelens.model.scan import FileBatch, drop_removed
 
 NAMES = ("partition", "bucket", "level", "name", "extra", "index", "external")

@@ -206,8 +206,8 @@ def test_a_note_says_what_to_type() -> None:
 def test_glossary_has_every_name_of_the_specifications() -> None:
     from msgspec.structs import fields
 
-    from lakelens.formats.iceberg import wire as iceberg
-    from lakelens.formats.paimon import wire as paimon
+    from lakelens.formats.iceberg.metadata import wire as iceberg
+    from lakelens.formats.paimon.metadata import wire as paimon
 
     for section, kind in (
         ("iceberg.table_metadata", iceberg.WireMetadata),

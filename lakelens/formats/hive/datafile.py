@@ -125,12 +125,12 @@ class HiveFile(DataFile):
         facts = self.facts
         if facts is None:
             return Bounds({})
-        source = Source("lakelens.formats.hive.bytes.explain_bounds", self.path)
+        source = Source("lakelens.formats.hive.explain.explain_bounds", self.path)
         return self._access.attempt(lambda: collect_bounds(facts, self._names, source), self.path, Bounds({}))
 
     def bytes_view(self) -> Explanation:
         """The stored file. Raises `Missing` when it is gone."""
-        from lakelens.formats.hive.bytes import explain_data_file
+        from lakelens.formats.hive.explain import explain_data_file
 
         return explain_data_file(self, self._access.store)
 

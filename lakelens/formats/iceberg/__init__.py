@@ -26,7 +26,7 @@ class IcebergFormat:
 
     def detect(self, place: Place) -> Evidence | None:
         """Why this place is an Iceberg table; raises `Unsupported` for an Iceberg view."""
-        from lakelens.formats.iceberg.detect import detect_table
+        from lakelens.formats.iceberg.discovery.detect import detect_table
 
         return detect_table(place)
 

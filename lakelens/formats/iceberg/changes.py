@@ -16,8 +16,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lakelens.formats.iceberg.datafile import IcebergDataFile
-from lakelens.formats.iceberg.manifest import IcebergManifest
+from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.model.comparison import FileComparison, FileCounts, count_by_content
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns

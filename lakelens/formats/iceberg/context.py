@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
-from lakelens.formats.iceberg.columns import ColumnIndex
-from lakelens.formats.iceberg.lazy_document import Document
-from lakelens.formats.iceberg.partitions import SpecBook
-from lakelens.formats.iceberg.schemas import SchemaBook, describe_specs
+from lakelens.formats.iceberg.metadata.columns import ColumnIndex
+from lakelens.formats.iceberg.metadata.document import Document
+from lakelens.formats.iceberg.metadata.partitions import SpecBook
+from lakelens.formats.iceberg.metadata.schemas import SchemaBook, describe_specs
 from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType
 
 if TYPE_CHECKING:
-    from lakelens.formats.iceberg.manifest import IcebergManifest
-    from lakelens.formats.iceberg.positions import DeleteReader
+    from lakelens.formats.iceberg.deletes.positions import DeleteReader
+    from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 
 _INT = DataType("int", "int32")
 _LONG = DataType("long", "int64")
@@ -69,7 +69,7 @@ class TableContext:
     def schemas(self) -> SchemaBook:
         """Every schema."""
         book = SchemaBook(self.typed, self.document.path, self.report)
-        source = Source("lakelens.formats.iceberg.bytes.explain_schema", self)
+        source = Source("lakelens.formats.iceberg.explain.objects.explain_schema", self)
         book.schemas = {number: replace(schema, _source=source) for number, schema in book.schemas.items()}
         return book
 
@@ -77,7 +77,7 @@ class TableContext:
     def specs(self) -> SpecBook:
         """Every partition spec."""
         structs = self.schemas.newest_first()
-        source = Source("lakelens.formats.iceberg.bytes.explain_spec", self)
+        source = Source("lakelens.formats.iceberg.explain.objects.explain_spec", self)
         specs = describe_specs(self.typed, structs)
         return SpecBook({number: replace(spec, _source=source) for number, spec in specs.items()}, structs)
 
@@ -94,7 +94,7 @@ class TableContext:
     @cached_property
     def delete_reader(self) -> DeleteReader:
         """Decodes delete files and vectors, and keeps the last of them."""
-        from lakelens.formats.iceberg.positions import DeleteReader
+        from lakelens.formats.iceberg.deletes.positions import DeleteReader
 
         return DeleteReader(self)
 

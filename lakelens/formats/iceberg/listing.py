@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.detect import Layout
-from lakelens.formats.iceberg.names import guess_role
-from lakelens.formats.iceberg.versions import HINT_NAME
+from lakelens.formats.iceberg.discovery.detect import Layout
+from lakelens.formats.iceberg.discovery.names import guess_role
+from lakelens.formats.iceberg.discovery.versions import HINT_NAME
 from lakelens.io.store import ObjectInfo, walk
 from lakelens.model.tree import StoredFile
 
 if TYPE_CHECKING:
-    from lakelens.formats.iceberg.manifest import IcebergManifest
+    from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.manifest import Entry
 

@@ -9,11 +9,11 @@ from lakelens.errors import Corrupt, LakeError, Missing, NotATable
 from lakelens.formats.access import TableAccess
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.detect import Layout, choose_version, find_layout
-from lakelens.formats.iceberg.lazy_document import Document, decode_document
-from lakelens.formats.iceberg.locations import build_locator
+from lakelens.formats.iceberg.discovery.detect import Layout, choose_version, find_layout
+from lakelens.formats.iceberg.discovery.locations import build_locator
+from lakelens.formats.iceberg.discovery.versions import VersionChoice
+from lakelens.formats.iceberg.metadata.document import Document, decode_document
 from lakelens.formats.iceberg.table import IcebergTable
-from lakelens.formats.iceberg.versions import VersionChoice
 from lakelens.io.locate import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.model.finding import Findings
@@ -88,7 +88,7 @@ def _read_document(request: OpenRequest, layout: Layout, choice: VersionChoice) 
 
 def _check_schemas(document: Document) -> None:
     """A table whose current schema cannot be read is refused when it is opened, not when it is shown."""
-    from lakelens.formats.iceberg.schemas import SchemaBook
+    from lakelens.formats.iceberg.metadata.schemas import SchemaBook
 
     def ignore(_: LakeError) -> None:
         """Older schemas become findings later."""

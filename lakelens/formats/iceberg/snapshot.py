@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.datafile import IcebergDataFile
-from lakelens.formats.iceberg.manifest import IcebergManifest, IcebergManifestList
-from lakelens.formats.iceberg.wire import WireSnapshot
+from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, IcebergManifestList
+from lakelens.formats.iceberg.metadata.wire import WireSnapshot
 from lakelens.model.comparison import FileComparison, WholeComparison, tell_copy
 from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.model.fileset import FileColumns, FileSet
@@ -24,8 +24,8 @@ from lakelens.model.schema import PartitionSpec, Schema
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lakelens.formats.iceberg.deletes import DeleteIndex
-    from lakelens.formats.iceberg.scan import IcebergScan
+    from lakelens.formats.iceberg.deletes.matching import DeleteIndex
+    from lakelens.formats.iceberg.scan.plan import IcebergScan
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDelete, DeleteMatch
@@ -132,7 +132,7 @@ class IcebergSnapshot(Snapshot):
 
     def scan_files(self) -> IcebergScan:
         """A plan to read `files` by column, made from the manifest list alone."""
-        from lakelens.formats.iceberg.scan import plan_scan
+        from lakelens.formats.iceberg.scan.plan import plan_scan
 
         return plan_scan(self._context, self.manifests, (self.id,))
 
@@ -143,7 +143,7 @@ class IcebergSnapshot(Snapshot):
     @cached_property
     def delete_index(self) -> DeleteIndex:
         """The delete files and vectors by what they may reach."""
-        from lakelens.formats.iceberg.deletes import DeleteIndex
+        from lakelens.formats.iceberg.deletes.matching import DeleteIndex
 
         files: Any = self.files
         return DeleteIndex(files, self._context.delete_reader)
@@ -165,15 +165,15 @@ class IcebergSnapshot(Snapshot):
 
         Reads the manifests, and those position delete files whose data files the metadata does not name.
         """
-        from lakelens.formats.iceberg.dangling import find_dangling
+        from lakelens.formats.iceberg.deletes.dangling import find_dangling
 
         files: Any = self.files
         return tuple(find_dangling(self.delete_index, files, read=True)) if self.delete_index else ()
 
     def _note_dangling(self, files: list[IcebergDataFile]) -> None:
         """Keep deletes that reach nothing as a finding, as far as the metadata tells; no delete file is read."""
-        from lakelens.formats.iceberg.dangling import find_dangling
-        from lakelens.formats.iceberg.deletes import DeleteIndex
+        from lakelens.formats.iceberg.deletes.dangling import find_dangling
+        from lakelens.formats.iceberg.deletes.matching import DeleteIndex
 
         index = DeleteIndex(files, self._context.delete_reader)
         found = list(find_dangling(index, files, read=False)) if index else []
@@ -194,14 +194,14 @@ class IcebergSnapshot(Snapshot):
     @cached_property
     def index_files(self) -> tuple[IndexFile, ...]:
         """Puffin files: the statistics of this snapshot and the files its deletion vectors lie in."""
-        from lakelens.formats.iceberg.puffins import list_index_files
+        from lakelens.formats.iceberg.deletes.puffins import list_index_files
 
         return list_index_files(self._context, self)
 
     @cached_property
     def statistics(self) -> tuple[StatisticsFile, ...]:
         """Table and partition statistics that the document records for this snapshot."""
-        from lakelens.formats.iceberg.puffins import list_statistics
+        from lakelens.formats.iceberg.deletes.puffins import list_statistics
 
         return list_statistics(self._context, self.id)
 
@@ -215,7 +215,7 @@ class IcebergSnapshot(Snapshot):
 
     def compare_index_files(self, before: Snapshot | None, files: FileComparison) -> IndexChanges:
         """The statistics that are its own, and the Puffin files of the vectors that changed; only those are read."""
-        from lakelens.formats.iceberg.puffins import list_sketch_files, list_vector_files
+        from lakelens.formats.iceberg.deletes.puffins import list_sketch_files, list_vector_files
         from lakelens.model.diff import IndexChanges
 
         sketches = () if before is self else list_sketch_files(self._context, self.id)
@@ -257,7 +257,7 @@ class IcebergSnapshot(Snapshot):
 
     def find_document(self) -> tuple[str, dict[str, Any]] | None:
         """The metadata document that it was committed with, with its path; None where that is gone."""
-        from lakelens.formats.iceberg.documents import find_committed
+        from lakelens.formats.iceberg.metadata.committed_document import find_committed
 
         return find_committed(self._context, self.id, self._wire.timestamp_ms)
 
@@ -268,7 +268,7 @@ class IcebergSnapshot(Snapshot):
 
     def bytes_view(self) -> Explanation:
         """The snapshot's object in the metadata document. Raises `Missing` when the document is gone."""
-        from lakelens.formats.iceberg.bytes import explain_snapshot
+        from lakelens.formats.iceberg.explain.objects import explain_snapshot
 
         return explain_snapshot(self, self._context)
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.detect import Layout
-from lakelens.formats.iceberg.schemas import describe_sort_orders
+from lakelens.formats.iceberg.discovery.detect import Layout
+from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
+from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotBook
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot, to_time
-from lakelens.formats.iceberg.snapshot_book import SnapshotBook
 from lakelens.io.locate import split_location
 from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileSet
@@ -100,7 +100,7 @@ class IcebergTable(Table):
     def sort_orders(self) -> Sequence[SortOrder]:
         """Every sort order, by id; 0 is unsorted."""
         orders = describe_sort_orders(self._context.typed, self._context.schemas.newest_first())
-        source = Source("lakelens.formats.iceberg.bytes.explain_sort_order", self._context)
+        source = Source("lakelens.formats.iceberg.explain.objects.explain_sort_order", self._context)
         return tuple(replace(orders[number], _source=source) for number in sorted(orders))
 
     @cached_property
@@ -109,7 +109,7 @@ class IcebergTable(Table):
         typed = self._context.typed
         raws = self._context.document.outline.get("refs")
         raws = raws if isinstance(raws, dict) else {}
-        source = Source("lakelens.formats.iceberg.bytes.explain_ref", self._context)
+        source = Source("lakelens.formats.iceberg.explain.objects.explain_ref", self._context)
         refs = [
             Ref(
                 name,
@@ -159,7 +159,7 @@ class IcebergTable(Table):
     def metadata_log(self) -> Sequence[MetadataLogEntry]:
         """Earlier metadata files, oldest first; not the one that was opened."""
         locate = self._context.access.locator.locate
-        source = Source("lakelens.formats.iceberg.bytes.explain_log_entry", self._context)
+        source = Source("lakelens.formats.iceberg.explain.objects.explain_log_entry", self._context)
         return tuple(
             MetadataLogEntry(moment, locate(log.metadata_file), log.metadata_file, _source=source)
             for log in self._context.typed.metadata_log
@@ -193,7 +193,7 @@ class IcebergTable(Table):
 
     def bytes_view(self) -> Explanation:
         """The metadata document as stored; `unpack` what a compressed one holds. Raises `Missing` when it is gone."""
-        from lakelens.formats.iceberg.bytes import explain_metadata
+        from lakelens.formats.iceberg.explain.objects import explain_metadata
 
         return explain_metadata(self._context)
 

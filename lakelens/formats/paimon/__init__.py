@@ -21,7 +21,7 @@ class PaimonFormat:
 
     def detect(self, place: Place) -> Evidence | None:
         """Why this place is a Paimon table; None when it is not. Reads at most one small file."""
-        from lakelens.formats.paimon.detect import detect_table
+        from lakelens.formats.paimon.discovery.detect import detect_table
 
         return detect_table(place)
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.datafile import PaimonDataFile
-from lakelens.formats.paimon.manifest import PaimonManifest
+from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
+from lakelens.formats.paimon.manifests.manifest import PaimonManifest
 from lakelens.model.comparison import (
     FileComparison,
     FileCounts,

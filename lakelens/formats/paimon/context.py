@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from lakelens.codecs.paimon.types import PaimonField, parse_type
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
-from lakelens.formats.paimon.layout import FOLDERS, MAIN, Layout, name_bucket
-from lakelens.formats.paimon.partitions import Partitions
-from lakelens.formats.paimon.promotion import Promotion, find_promotion
-from lakelens.formats.paimon.schema import PaimonSchema, Schemas
-from lakelens.formats.paimon.types import describe_field, describe_row
+from lakelens.formats.paimon.discovery.layout import FOLDERS, MAIN, Layout, name_bucket
+from lakelens.formats.paimon.metadata.partitions import Partitions
+from lakelens.formats.paimon.metadata.schema import PaimonSchema, Schemas
+from lakelens.formats.paimon.metadata.type_promotion import Promotion, find_promotion
+from lakelens.formats.paimon.metadata.types import describe_field, describe_row
 from lakelens.io.locate import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.io.tracing import TracingStore
@@ -24,8 +24,8 @@ from lakelens.model.schema import DataType
 from lakelens.model.table import Relocation
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.manifest import PaimonManifest
-    from lakelens.formats.paimon.positions import VectorReader
+    from lakelens.formats.paimon.deletes.positions import VectorReader
+    from lakelens.formats.paimon.manifests.manifest import PaimonManifest
 
 TEXT = DataType("STRING", "string")
 LONG = DataType("BIGINT", "int64")
@@ -79,7 +79,7 @@ class TableContext(TableAccess):
     @cached_property
     def vector_reader(self) -> VectorReader:
         """Decodes deletion vectors, and keeps the last index files."""
-        from lakelens.formats.paimon.positions import VectorReader
+        from lakelens.formats.paimon.deletes.positions import VectorReader
 
         return VectorReader(self)
 
@@ -144,7 +144,7 @@ class TableContext(TableAccess):
 
     def share_manifest(self, record: Mapping[str, Any], content: Content) -> PaimonManifest:
         """The manifest of a line; one object for all lists that name the same one, so that it is read once."""
-        from lakelens.formats.paimon.manifest import PaimonManifest
+        from lakelens.formats.paimon.manifests.manifest import PaimonManifest
 
         key = (record["_FILE_NAME"], content)
         known = self._manifests.get(key)

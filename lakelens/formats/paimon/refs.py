@@ -13,10 +13,10 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.layout import MAIN, Layout
-from lakelens.formats.paimon.pointer import find_latest
+from lakelens.formats.paimon.discovery.layout import MAIN, Layout
+from lakelens.formats.paimon.discovery.pointer import find_latest
+from lakelens.formats.paimon.metadata.wire import ConsumerDocument, parse_document, parse_json
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
-from lakelens.formats.paimon.wire import ConsumerDocument, parse_document, parse_json
 from lakelens.io.store import list_names
 from lakelens.model.explainable import Source
 from lakelens.model.finding import Findings
@@ -52,7 +52,7 @@ def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:
         created_at=parse_local_time(document.tag_create_time),
         path=snapshot.path,
         raw=snapshot.raw,
-        _source=Source("lakelens.formats.paimon.bytes.explain_tag", snapshot.context.store),
+        _source=Source("lakelens.formats.paimon.explain.objects.explain_tag", snapshot.context.store),
     )
 
 
@@ -82,7 +82,9 @@ def make_branch(table: PaimonTable, name: str) -> Ref:
             latest = None
     hint = f"table.branch({name!r}).current.bytes_view() shows its latest snapshot"
     source = Source(
-        "lakelens.formats.paimon.bytes.refuse", "a branch is a folder and has no bytes of its own", hint
+        "lakelens.formats.paimon.explain.objects.refuse",
+        "a branch is a folder and has no bytes of its own",
+        hint,
     )
     return Ref(name, "branch", latest, path=layout.home if name != MAIN else layout.root, _source=source)
 

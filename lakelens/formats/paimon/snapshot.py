@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.datafile import PaimonDataFile
-from lakelens.formats.paimon.deletes import Matches, match_deletes
-from lakelens.formats.paimon.index import PaimonIndexFile, read_index_files
-from lakelens.formats.paimon.manifest import PaimonManifest, PaimonManifestList
-from lakelens.formats.paimon.merge import MergedEntries, merge_entries
-from lakelens.formats.paimon.schema import PaimonSchema
-from lakelens.formats.paimon.wire import (
+from lakelens.formats.paimon.deletes.matching import Matches, match_deletes
+from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
+from lakelens.formats.paimon.manifests.index import PaimonIndexFile, read_index_files
+from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList
+from lakelens.formats.paimon.manifests.merge import MergedEntries, merge_entries
+from lakelens.formats.paimon.metadata.schema import PaimonSchema
+from lakelens.formats.paimon.metadata.wire import (
     SnapshotDocument,
     StatisticsDocument,
     parse_document,
@@ -31,7 +31,7 @@ from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.scan import PaimonScan
+    from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.explanation import Explanation
 
@@ -174,7 +174,7 @@ class PaimonSnapshot(Snapshot):
     @cached_property
     def dangling_deletes(self) -> tuple[DanglingDelete, ...]:
         """Index files with deletion vectors for data files that are not live. Reads the manifests."""
-        from lakelens.formats.paimon.deletes import find_dangling
+        from lakelens.formats.paimon.deletes.matching import find_dangling
 
         names = {file.file_name for file in self.files if isinstance(file, PaimonDataFile)}
         found = find_dangling(self._deletes, names) if not self._is_incomplete else ()
@@ -189,7 +189,7 @@ class PaimonSnapshot(Snapshot):
 
         Vectors are taken at the index manifest's word; with `read=False` those are not decoded whose rows it leaves out.
         """
-        from lakelens.formats.paimon.live import count_rows
+        from lakelens.formats.paimon.deletes.live_rows import count_rows
 
         files = [file for file in self.files if isinstance(file, PaimonDataFile)]
         return count_rows(self.context, files, self._note_unread, read=read)
@@ -291,13 +291,13 @@ class PaimonSnapshot(Snapshot):
 
     def bytes_view(self) -> Explanation:
         """The snapshot's document. Raises `Missing` when it has expired since."""
-        from lakelens.formats.paimon.bytes import explain_snapshot
+        from lakelens.formats.paimon.explain.objects import explain_snapshot
 
         return explain_snapshot(self)
 
     def index_manifest_view(self) -> Explanation:
         """The bytes of the index manifest, which names every index file. Raises `LakeError` for a snapshot without one."""
-        from lakelens.formats.paimon.bytes import explain_index_manifest
+        from lakelens.formats.paimon.explain.objects import explain_index_manifest
 
         if self.index_manifest is None:
             raise LakeError("the snapshot has no index manifest", path=self.path)
@@ -315,7 +315,7 @@ class PaimonSnapshot(Snapshot):
 
     @property
     def _statistics_source(self) -> Source:
-        return Source("lakelens.formats.paimon.bytes.explain_statistics", self.context.store)
+        return Source("lakelens.formats.paimon.explain.objects.explain_statistics", self.context.store)
 
     def _merge(self) -> list[DataFile]:
         merged = merge_entries([*self._entries_of("base"), *self._entries_of("delta")])
@@ -355,7 +355,7 @@ class PaimonSnapshot(Snapshot):
     def _plan_scan(
         self, roles: Sequence[str], kept: str, check_total: Callable[[int], None] | None = None
     ) -> PaimonScan:
-        from lakelens.formats.paimon.scan import PaimonScan, plan_tasks
+        from lakelens.formats.paimon.scan.plan import PaimonScan, plan_tasks
 
         lists = [found for role in roles for found in self.manifest_lists if found.role == role]
         manifests = [manifest for found in lists for manifest in self._manifests_of(found)]

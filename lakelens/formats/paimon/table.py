@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.paimon.context import TableContext
-from lakelens.formats.paimon.layout import MAIN, parse_numbered
-from lakelens.formats.paimon.pointer import SnapshotPointer, find_latest
-from lakelens.formats.paimon.reading_ahead import read_ahead
+from lakelens.formats.paimon.discovery.layout import MAIN, parse_numbered
+from lakelens.formats.paimon.discovery.pointer import SnapshotPointer, find_latest
+from lakelens.formats.paimon.metadata.reading_ahead import read_ahead
+from lakelens.formats.paimon.metadata.schema import PaimonSchema
 from lakelens.formats.paimon.refs import list_branches, make_branch, make_tag, read_consumers, read_tags
-from lakelens.formats.paimon.schema import PaimonSchema
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
 from lakelens.io.store import find_info, list_names
 from lakelens.model.schema import PartitionSpec
@@ -242,7 +242,7 @@ class PaimonTable(Table):
 
     def bytes_view(self) -> Explanation:
         """The two documents that say what the table is now: the current snapshot's and today's schema's."""
-        from lakelens.formats.paimon.bytes import explain_table
+        from lakelens.formats.paimon.explain.objects import explain_table
 
         return explain_table(self)
 

@@ -1,0 +1,278 @@
+"""Bytes with names, whatever the format: stored files and parts of them, read through the table's store.
+
+Small files are read whole; of larger ones the blocks that are looked at, a bounded number of which is kept.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, overload
+
+from lakelens.codecs.kinds import KINDS, choose_kind, explain
+from lakelens.codecs.span.span import Late, Octets, Span, tell_damage
+from lakelens.errors import Corrupt, Missing
+from lakelens.formats.explain.caption import Words, count_bytes
+from lakelens.io.store import Store
+from lakelens.model.explanation import Explanation
+from lakelens.model.footer import Footer
+
+#: Files up to this size are read whole, in one request.
+WHOLE = 16 << 20
+BLOCK = 1 << 18
+KEPT_BLOCKS = 32
+
+# what a file says of itself by its magic, whatever was expected
+_SELF_TOLD = frozenset({"avro", "crc", "gzip", "orc", "parquet", "puffin"})
+_ENCRYPTED = b"AGS1"  # encrypted as a whole: nothing in it is what it is expected to be
+_FORMATS = {"csv": "text", "json": "json_lines"}
+_NOUNS = {
+    "avro": "Avro file",
+    "crc": "Checksum file",
+    "gzip": "gzip file",
+    "json": "JSON document",
+    "json_lines": "JSON lines",
+    "orc": "ORC file",
+    "parquet": "Parquet file",
+    "puffin": "Puffin file",
+    "text": "Text file",
+    "unknown": "File",
+}
+
+
+class StoredOctets:
+    """A stored file as bytes: read in blocks, when they are sliced, of which the last ones are kept.
+
+    >>> from lakelens.io.memory import MemoryStore
+    >>> octets = StoredOctets(MemoryStore({"/a": b"hello"}), "/a", 5)
+    >>> len(octets), octets[1:3], octets[-1]
+    (5, b'el', 111)
+    """
+
+    def __init__(self, store: Store, path: str, size: int) -> None:
+        self._store = store
+        self._path = path
+        self._size = size
+        self._blocks: OrderedDict[int, bytes] = OrderedDict()
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, key: int) -> int: ...
+    @overload
+    def __getitem__(self, key: slice) -> bytes: ...
+    def __getitem__(self, key: int | slice) -> int | bytes:
+        if isinstance(key, int):
+            position = key + self._size if key < 0 else key
+            if not 0 <= position < self._size:
+                raise IndexError(key)
+            return self._read(position, position + 1)[0]
+        start, stop, step = key.indices(self._size)
+        if step != 1:
+            raise ValueError("a stored file is sliced without a step")
+        return self._read(start, stop) if stop > start else b""
+
+    def _read(self, start: int, stop: int) -> bytes:
+        if stop - start > BLOCK * KEPT_BLOCKS // 2:
+            return self._request(start, stop)
+        first, last = start // BLOCK, (stop - 1) // BLOCK
+        held = b"".join(self._block(number) for number in range(first, last + 1))
+        return held[start - first * BLOCK : stop - first * BLOCK]
+
+    def _block(self, number: int) -> bytes:
+        if number not in self._blocks:
+            start = number * BLOCK
+            self._blocks[number] = self._request(start, min(start + BLOCK, self._size))
+            if len(self._blocks) > KEPT_BLOCKS:
+                self._blocks.popitem(last=False)
+        self._blocks.move_to_end(number)
+        return self._blocks[number]
+
+    def _request(self, start: int, stop: int) -> bytes:
+        data = self._store.read_range(self._path, start, stop - start)
+        if len(data) < stop - start:
+            seen = f"{start + len(data)} bytes"
+            raise Corrupt(
+                "the file became shorter while it was read", path=self._path, offset=start, seen=seen
+            )
+        return data
+
+
+def read_octets(store: Store, path: str) -> Octets:
+    """The bytes of a stored file; those of a large one are read when they are looked at. Raises `Missing`.
+
+    >>> from lakelens.io.memory import MemoryStore
+    >>> read_octets(MemoryStore({"/a": b"hello"}), "/a")
+    b'hello'
+    """
+    try:
+        size = store.info(path).size
+        return store.read(path) if size <= WHOLE else StoredOctets(store, path, size)
+    except Missing as error:
+        hint = error.hint or "it has expired, or was not copied"
+        raise Missing("the file is not there", path=path, hint=hint) from error
+
+
+def explain_file(
+    store: Store, path: str, expected: str = "", words: Words | None = None, **context: Any
+) -> Explanation:
+    """A stored file with a name for every byte. `expected` is the kind that its metadata says, `context` that kind's.
+
+    Raises `Missing`; damage is told in its place.
+
+    >>> from lakelens.io.memory import MemoryStore
+    >>> explanation = explain_file(MemoryStore({"/t/snapshot-1": b'{"id": 1}'}), "/t/snapshot-1", "json")
+    >>> explanation.what, explanation.summary, explanation.value
+    ('JSON document', '9 bytes', {'id': 1})
+    """
+    return explain_octets(read_octets(store, path), path, expected, words, **context)
+
+
+def explain_octets(
+    data: Octets, path: str, expected: str = "", words: Words | None = None, **context: Any
+) -> Explanation:
+    """The bytes of a file that were read already; see `explain_file`."""
+    kind = tell_kind(data, path, expected)
+    span = explain(data, kind, **(context if kind == expected else {}))
+    return make_explanation(data, span, words or Words(), path=path, base=0, noun=_NOUNS.get(kind, ""))
+
+
+def tell_kind(data: Octets, path: str, expected: str = "") -> str:
+    """The kind of a file: by its magic, else as it is expected to be, else what its bytes look like.
+
+    >>> tell_kind(b"PAR1...", "m", "avro"), tell_kind(b"{}", "m", "avro"), tell_kind(b"1,2", "a.csv", "csv")
+    ('parquet', 'avro', 'text')
+    """
+    seen = choose_kind(data, path.rpartition("/")[2])
+    is_told = seen in _SELF_TOLD or bytes(data[:4]) == _ENCRYPTED
+    return expected if not is_told and expected in KINDS else seen
+
+
+def tell_file_kind(file_format: str) -> str:
+    """The kind of bytes of a data file's format as metadata words it.
+
+    >>> tell_file_kind("json"), tell_file_kind("parquet")
+    ('json_lines', 'parquet')
+    """
+    return _FORMATS.get(file_format, file_format)
+
+
+def make_explanation(
+    data: Octets, span: Span, words: Words, *, path: str | None, base: int | None, noun: str = ""
+) -> Explanation:
+    """An explanation of these bytes in these words; without a summary it says how many bytes there are."""
+    return Explanation(
+        data,
+        span,
+        what=words.what or noun or span.label,
+        summary=words.summary or count_bytes(len(span)),
+        place=words.place,
+        details=words.details,
+        path=path,
+        base=base,
+    )
+
+
+def focus_on(explanation: Explanation, span: Span, words: Words) -> Explanation:
+    """One span of an explanation, in words of its own; those that it has none of stay."""
+    filled = replace(
+        words,
+        place=words.place or explanation.place,
+        details=words.details or explanation.details,
+    )
+    return make_explanation(
+        explanation.data, span, filled, path=explanation.path, base=explanation.base, noun=span.label
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bytes that are shown beside others: what they are called, and what they are."""
+
+    label: str
+    data: bytes
+    kind: str
+    value: Any = None
+    context: tuple[tuple[str, Any], ...] = ()
+
+
+def explain_parts(parts: Sequence[Part], words: Words, *, path: str | None = None) -> Explanation:
+    """Bytes from several places as one explanation: a root with a child for each, in the order given.
+
+    The value of the root is a dict of the parts' values by their label.
+
+    >>> explanation = explain_parts([Part("a", b"1", "json"), Part("b", b"[]", "json")], Words("two"))
+    >>> [(part.label, part.start, part.end) for part in explanation.children], explanation.value
+    ([('a', 0, 1), ('b', 1, 3)], {'a': 1, 'b': []})
+    """
+    data = b"".join(part.data for part in parts)
+    spans: list[Span] = []
+    position = 0
+    for part in parts:
+        end = position + len(part.data)
+        inner = explain(data, part.kind, position, end, **dict(part.context))
+        spans.append(_name_part(part, inner))
+        position = end
+    root = Span(0, len(data), words.what, Late(partial(_gather_values, spans)), children=tuple(spans))
+    return make_explanation(data, root, words, path=path, base=None)
+
+
+def _name_part(part: Part, inner: Span) -> Span:
+    value = Late(lambda: inner.value) if part.value is None else part.value
+    return Span(inner.start, inner.end, part.label, value, inner.note, (inner,), origin=inner.origin)
+
+
+def _gather_values(spans: Sequence[Span]) -> dict[str, Any]:
+    return {span.label: span.value for span in spans}
+
+
+def explain_range(
+    data: Octets, kind: str, start: int | None, length: int | None, words: Words, *, path: str, **context: Any
+) -> Explanation:
+    """`length` bytes from `start` of a file, both as its metadata records them; positions count in the file.
+
+    A range that does not lie in the file is damage: what there is of it is explained.
+    """
+    first = min(max(start or 0, 0), len(data))
+    last = min(max(first + (length or 0), first), len(data))
+    if start is None or length is None or (first, last) != (start, start + length):
+        seen = f"{len(data)} bytes"
+        expected = "a range" if start is None or length is None else f"bytes {start} to {start + length}"
+        error = Corrupt("a range outside of its file", path=path, offset=first, expected=expected, seen=seen)
+        span = Span(first, last, words.what, children=(tell_damage(first, last, error),))
+    else:
+        span = explain(data, kind, first, last, **context)
+    return make_explanation(data, span, words, path=path, base=0)
+
+
+def find_child(span: Span, start: int, end: int | None = None) -> Span | None:
+    """The outermost span below this one that begins (and ends) at a byte; None when there is none."""
+    while True:
+        parts = span.iter_children()
+        inside = next((part for part in parts if part.start <= start < max(part.end, part.start + 1)), None)
+        if inside is None:
+            return None
+        if inside.start == start and end in (None, inside.end):
+            return inside
+        span = inside
+
+
+def explain_footer(footer: Footer, store: Store) -> Explanation:
+    """The footer of a data file inside the file: its spans of the whole file's explanation, or the header of Avro."""
+    path = footer.path or ""
+    explanation = explain_file(store, path, footer.facts.format)
+    span = find_footer(explanation) or explanation
+    words = Words(f"{_NOUNS.get(footer.facts.format, 'File')}: {span.label}", place=path.rpartition("/")[2])
+    return focus_on(explanation, span, words)
+
+
+def find_footer(explanation: Explanation) -> Span | None:
+    """What a file says of itself, among the parts of its explanation: `footer`, or `header` for Avro."""
+    for wanted in ("footer", "header"):
+        for part in explanation.iter_children():
+            if part.label.lower().startswith(wanted) and not part.is_leaf:
+                return part
+    return None

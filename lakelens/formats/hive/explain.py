@@ -1,0 +1,51 @@
+"""The bytes behind the objects of a Hive-style table: its data files, and the bounds in their footers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lakelens.codecs.span.span import Span
+from lakelens.errors import LakeError
+from lakelens.formats.explain.caption import Words, count_bytes, join_words, name_file
+from lakelens.formats.explain.stored import explain_octets, make_explanation, read_octets, tell_file_kind
+from lakelens.io.store import Store
+from lakelens.model.explanation import Explanation
+
+if TYPE_CHECKING:
+    from lakelens.formats.hive.datafile import HiveFile
+    from lakelens.model.stats import ColumnBounds
+
+_SEPARATOR = b"\x01"  # between the fields of a line, unless the table says otherwise
+_HEAD = 1 << 16
+
+
+def explain_data_file(file: HiveFile, store: Store) -> Explanation:
+    """The stored file; lines of text with their fields where they are separated as Hive does by default."""
+    data = read_octets(store, file.path)
+    kind, context = tell_file_kind(file.file_format), dict[str, Any]()
+    if kind == "text" and _SEPARATOR in bytes(data[:_HEAD]):
+        context["separator"] = _SEPARATOR
+    words = Words(place=file.relative_path, details=join_words(str(file.partition), file.role))
+    return explain_octets(data, file.path, kind, words, **context)
+
+
+def explain_bounds(bounds: ColumnBounds, path: str) -> Explanation:
+    """The smallest and the largest value as the statistics in a Parquet footer keep them.
+
+    Where a file has several row groups each is the extreme of all, taken from the group that has it.
+    """
+    stored = (("min_value", bounds.lower_raw, bounds.lower), ("max_value", bounds.upper_raw, bounds.upper))
+    spans: list[Span] = []
+    data = b""
+    for label, raw, value in stored:
+        if raw is not None:
+            note = f"{bounds.type}, as Parquet stores it: {count_bytes(len(raw))}"
+            spans.append(Span(len(data), len(data) + len(raw), label, value, note))
+            data += raw
+    if not spans:
+        raise LakeError(f"the footer keeps no bounds of column {bounds.name}", path=path)
+    values = {span.label: span.value for span in spans}
+    words = Words("Bounds", f"{bounds.name} {bounds.type}", f"statistics in the footer of {name_file(path)}")
+    return make_explanation(
+        data, Span(0, len(data), "bounds", values, children=tuple(spans)), words, path=path, base=None
+    )

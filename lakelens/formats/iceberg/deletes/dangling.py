@@ -1,0 +1,160 @@
+"""Deletes that delete nothing: what a delete file or vector is for is not live, or was written after it.
+
+Writers drop them now and then when they rewrite data files; until then every scan pays for them. Follows "Scan Planning" of
+the Iceberg table specification, whose rules a delete has to pass for at least one live data file.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from lakelens.errors import LakeError
+from lakelens.formats.iceberg.deletes.matching import DeleteIndex, may_name, partition_key, reaches_everywhere
+from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
+from lakelens.model.deletes import DanglingDelete
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+
+
+class LiveData:
+    """The live data files of a snapshot by what deletes ask for: their place, their partition, the oldest of all."""
+
+    def __init__(self, files: Iterable[IcebergDataFile]) -> None:
+        self.files = [file for file in files if file.content == "data"]
+        self.oldest = min((file.sequence_number or 0 for file in self.files), default=None)
+        self._by_path: dict[str, IcebergDataFile] | None = None
+        self._by_partition: dict[Hashable, _Partition] | None = None
+
+    def find(self, path: str) -> IcebergDataFile | None:
+        """The data file that lies at a place now."""
+        if self._by_path is None:
+            self._by_path = {file.path: file for file in self.files}
+        return self._by_path.get(path)
+
+    def partition(self, delete: IcebergDataFile) -> _Partition | None:
+        """The data files of a delete's partition."""
+        if self._by_partition is None:
+            self._by_partition = {}
+            for file in self.files:
+                self._by_partition.setdefault(partition_key(file), _Partition()).add(file)
+        return self._by_partition.get(partition_key(delete))
+
+
+class _Partition:
+    """Data files of one partition: the oldest sequence number, the paths in order with theirs."""
+
+    def __init__(self) -> None:
+        self.oldest = 1 << 64
+        self._files: list[tuple[bytes, int]] = []
+        self._is_sorted = False
+
+    def add(self, file: IcebergDataFile) -> None:
+        born = file.sequence_number or 0
+        self.oldest = min(self.oldest, born)
+        self._files.append((file.file_path.encode(), born))
+
+    def may_be_named(self, delete: IcebergDataFile) -> bool:
+        """Whether a file within the bounds of the delete's paths is not younger than the delete."""
+        if not self._is_sorted:
+            self._files.sort()
+            self._is_sorted = True
+        lower = (delete.lower_bounds or {}).get(DELETE_FILE_PATH)
+        upper = (delete.upper_bounds or {}).get(DELETE_FILE_PATH)
+        start = 0 if lower is None else bisect_left(self._files, (lower, -1))
+        end = len(self._files) if upper is None else bisect_left(self._files, (upper, 1 << 64))
+        return any(self._files[i][1] <= (delete.sequence_number or 0) for i in range(start, end))
+
+
+def find_dangling(
+    index: DeleteIndex, files: Iterable[IcebergDataFile], *, read: bool
+) -> Iterator[DanglingDelete]:
+    """The deletes of a snapshot that reach no live data file. With `read` also those that name files which are not live.
+
+    Without `read` metadata alone is asked, so that a position delete file for a whole partition passes as long as some file
+    there is old enough. A delete file that cannot be read is a finding.
+    """
+    every = list(files)
+    live = LiveData(every)
+    for delete in every:
+        if delete.content == "equality_deletes":
+            reason = _judge_equality(delete, live)
+        elif delete.target is not None:
+            reason = _judge_targeted(delete, live, index)
+        elif delete.content == "position_deletes":
+            reason = _judge_partition(delete, live)
+            if reason is None and read:
+                yield from _judge_named(delete, live, index)
+        else:
+            continue
+        if reason is not None:
+            named = () if delete.target is None else (delete.target,)
+            yield DanglingDelete(delete, reason, delete.record_count, named)
+
+
+def _judge_equality(delete: IcebergDataFile, live: LiveData) -> str | None:
+    deleted = delete.sequence_number or 0
+    if reaches_everywhere(delete):
+        older = live.oldest is not None and live.oldest < deleted
+        return None if older else f"no live data file is older than sequence {deleted}"
+    partition = live.partition(delete)
+    if partition is None:
+        return f"no live data file is in its partition {delete.partition}"
+    if partition.oldest >= deleted:
+        return f"no live data file of its partition {delete.partition} is older than sequence {deleted}"
+    return None
+
+
+def _judge_targeted(delete: IcebergDataFile, live: LiveData, index: DeleteIndex) -> str | None:
+    place, deleted = delete.referenced_data_path, delete.sequence_number or 0
+    target = None if place is None else live.find(place)
+    if target is None:
+        return f"the data file that it is for is not live: {delete.target}"
+    if (target.sequence_number or 0) > deleted:
+        return f"the data file that it is for was written later, with sequence {target.sequence_number} > {deleted}"
+    if partition_key(target) != partition_key(delete):
+        return f"the data file that it is for is in another partition, {target.partition}"
+    if delete.content == "position_deletes" and index.find_vectors(target):
+        return "a deletion vector replaces it"
+    return None
+
+
+def _judge_partition(delete: IcebergDataFile, live: LiveData) -> str | None:
+    partition = live.partition(delete)
+    where = f"its partition {delete.partition}" if delete.partition.texts else "the table"
+    if partition is None:
+        return f"no live data file is in {where}"
+    if partition.oldest > (delete.sequence_number or 0):
+        return f"every live data file in {where} was written later"
+    if not partition.may_be_named(delete):
+        return f"no live data file in {where} lies between the paths that its bounds tell"
+    return None
+
+
+def _judge_named(delete: IcebergDataFile, live: LiveData, index: DeleteIndex) -> Iterator[DanglingDelete]:
+    """What a position delete file says itself: every path that it names must be a live file that it reaches."""
+    try:
+        by_path = index.reader.read_all_positions(delete)
+    except LakeError as error:
+        index.reader.context.findings.add_error(error, delete.path)
+        return
+    lost = [path for path in by_path if not _is_reached(path, delete, live, index)]
+    if not lost:
+        return
+    rows = sum(len(by_path[path]) for path in lost)
+    some = "1 file that it names is" if len(lost) == 1 else f"{len(lost)} files that it names are"
+    reason = f"{some} not live, or no longer reached by it"
+    yield DanglingDelete(delete, reason, rows, tuple(lost), is_partial=len(lost) < len(by_path))
+
+
+def _is_reached(path: str, delete: IcebergDataFile, live: LiveData, index: DeleteIndex) -> bool:
+    target = live.find(index.reader.context.access.locator.locate(path))
+    return (
+        target is not None
+        and (target.sequence_number or 0) <= (delete.sequence_number or 0)
+        and partition_key(target) == partition_key(delete)
+        and may_name(delete, target.file_path)
+        and not index.find_vectors(target)
+    )

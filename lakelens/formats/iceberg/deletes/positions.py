@@ -1,0 +1,254 @@
+"""Row positions of position delete files and deletion vectors, decoded.
+
+Follows "Position Delete Files" of the Iceberg table specification (columns `file_path` and `pos`, by their reserved ids)
+and "deletion-vector-v1" of the Puffin specification. A position delete file is read once for all data files that it
+names; what breaks the rules of order and range is a finding, and is read all the same.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
+from lakelens.errors import Corrupt, Unsupported
+from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.deletes.equality import DataKeys, KeyColumn, KeySet, read_keys, word_keys
+from lakelens.formats.iceberg.deletes.stored_columns import StoredColumns, view_numbers
+from lakelens.formats.iceberg.manifests.contents import find_content
+from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH, DELETE_POS
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+    from pyroaring import BitMap64, FrozenBitMap64
+
+    from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+
+_MOST_ROWS = 1 << 28
+_KEPT_ROWS = 1 << 24  # how many deletes of decoded files are kept for the next data file
+_GROUPED_ROWS = 1 << 20
+_DATA = 1 << 22  # what an open data file counts for: a few of them are kept
+
+
+class DeleteReader:
+    """Decodes the deletes of one table; the files decoded last are kept, for one file may delete from many."""
+
+    def __init__(self, context: TableContext) -> None:
+        self.context = context
+        self._kept: OrderedDict[Any, tuple[int, Any]] = OrderedDict()
+
+    def read_vector(self, delete: IcebergDataFile) -> FrozenBitMap64:
+        """The positions in a deletion vector. Another number of them than recorded is a finding. Raises `LakeError`."""
+        from pyroaring import FrozenBitMap64
+
+        path, kind = find_content(self.context, delete)
+        offset, length = delete.content_offset, delete.content_size_in_bytes
+        if kind != "puffin" or offset is None or length is None:
+            raise Unsupported("a Puffin file without the place of a deletion vector", path=path)
+        data = self.context.access.store.read_range(path, offset, length)
+        if len(data) < length:
+            message = "a deletion vector that reaches behind the end of its file"
+            raise Corrupt(
+                message, path=path, offset=offset, expected=f"{length} bytes", seen=f"{len(data)} bytes"
+            )
+        positions = decode_iceberg_dv(data, base=offset, path=path)
+        if delete.record_count is not None and len(positions) != delete.record_count:
+            message = (
+                f"the manifest says {delete.record_count} rows, the vector at {offset} has {len(positions)}"
+            )
+            self.context.findings.add("warning", "deletion-vector-count", path, message)
+        return FrozenBitMap64(positions)
+
+    def read_positions(self, delete: IcebergDataFile, data: IcebergDataFile) -> FrozenBitMap64:
+        """The positions that a position delete file has for a data file, wherever its path has moved. Raises `LakeError`."""
+        from pyroaring import BitMap64, FrozenBitMap64
+
+        by_path = self.read_all_positions(delete)
+        name = _base(data.file_path)
+        named = [
+            positions
+            for path, positions in by_path.items()
+            if path == data.file_path or (_base(path) == name and self._locate(path) == data.path)
+        ]
+        if len(named) == 1:
+            return FrozenBitMap64(named[0])
+        return FrozenBitMap64(BitMap64.union(*named)) if named else FrozenBitMap64()
+
+    def read_all_positions(self, delete: IcebergDataFile) -> Mapping[str, BitMap64]:
+        """Every position of a position delete file, by the path that it names. Raises `LakeError`."""
+        found: Mapping[str, BitMap64] = self._keep(
+            ("positions", delete.file_path), lambda: self._decode_positions(delete)
+        )
+        return found
+
+    def read_values(
+        self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...]
+    ) -> tuple[tuple[Any, ...], ...]:
+        """The rows of an equality delete file as Python values. Raises `LakeError`."""
+        path, kind = find_content(self.context, delete)
+        return word_keys(columns, read_keys(self.context, columns, path, kind))
+
+    def find_equal(
+        self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...], data: IcebergDataFile
+    ) -> FrozenBitMap64:
+        """The rows of a data file that an equality delete file hits; reads both. Raises `LakeError`."""
+        from pyroaring import FrozenBitMap64
+
+        keys: KeySet = self._keep(("keys", delete.file_path), lambda: self._decode_keys(delete, columns))
+        ids = tuple(column.id for column in columns)
+        rows: DataKeys = self._keep(
+            ("rows", data.file_path, ids), lambda: (_DATA, self._open_data(data, columns))
+        )
+        return FrozenBitMap64(rows.find(keys))
+
+    def _open_data(self, data: IcebergDataFile, columns: tuple[KeyColumn, ...]) -> DataKeys:
+        path, kind = find_content(self.context, data)
+        return DataKeys(self.context, data, columns, path, kind)
+
+    def _decode_keys(self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...]) -> tuple[int, KeySet]:
+        path, kind = find_content(self.context, delete)
+        arrays = read_keys(self.context, columns, path, kind)
+        return len(arrays[0]), KeySet(arrays)
+
+    def _decode_positions(self, delete: IcebergDataFile) -> tuple[int, dict[str, BitMap64]]:
+        path, kind = find_content(self.context, delete)
+        stored = StoredColumns(self.context, path, kind)
+        columns = [stored.find(DELETE_FILE_PATH), stored.find(DELETE_POS)]
+        if columns[0] is None or columns[1] is None:
+            columns = [stored.named("file_path"), stored.named("pos")]
+        if columns[0] is None or columns[1] is None:
+            raise Corrupt(
+                "a position delete file without its columns", path=path, expected="file_path and pos"
+            )
+        grouping = _Grouping(path)
+        for paths, positions in stored.batches([columns[0], columns[1]]):
+            grouping.add(paths, positions)
+        grouping.group()
+        self._note(grouping, delete, path)
+        return grouping.rows, grouping.by_path
+
+    def _note(self, grouping: _Grouping, delete: IcebergDataFile, path: str) -> None:
+        """Keep what the writer did wrong as findings."""
+        findings = self.context.findings
+        if grouping.is_unsorted:
+            findings.add("note", "unsorted-deletes", path, "deletes are not sorted by file_path and pos")
+        distinct = sum(len(positions) for positions in grouping.by_path.values())
+        if distinct != grouping.rows:
+            message = f"{grouping.rows - distinct} of {grouping.rows} deletes are there twice"
+            findings.add("note", "repeated-deletes", path, message)
+        if delete.record_count is not None and delete.record_count != grouping.rows:
+            message = f"the manifest says {delete.record_count} deletes, the file has {grouping.rows}"
+            findings.add("warning", "record-count", path, message)
+
+    def _locate(self, path: str) -> str:
+        return self.context.access.locator.locate(path)
+
+    def _keep(self, key: Any, decode: Any) -> Any:
+        """What `decode` gives, kept until too many deletes are."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key][1]
+        rows, content = decode()
+        self._kept[key] = (rows, content)
+        while len(self._kept) > 1 and sum(rows for rows, _ in self._kept.values()) > _KEPT_ROWS:
+            self._kept.popitem(last=False)
+        return content
+
+
+class _Grouping:
+    """Positions by path, as the batches of one delete file come in; many batches are grouped in one go."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.rows = 0
+        self.by_path: dict[str, BitMap64] = {}
+        self.is_unsorted = False
+        self._numbers: dict[str, int] = {}  # a number for each path, in the order in which they were met
+        self._pending: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self._waiting = 0
+        self._last: tuple[str, int] = ("", -1)
+
+    def add(self, paths: pa.Array, positions: pa.Array) -> None:
+        """Take in one batch. Raises `Corrupt` for what is no path or no position."""
+        import numpy as np
+        import pyarrow as pa
+
+        codes, names = self._encode(paths)
+        try:
+            rows = view_numbers(positions.cast(pa.int64()))
+        except (pa.ArrowException, ValueError) as error:
+            raise Corrupt("positions that are no numbers", path=self.path, seen=positions.type) from error
+        if positions.null_count or (len(rows) and int(rows.min()) < 0):
+            bad = "null" if positions.null_count else int(rows.min())
+            raise Corrupt("a position that is none", path=self.path, expected="0 or more", seen=bad)
+        self.rows += len(rows)
+        if self.rows > _MOST_ROWS:
+            raise Unsupported(f"more than {_MOST_ROWS} position deletes in one file", path=self.path)
+        numbers = np.array([self._numbers.setdefault(name, len(self._numbers)) for name in names], np.int64)
+        if len(rows):
+            self._pending.append((numbers[codes], rows))
+            self._waiting += len(rows)
+        if self._waiting >= _GROUPED_ROWS:
+            self.group()
+
+    def group(self) -> None:
+        """Bring the rows of each path together; those that wait for it."""
+        import numpy as np
+        from pyroaring import BitMap64
+
+        if not self._pending:
+            return
+        paths, rows = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
+        self._pending, self._waiting = [], 0
+        names = list(self._numbers)
+        self._check_order(paths, rows, names)
+        if self.is_unsorted:
+            order = np.argsort(paths, kind="stable")
+            paths, rows = paths[order], rows[order]
+        bounds = _find_bounds(paths)
+        for start, end in pairwise(bounds):
+            found = self.by_path.setdefault(names[int(paths[start])], BitMap64())
+            found.update(rows[start:end].astype(np.uint64))
+
+    def _check_order(self, paths: NDArray[np.int64], rows: NDArray[np.int64], names: list[str]) -> None:
+        """Whether they still ascend by path and position: looked at until they do not."""
+        import numpy as np
+
+        if self.is_unsorted:
+            return
+        bounds = _find_bounds(paths)
+        steps = np.diff(rows) < 0
+        steps[np.array(bounds[1:-1], np.int64) - 1] = False  # another path begins anew
+        met = [self._last[0], *(names[int(paths[start])] for start in bounds[:-1])]
+        begins_below = met[0] == met[1] and int(rows[0]) < self._last[1]
+        self.is_unsorted = begins_below or bool(steps.any()) or any(a > b for a, b in pairwise(met))
+        self._last = (met[-1], int(rows[-1]))
+
+    def _encode(self, paths: pa.Array) -> tuple[Any, list[str]]:
+        import pyarrow as pa
+
+        try:
+            array = (
+                paths if pa.types.is_dictionary(paths.type) else paths.cast(pa.string()).dictionary_encode()
+            )
+            names = array.dictionary.cast(pa.string()).to_pylist()
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise Corrupt("paths that are no text", path=self.path, seen=error) from error
+        if array.null_count or None in names:
+            raise Corrupt("a position delete without a path", path=self.path)
+        return view_numbers(array.indices.cast(pa.int64())), names
+
+
+def _find_bounds(paths: NDArray[np.int64]) -> list[int]:
+    """Where each stretch of one path begins, and the end."""
+    import numpy as np
+
+    return [0, *(np.nonzero(np.diff(paths))[0] + 1).tolist(), len(paths)]
+
+
+def _base(path: str) -> str:
+    return path.rpartition("/")[2]

@@ -1,0 +1,229 @@
+"""Puffin files and statistics: what the metadata document and deletion vectors refer to.
+
+Follows the Puffin specification and "Table Statistics", "Partition Statistics" of the Iceberg table specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from lakelens.codecs.iceberg.puffin import Blob, PuffinFooter, ThetaSketch, decode_footer, footer_size
+from lakelens.errors import LakeError, Missing
+from lakelens.formats.iceberg.discovery.locations import find_present
+from lakelens.formats.iceberg.metadata.wire import WireStatistics
+from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
+from lakelens.model.explainable import Source
+
+if TYPE_CHECKING:
+    from pyroaring import FrozenBitMap64
+
+    from lakelens.formats.iceberg.context import TableContext
+    from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+    from lakelens.formats.iceberg.snapshot import IcebergSnapshot
+
+_GUESS = 4096
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SketchFile(IndexFile):
+    """A Puffin file of table statistics."""
+
+    _contents: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @property
+    def sketches(self) -> Mapping[tuple[int, ...], ThetaSketch]:
+        """The sketches of distinct values by the ids of their fields, read when they are asked for. Raises `LakeError`."""
+        sketches: Any = _ask(self, self._contents)
+        return cast("Mapping[tuple[int, ...], ThetaSketch]", sketches)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class VectorFile(IndexFile):
+    """A Puffin file that deletion vectors of a snapshot lie in."""
+
+    _contents: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @property
+    def vectors(self) -> Mapping[str, FrozenBitMap64]:
+        """The deleted rows of each data file, counted from 0, by its name in `ranges`; read when they are asked for."""
+        vectors: Any = _ask(self, self._contents)
+        return cast("Mapping[str, FrozenBitMap64]", vectors)
+
+
+def _ask(file: IndexFile, contents: Source | None) -> Any:
+    if contents is None:
+        raise LakeError("an index file that belongs to no open table cannot be read", path=file.path)
+    return contents(file)
+
+
+class LazyBlobs(tuple[Blob, ...]):
+    """The blobs of one Puffin file, read from its footer when they are first looked at; damage becomes a finding."""
+
+    _context: TableContext
+    _recorded: str
+
+    def __new__(cls, context: TableContext, recorded: str) -> LazyBlobs:
+        made = super().__new__(cls)
+        made._context, made._recorded = context, recorded
+        return made
+
+    @property
+    def _blobs(self) -> tuple[Blob, ...]:
+        known: tuple[Blob, ...] | None = self.__dict__.get("_known")
+        if known is None:
+            try:
+                known = read_puffin_footer(self._context, self._recorded).blobs
+            except LakeError as error:
+                self._context.findings.add_error(error, self._recorded)
+                known = ()
+            self.__dict__["_known"] = known
+        return known
+
+    def __len__(self) -> int:
+        return len(self._blobs)
+
+    def __iter__(self) -> Any:
+        return iter(self._blobs)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._blobs[key]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self._blobs == (tuple(other) if isinstance(other, tuple) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._recorded)
+
+    def __repr__(self) -> str:
+        return repr(self._blobs)
+
+
+def read_puffin_footer(context: TableContext, recorded: str) -> PuffinFooter:
+    """The footer of a Puffin file: its end only, in one or two requests. Raises `LakeError`."""
+    path, size = find_present(context, recorded)
+    store = context.access.store
+    tail = store.read_range(path, -_GUESS, _GUESS)
+    wanted = footer_size(tail, size, path=path)
+    if wanted > len(tail):
+        tail = store.read_range(path, size - wanted, wanted)
+    return decode_footer(tail, size, path=path)
+
+
+def list_index_files(context: TableContext, snapshot: IcebergSnapshot) -> tuple[IndexFile, ...]:
+    """The Puffin files of a snapshot: table statistics, then the files its deletion vectors lie in."""
+    # vectors are entries of delete manifests: without one no manifest is read
+    files = snapshot.files if any(one.content == "deletes" for one in snapshot.manifests) else ()
+    return (*list_sketch_files(context, snapshot.id), *list_vector_files(context, files))
+
+
+def list_sketch_files(context: TableContext, snapshot_id: int) -> tuple[IndexFile, ...]:
+    """The Puffin files of table statistics that the document records for a snapshot."""
+    found = context.document.list_statistics("statistics", snapshot_id)
+    return tuple(_describe_statistics_index(context, wire, raw) for wire, raw in found)
+
+
+def list_vector_files(context: TableContext, files: Iterable[DataFile]) -> tuple[IndexFile, ...]:
+    """The Puffin files that the deletion vectors among some files lie in, each with those vectors of it."""
+    vectors: dict[str, list[IcebergDataFile]] = {}
+    for file in files:
+        if file.content == "deletion_vector":
+            vectors.setdefault(file.recorded_path, []).append(file)  # type: ignore[arg-type]
+    return tuple(_describe_vectors(context, path, found) for path, found in vectors.items())
+
+
+def list_statistics(context: TableContext, snapshot_id: int) -> tuple[StatisticsFile, ...]:
+    """The statistics files that the document records for a snapshot. Gone ones become findings."""
+    found = []
+    for kind, key in (("table", "statistics"), ("partition", "partition-statistics")):
+        for wire, raw in context.document.list_statistics(key, snapshot_id):
+            _note_gone(context, kind, wire)
+            found.append(_describe_statistics(context, kind, wire, raw))
+    return tuple(found)
+
+
+def _describe_statistics(
+    context: TableContext, kind: str, wire: WireStatistics, raw: Mapping[str, Any]
+) -> StatisticsFile:
+    columns: dict[str, dict[str, Any]] = {}
+    for blob in wire.blob_metadata:
+        fields = blob.get("fields")
+        properties = blob.get("properties")
+        for column_id in fields if isinstance(fields, list) else []:
+            if isinstance(column_id, int):
+                name = context.columns.find(column_id).name
+                columns.setdefault(name, {}).update(properties if isinstance(properties, dict) else {})
+    path = context.access.locator.locate(wire.statistics_path)
+    return StatisticsFile(
+        kind,
+        path,
+        wire.statistics_path,
+        wire.snapshot_id,
+        wire.file_size_in_bytes,
+        columns,
+        raw,
+        _source=Source("lakelens.formats.iceberg.explain.objects.explain_statistics", context),
+    )
+
+
+def _note_gone(context: TableContext, kind: str, wire: WireStatistics) -> None:
+    try:
+        path, size = find_present(context, wire.statistics_path)
+    except Missing as error:
+        message = f"the {kind} statistics of snapshot {wire.snapshot_id} are gone"
+        context.findings.add("warning", "missing-statistics", error.path or "", message, (wire.snapshot_id,))
+        return
+    except LakeError as error:
+        context.findings.add_error(error, wire.statistics_path, (wire.snapshot_id,))
+        return
+    if wire.file_size_in_bytes is not None and size != wire.file_size_in_bytes:
+        message = f"recorded with {wire.file_size_in_bytes} bytes, the file has {size}"
+        context.findings.add("warning", "file-size", path, message, (wire.snapshot_id,))
+
+
+def _describe_statistics_index(
+    context: TableContext, wire: WireStatistics, raw: Mapping[str, Any]
+) -> IndexFile:
+    return SketchFile(
+        "STATISTICS",
+        context.access.locator.locate(wire.statistics_path),
+        wire.statistics_path,
+        wire.file_size_in_bytes,
+        len(wire.blob_metadata),
+        blobs=LazyBlobs(context, wire.statistics_path),
+        raw=raw,
+        _source=Source("lakelens.formats.iceberg.explain.objects.explain_index_file", context),
+        _contents=Source("lakelens.formats.iceberg.deletes.puffin_contents.read_sketches", context),
+    )
+
+
+def _describe_vectors(context: TableContext, recorded: str, files: Sequence[IcebergDataFile]) -> IndexFile:
+    ranges = tuple(
+        {
+            "data_file": file.referenced_data_file,
+            "data_path": file.referenced_data_path,
+            "offset": file.content_offset,
+            "length": file.content_size_in_bytes,
+            "cardinality": file.record_count,
+        }
+        for file in files
+    )
+    return VectorFile(
+        "DELETION_VECTORS",
+        files[0].path,
+        recorded,
+        files[0].file_size_in_bytes,
+        len(files),
+        ranges=ranges,
+        blobs=LazyBlobs(context, recorded),
+        raw={"files": tuple(file.raw for file in files)},
+        _source=Source("lakelens.formats.iceberg.explain.objects.explain_index_file", context),
+        _vectors=Source("lakelens.formats.iceberg.explain.objects.explain_index_vector", context),
+        _contents=Source(
+            "lakelens.formats.iceberg.deletes.puffin_contents.read_vectors", context, tuple(files)
+        ),
+    )
+
+
+__all__ = ["LazyBlobs", "find_present", "list_index_files", "list_statistics", "read_puffin_footer"]

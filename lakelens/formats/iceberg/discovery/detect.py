@@ -1,0 +1,102 @@
+"""Whether a place is an Iceberg table, and which metadata file of it is the current one."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+
+from lakelens.errors import LakeError
+from lakelens.formats.base import Place
+from lakelens.formats.iceberg.discovery.names import parse_metadata_name
+from lakelens.formats.iceberg.discovery.versions import MetadataFolder, VersionChoice
+from lakelens.formats.iceberg.metadata.document import check_not_a_view, decode_outline
+from lakelens.io.store import ObjectInfo, Store, list_names
+from lakelens.model.table import Evidence
+
+_VIEW_WORDS = (b'"view-uuid"', b'"view-version"', b'"current-version-id"')
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a table lies: its directory, its metadata files, and the one file that was opened, if it was one."""
+
+    root: str
+    folder: MetadataFolder
+    opened_file: str | None = None
+
+
+def find_layout(store: Store, path: str, info: ObjectInfo) -> Layout | None:
+    """The layout of what lies at a path: a table's directory, its metadata directory, or one metadata file."""
+    if not info.is_dir:
+        if parse_metadata_name(posixpath.basename(path)) is None:
+            return None
+        folder = posixpath.dirname(path)
+        return Layout(_find_root(folder), MetadataFolder(store, folder, list_names(store, folder)), path)
+    children = list_names(store, path)
+    if "metadata" in children and children["metadata"].is_dir:
+        inner = f"{path.rstrip('/')}/metadata"
+        found = MetadataFolder(store, inner, list_names(store, inner))
+        if found.has_tables:
+            return Layout(path, found)
+    here = MetadataFolder(store, path, children)
+    numbered = any(name.number is not None for name in here.names)
+    return Layout(_find_root(path), here) if numbered else None
+
+
+def detect_table(place: Place) -> Evidence | None:
+    """Why this place is an Iceberg table; None when it is not. Raises `Unsupported` for an Iceberg view."""
+    layout = find_layout(place.store, place.path, place.info)
+    if layout is None:
+        return None
+    choice = choose_version(layout)
+    _refuse_view(place.store, choice.path)
+    others = _see_others(place)
+    reasons = [f"{_relate(choice.path, layout.root)} is table metadata of Iceberg"]
+    if "delta" in others:
+        reasons.append("a Delta log lies beside it: the same files may be a Delta table too")
+    if "paimon" in others:
+        reasons.append("Paimon's own metadata lies beside it: Paimon wrote this for readers of Iceberg")
+    files = tuple(path for path in (choice.path, choice.hint_path) if path)
+    confidence = 0.9 if "paimon" in others else 1.0
+    return Evidence("iceberg", tuple(reasons), files, confidence, choice.how, choice.candidates, others)
+
+
+def choose_version(layout: Layout, version: int | str | None = None) -> VersionChoice:
+    """The metadata file to open. Raises `Missing` for an asked-for version that is not there."""
+    if version is not None:
+        return layout.folder.pick(version)
+    if layout.opened_file is None:
+        return layout.folder.choose()
+    others = tuple(path for path in layout.folder.candidates if path != layout.opened_file)
+    return VersionChoice(layout.opened_file, "this metadata file was opened by its own path", others)
+
+
+def _find_root(folder: str) -> str:
+    return posixpath.dirname(folder) if posixpath.basename(folder) == "metadata" else folder
+
+
+def _relate(path: str, root: str) -> str:
+    return path[len(root) :].lstrip("/") if path.startswith(root) else path
+
+
+def _see_others(place: Place) -> tuple[str, ...]:
+    others = []
+    if "_delta_log" in place.children:
+        others.append("delta")
+    if "schema" in place.children and "snapshot" in place.children:
+        others.append("paimon")
+    if ".hoodie" in place.children:
+        others.append("hudi")
+    return tuple(others)
+
+
+def _refuse_view(store: Store, path: str) -> None:
+    """A view's document says so in its first keys; a compressed one is read whole."""
+    try:
+        head = store.read_range(path, 0, 65_536)
+        if head[:1] in (b"{", b" ", b"\n", b"\xef") and not any(word in head for word in _VIEW_WORDS):
+            return
+        outline = decode_outline(store.read(path), path)
+    except LakeError:
+        return  # damage is for opening to tell
+    check_not_a_view(outline, path)

@@ -1,0 +1,99 @@
+"""Where recorded locations of an Iceberg table lie now.
+
+A table that lies where its metadata says keeps every location as recorded. A table that was moved or copied has its
+locations taken below the directory that was opened: those below `location`, below the roots that the places of manifest
+lists and earlier metadata files tell, or those that can be told by a folder's name (see `lakelens.io.locate`).
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from lakelens.errors import Missing
+from lakelens.formats.iceberg.metadata.document import Document
+from lakelens.io.locate import Locator, split_location
+from lakelens.io.store import find_info
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.context import TableContext
+
+FOLDERS = ("metadata", "data")
+_PATH_PROPERTIES = (
+    ("write.metadata.path", "metadata"),
+    ("write.data.path", "data"),
+    ("write.object-storage.path", "data"),
+    ("write.folder-storage.path", "data"),
+)
+
+
+class IcebergLocator(Locator):
+    """Maps recorded locations; knows whether the table was moved at all, and what relative locations are relative to.
+
+    >>> IcebergLocator("/now/t", "file:/was/t").locate("file:/was/t/data/f.parquet")
+    '/now/t/data/f.parquet'
+    >>> IcebergLocator("/wh/t", "file:///wh/t").locate("/mnt/t/data/f.parquet")
+    '/mnt/t/data/f.parquet'
+    """
+
+    def __init__(
+        self, root: str, location: str | None, scheme: str = "file", *, stands_still: bool = False
+    ) -> None:
+        super().__init__(root, [location] if location else [], folders=FOLDERS, scheme=scheme)
+        _, self._recorded = split_location(location or "")
+        self.is_moved = not stands_still and self._recorded.strip("/") != self.root.strip("/")
+
+    def locate(self, recorded: str) -> str:
+        path = split_location(recorded)[1]
+        if not path.startswith("/"):
+            return self._locate_relative(recorded, path)
+        if self.is_moved or self._lies_below(path.strip("/"), self.root.strip("/")):
+            return super().locate(recorded)
+        return self._in_store(path)
+
+    def _locate_relative(self, recorded: str, path: str) -> str:
+        """Below the location when it begins with the location itself, else from one of the format's folders on."""
+        base = self._recorded.lstrip("/")
+        if base and (path == base or path.startswith(base + "/")):
+            return f"{self.root}/{path[len(base) :].lstrip('/')}".rstrip("/")
+        parts = path.split("/")
+        name = posixpath.basename(self.root)
+        for index, part in enumerate(parts[:-1]):
+            if part in FOLDERS and (index == 0 or parts[index - 1] in (name, posixpath.basename(base))):
+                return "/".join([self.root, *parts[index:]])
+        return f"{self.root}/{path}"
+
+
+def build_locator(root: str, folder: str, document: Document, scheme: str) -> IcebergLocator:
+    """The locator of a table, with every place that the document tells the table has stood at.
+
+    `folder` is the directory that the metadata document was read from: a document that records other metadata in that
+    very directory was not moved, wherever its `location` points.
+    """
+    typed = document.typed
+    logged = (log.metadata_file.rpartition("/")[0] for log in typed.metadata_log)
+    parents = list(dict.fromkeys([*logged, *document.book.list_folders]))
+    places = {split_location(parent)[1].strip("/") for parent in parents}
+    stands_still = folder.strip("/") in places
+    locator = IcebergLocator(root, typed.location, scheme, stands_still=stands_still)
+    roots = [(parent, "metadata") for parent in parents]
+    for name, expected in _PATH_PROPERTIES:
+        recorded = (typed.properties or {}).get(name)
+        if isinstance(recorded, str):
+            roots.append((recorded.rstrip("/"), expected))
+    for recorded, expected in roots:
+        if posixpath.basename(recorded) == expected:
+            locator.add_root(posixpath.dirname(recorded))
+    return locator
+
+
+def find_present(context: TableContext, recorded: str) -> tuple[str, int]:
+    """Where a recorded file lies now, and its size; the recorded place itself is tried second. Raises `Missing`."""
+    path = context.access.locator.locate(recorded)
+    for place in (path, split_location(recorded)[1]):
+        info = find_info(context.access.store, place)
+        if info is not None and not info.is_dir:
+            return place, info.size
+    raise Missing(
+        "no such file", path=path, hint=f"it is recorded as {recorded}" if recorded != path else None
+    )

@@ -1,0 +1,284 @@
+"""Which metadata file of a directory is the current one.
+
+In this order (what path-based readers do, and the reading of catalog tables without their catalog):
+
+1. `version-hint.text` holds N: vN, then vN+1 while it exists; a hint may also hold a file's name or its stem;
+2. no hint that can be used: the highest vN;
+3. no `vN` file: the highest NNNNN-UUID. Several of one number are commits that lost a race, all but one: taken is the
+   one that no other file names in its `metadata-log` and that was updated last.
+
+Every doubt is said: in `how`, and in `notes` for what the table's findings should hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lakelens.errors import LakeError, Missing
+from lakelens.formats.iceberg.discovery.names import MetadataName, is_hint, parse_metadata_name
+from lakelens.formats.iceberg.metadata.document import peek_log
+from lakelens.io.store import ObjectInfo, Store
+
+HINT_NAME = "version-hint.text"
+_PREFERENCE = (".metadata.json", ".gz.metadata.json", ".metadata.json.gz")
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChoice:
+    """The metadata file that was chosen, how, which others there are, and what was odd (severity, code, path, text)."""
+
+    path: str
+    how: str
+    candidates: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str, str, str], ...] = ()
+    hint_path: str | None = None
+
+
+@dataclass
+class MetadataFolder:
+    """The metadata files that lie in one directory."""
+
+    store: Store
+    path: str
+    children: Mapping[str, ObjectInfo]
+    notes: list[tuple[str, str, str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        parsed = (parse_metadata_name(name) for name, info in self.children.items() if not info.is_dir)
+        self.names = [name for name in parsed if name is not None and not name.name.startswith(".")]
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether any file here is named like table metadata."""
+        return bool(self.names)
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The paths of all metadata files, newest number first."""
+        ordered = sorted(
+            self.names, key=lambda n: (-1 if n.number is None else n.number, n.name), reverse=True
+        )
+        return tuple(self.place(name.name) for name in ordered)
+
+    def place(self, name: str) -> str:
+        return f"{self.path.rstrip('/')}/{name}"
+
+    def choose(self) -> VersionChoice:
+        """The current version by the rules above. Raises `Missing` when nothing here is named like metadata."""
+        hint = self._read_hint()
+        chosen = self._follow_hint(hint) if hint else None
+        if chosen is None:
+            chosen = self._choose_highest()
+        name, how = chosen
+        self._note_both_namings(name)
+        return self._finish(name, how)
+
+    def _note_both_namings(self, chosen: str) -> None:
+        """A table that was registered in a catalog keeps its old files: path-based readers take those."""
+        numbered = [n.name for n in self.names if n.naming == "catalog"]
+        parsed = parse_metadata_name(chosen)
+        if numbered and parsed is not None and parsed.naming == "hadoop":
+            message = f"a catalog has written metadata here too, {max(numbered)}; it may be the newer one"
+            self._note("warning", "two-namings", chosen, message)
+
+    def pick(self, version: int | str) -> VersionChoice:
+        """An asked-for version: a number, a file name, a stem or a path. Raises `Missing` naming what there is."""
+        found = self._find_version(version)
+        if found is None:
+            known = ", ".join(path.rsplit("/", 1)[-1] for path in self.candidates[:5])
+            raise Missing(
+                f"no metadata version {version!r}", path=self.path, hint=f"one of {known or 'none'}"
+            )
+        return self._finish(found, f"version {version!r} was asked for")
+
+    def _find_version(self, version: int | str) -> str | None:
+        if isinstance(version, str) and not version.strip().isdigit():
+            wanted = version.strip().rsplit("/", 1)[-1]
+            if wanted in self.children:
+                return wanted
+            return next((n.name for n in self.names if n.name.startswith(wanted + ".")), None)
+        number = int(version)
+        return self._hadoop_file(number) or self._catalog_file(number)[0]
+
+    def _finish(self, name: str, how: str) -> VersionChoice:
+        chosen = self.place(name)
+        others = tuple(path for path in self.candidates if path != chosen)
+        hint = self.place(HINT_NAME) if HINT_NAME in self.children else None
+        return VersionChoice(chosen, how, others, tuple(self.notes), hint)
+
+    def _note(self, severity: str, code: str, name: str, message: str) -> None:
+        self.notes.append((severity, code, self.place(name), message))
+
+    # --- the hint ------------------------------------------------------------------------------------------------------
+
+    def _read_hint(self) -> str | None:
+        names = sorted(name for name in self.children if is_hint(name) and not name.endswith(".crc"))
+        if not names:
+            return None
+        name = HINT_NAME if HINT_NAME in names else names[0]
+        if name != HINT_NAME:
+            self._note(
+                "warning", "version-hint", name, f"the version hint is misnamed; readers look for {HINT_NAME}"
+            )
+        try:
+            text = self.store.read_range(self.place(name), 0, 4096).decode("utf-8-sig").strip().strip("\0")
+        except (LakeError, UnicodeDecodeError) as error:
+            self._note("warning", "version-hint", name, f"the version hint cannot be read: {error}")
+            return None
+        if not text:
+            self._note("warning", "version-hint", name, "the version hint is empty")
+        self._hint_name = name
+        return text or None
+
+    def _follow_hint(self, text: str) -> tuple[str, str] | None:
+        name = self._hint_name
+        if text.isascii() and text.isdigit():
+            return self._follow_number(int(text), name)
+        wanted = text.rsplit("/", 1)[-1]
+        for candidate in self.names:
+            if candidate.name == wanted or candidate.name.startswith(wanted + "."):
+                return candidate.name, f"{name} names {candidate.name}"
+        self._note(
+            "warning",
+            "version-hint",
+            name,
+            f"the version hint holds {text[:80]!r}, which names no metadata file here",
+        )
+        return None
+
+    def _follow_number(self, number: int, hint: str) -> tuple[str, str] | None:
+        first = self._hadoop_file(number)
+        if first is None:
+            found, _ = self._catalog_file(number)
+            if found is not None and not any(n.naming == "hadoop" for n in self.names):
+                newest = max(n.number or 0 for n in self.names if n.naming == "catalog")
+                if newest == number:
+                    return found, f"{hint} says {number}"
+                message = f"the version hint says {number}, but there is a version {newest}"
+            else:
+                message = f"the version hint says {number}, but there is no such version"
+            self._note("warning", "version-hint", hint, message)
+            return None
+        last = self._walk_up(number)
+        if last == number:
+            how = f"{hint} says {number}"
+        else:
+            how = f"{hint} says {number}, and the versions up to {last} follow it"
+            self._note(
+                "note",
+                "stale-version-hint",
+                hint,
+                f"the version hint says {number}, the newest version is {last}",
+            )
+        self._note_newer(last)
+        return self._hadoop_file(last) or first, how
+
+    def _walk_up(self, number: int) -> int:
+        while self._hadoop_file(number + 1) is not None:
+            number += 1
+        return number
+
+    def _note_newer(self, number: int) -> None:
+        higher = sorted(
+            n.number for n in self.names if n.naming == "hadoop" and (n.number or 0) > number and n.number
+        )
+        if higher:
+            self._note(
+                "warning",
+                "version-gap",
+                HINT_NAME,
+                f"version {number} was reached from the hint, but there is a version {higher[-1]} after a gap",
+            )
+
+    # --- numbers -------------------------------------------------------------------------------------------------------
+
+    def _choose_highest(self) -> tuple[str, str]:
+        hadoop = [n.number for n in self.names if n.naming == "hadoop" and n.number is not None]
+        if hadoop:
+            number = max(hadoop)
+            name = self._hadoop_file(number)
+            assert name is not None
+            return name, f"no version hint could be used; v{number} is the highest number"
+        numbered = [n.number for n in self.names if n.naming == "catalog" and n.number is not None]
+        if numbered:
+            name, how = self._catalog_file(max(numbered))
+            assert name is not None
+            return name, f"{how}; which file is current only the table's catalog knows for certain"
+        return self._choose_unnumbered()
+
+    def _hadoop_file(self, number: int) -> str | None:
+        found = [n.name for n in self.names if n.naming == "hadoop" and n.number == number]
+        if len(found) > 1:
+            message = f"version {number} is there {len(found)} times: {', '.join(sorted(found))}"
+            note = ("note", "duplicate-version", self.place(min(found)), message)
+            if note not in self.notes:
+                self.notes.append(note)
+        return min(found, key=_rank_ending, default=None)
+
+    def _catalog_file(self, number: int) -> tuple[str | None, str]:
+        found = [n for n in self.names if n.naming == "catalog" and n.number == number]
+        if len(found) <= 1:
+            how = f"{number:05d} is the highest number, without a version hint"
+            return (found[0].name if found else None), how
+        chosen, how = self._choose_among(found)
+        self._note(
+            "note", "duplicate-version", chosen, f"{len(found)} files have the number {number:05d}: {how}"
+        )
+        return chosen, f"of {len(found)} files with the highest number {number:05d} the one that {how}"
+
+    def _choose_unnumbered(self) -> tuple[str, str]:
+        """Only names without a number: a misnamed document goes before what an unfinished commit left over."""
+        others = [n for n in self.names if n.naming == "other"] or [
+            n for n in self.names if n.naming == "leftover"
+        ]
+        if not others:
+            raise Missing("no metadata file", path=self.path, hint="is the metadata kept somewhere else?")
+        chosen, how = self._choose_among(others) if len(others) > 1 else (others[0].name, "is the only one")
+        self._note(
+            "warning", "metadata-name", chosen, "the metadata file is named like no version of any catalog"
+        )
+        return chosen, f"no metadata file has a version number; taken is the one that {how}"
+
+    def _choose_among(self, names: Iterable[MetadataName]) -> tuple[str, str]:
+        """The one that no other file's log names, and of those the one that was updated last."""
+        headers = {name.name: self._peek(name.name) for name in names}
+        peeked = [*headers.values(), *(self._peek(name) for name in self._neighbours(headers))]
+        logged = {past for header in peeked if header is not None for past in header[1]}
+        free = [name for name in headers if name not in logged and headers[name]] or list(headers)
+
+        def updated(name: str) -> tuple[float, str]:
+            moment, _ = headers[name] or (None, ())
+            return (moment if isinstance(moment, int | float) else -1, name)
+
+        chosen = max(free, key=updated)
+        how = "no other file logs as its past" if len(free) == 1 else "was updated last"
+        return chosen, how
+
+    def _neighbours(self, names: Iterable[str]) -> list[str]:
+        """Files of the next number, whose logs name the winner of this one."""
+        numbers = {n.number for n in self.names if n.name in set(names) and n.number is not None}
+        return [n.name for n in self.names if n.naming == "catalog" and (n.number or 0) - 1 in numbers]
+
+    def _peek(self, name: str) -> tuple[Any, list[str]] | None:
+        """When a file was updated, and the names of the earlier ones it logs; None where it is no document."""
+        try:
+            moment, logged = peek_log(self.store.read(self.place(name)), self.place(name))
+        except LakeError as error:
+            self._note(
+                "warning",
+                "metadata-unreadable",
+                name,
+                f"passed over when choosing the version: {error.reason}",
+            )
+            return None
+        return moment, [file.rsplit("/", 1)[-1] for file in logged]
+
+
+def _rank_ending(name: str) -> tuple[int, str]:
+    for rank, ending in enumerate(_PREFERENCE):
+        stem = name[: -len(ending)]
+        if name.lower().endswith(ending) and "." not in stem:
+            return rank, name
+    return len(_PREFERENCE), name

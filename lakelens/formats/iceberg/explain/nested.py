@@ -1,0 +1,200 @@
+"""What nests in the bytes fields of Iceberg's manifests and manifest lists: single values of which types.
+
+    manifest list   partitions[i].lower_bound, upper_bound   result type of field i of the line's partition spec
+    manifest        data_file.lower_bounds, upper_bounds     type of the column whose id is the key
+                    data_file.partition.*                    result type of the field of that id
+    both            key_metadata                             the key provider's own
+
+Fields are told by the ids in the Avro schema, else by name. Types of columns are today's, where the table has the column, as
+the model shows bounds; else those of the schema in the manifest's own header. Values written before a type was promoted
+are told by their width. Follows "Manifests", "Manifest Lists" and appendix D of the Iceberg table specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lakelens.codecs.avro.records import AvroHeader
+from lakelens.codecs.iceberg.types import IcebergType, parse_struct, parse_type_text
+from lakelens.codecs.kinds import explain
+from lakelens.codecs.span.span import Octets, Span
+from lakelens.errors import LakeError
+from lakelens.formats.iceberg.manifests.header import describe_header, read_number
+from lakelens.formats.iceberg.manifests.records import find_field, unwrap
+from lakelens.formats.iceberg.metadata.columns import ColumnIndex
+from lakelens.formats.iceberg.metadata.partitions import PartitionColumn, SpecBook
+from lakelens.formats.iceberg.metadata.schemas import describe_spec
+from lakelens.formats.iceberg.metadata.wire import WirePartitionField
+
+if TYPE_CHECKING:
+    from lakelens.codecs.avro.record_spans import Explainer, Nested, Path
+    from lakelens.formats.iceberg.context import TableContext
+
+_BOUNDS = {125: "lower_bounds", 128: "upper_bounds"}
+_SUMMARY_BOUNDS = {510: "lower_bound", 511: "upper_bound"}
+_BINARY = parse_type_text("binary")
+
+
+def nested_for_metadata(context: TableContext | None, header: AvroHeader | None = None) -> Nested:
+    """The hook for `explain_avro` of any manifest list or manifest.
+
+    Pass it as `explain(data, "avro", nested=nested_for_metadata(context, decode_header(data)))`. The header tells fields by
+    their ids, and brings the schema and partition spec that the manifest was written with; without one fields are found
+    by their names in the specification, and only the table's own schemas and specs are known. Without a table (`context` is
+    None) the bounds of a manifest are explained by its header alone; those in a manifest list are not.
+
+    >>> hook = nested_for_metadata(None)
+    >>> line = {"partition_spec_id": 0, "partitions": [{"lower_bound": b"a"}]}
+    >>> hook(("partitions", 0, "lower_bound"), line)(b"a", 0, 1).note
+    'partition spec 0 is not known here'
+    """
+    return _Hook(context, header).find
+
+
+class _Names:
+    """What the fields are called in a file: the names in its Avro schema by id, the specification's where it has no id."""
+
+    def __init__(self, header: AvroHeader | None) -> None:
+        record = header.record if header is not None else {}
+        file_field = find_field(record, 2, "data_file") or {"name": "data_file"}
+        file = unwrap(file_field.get("type"), "record")
+        self.file: str = file_field["name"]
+        self.bounds = {_name(file, number, name) for number, name in _BOUNDS.items()}
+        self.partition = _name(file, 102, "partition")
+        self.keys = {_name(file, 131, "key_metadata"), _name(record, 519, "key_metadata")}
+        fields = unwrap((find_field(file, 102, "partition") or {}).get("type"), "record").get("fields", ())
+        self.partition_ids = {field["name"]: field.get("field-id") for field in fields}
+        self.spec_id = _name(record, 502, "partition_spec_id")
+        summaries = find_field(record, 507, "partitions") or {"name": "partitions"}
+        summary = unwrap(unwrap(summaries.get("type"), "array").get("items"), "record")
+        self.summaries: str = summaries["name"]
+        self.summary_bounds = {_name(summary, number, name) for number, name in _SUMMARY_BOUNDS.items()}
+
+
+def _name(record: Mapping[str, Any], number: int, name: str) -> str:
+    found = find_field(record, number, name)
+    return str(found["name"]) if found is not None else name
+
+
+class _Hook:
+    """Tells who explains a field, by its path."""
+
+    def __init__(self, context: TableContext | None, header: AvroHeader | None) -> None:
+        self._context = context
+        self._header = header
+        self._names = _Names(header)
+
+    def find(self, path: Path, record: Mapping[str, Any]) -> Explainer | None:
+        """The explainer of a field of a record; None for fields that hold no value of a type."""
+        names = self._names
+        if path[-1] in names.keys and len(path) <= 2:
+            return _leave("key metadata, in the key provider's own layout", "unexplained")
+        match path:
+            case (file, bounds, *place) if file == names.file and bounds in names.bounds:
+                return self._explain_bound(_find_key(record[names.file][bounds], place))
+            case (file, partition, str(name)) if file == names.file and partition == names.partition:
+                return self._explain_partition(name)
+            case (summaries, int(index), bound) if (
+                summaries == names.summaries and bound in names.summary_bounds
+            ):
+                return self._explain_summary(record.get(names.spec_id), index)
+        return None
+
+    @cached_property
+    def _structs(self) -> list[IcebergType]:
+        """Every schema that is known, today's first."""
+        structs = self._context.schemas.newest_first() if self._context is not None else []
+        schema = self._metadata.get("schema")
+        return [*structs, parse_struct(schema, "schema")] if isinstance(schema, dict) else list(structs)
+
+    @cached_property
+    def _metadata(self) -> Mapping[str, Any]:
+        described: dict[str, Any] = {} if self._header is None else dict(describe_header(self._header))
+        metadata: Mapping[str, Any] = described.get("metadata", {})
+        return metadata
+
+    @cached_property
+    def _columns(self) -> ColumnIndex:
+        return ColumnIndex(self._structs)
+
+    def _explain_bound(self, column_id: int) -> Explainer:
+        column = self._columns.find(column_id)
+        if column.name == f"#{column_id}":
+            return _leave(f"column {column_id} is in no schema that is known here")
+        return _make_value(column.iceberg_type, f"column {column_id}, {column.name}")
+
+    def _explain_partition(self, name: str) -> Explainer:
+        columns = self._find_spec(self._spec_id)
+        if columns is None and self._spec_id is None and self._context is not None:
+            columns = self._context.specs.unified  # no header tells the spec: fields of all of them, by name
+        if columns is None:
+            return _leave(f"partition spec {self._spec_id} is not known here")
+        number = self._names.partition_ids.get(name)
+        for column in columns:
+            if column.field_id == number or (number is None and column.name == name):
+                return _explain_partition_value(column)
+        return _leave(f"partition spec {self._spec_id} has no field {name}")
+
+    def _explain_summary(self, spec_id: Any, index: int) -> Explainer:
+        columns = self._find_spec(spec_id)
+        if columns is None:
+            return _leave(f"partition spec {spec_id} is not known here")
+        if index >= len(columns):
+            return _leave(f"partition spec {spec_id} has only {len(columns)} fields")
+        return _explain_partition_value(columns[index])
+
+    @cached_property
+    def _spec_id(self) -> int | None:
+        return None if self._header is None else read_number(self._header, "partition-spec-id")
+
+    def _find_spec(self, spec_id: Any) -> Sequence[PartitionColumn] | None:
+        """The fields of a spec: the table's, else those in the manifest's header."""
+        known = self._context.specs.columns(spec_id) if self._context is not None else None
+        if known is not None or spec_id != self._spec_id or self._header is None:
+            return known
+        try:
+            fields = msgspec.convert(self._metadata.get("partition-spec"), list[WirePartitionField])
+        except msgspec.ValidationError:
+            return None
+        number = spec_id or 0
+        return SpecBook({number: describe_spec(number, fields, self._structs)}, self._structs).columns(number)
+
+
+def _find_key(stored: Any, place: Sequence[str | int]) -> int:
+    """The column id that a value stands under, in an array of pairs or in a map. Raises `LakeError`."""
+    try:
+        if isinstance(stored, Mapping):
+            return int(place[0])
+        return int(stored[place[0]]["key"])
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise LakeError("a bound without a column id") from error
+
+
+def _explain_partition_value(column: PartitionColumn) -> Explainer:
+    words = f"partition field {column.field_id}, {column.shown}"
+    return (
+        _leave(f"{words}, of a type that is not known")
+        if column.result is None
+        else _make_value(column.result, words)
+    )
+
+
+def _make_value(kind: IcebergType, words: str) -> Explainer:
+    """Explains a single value; a fixed of another length was shortened by its writer, as texts are."""
+
+    def explain_value(data: Octets, start: int, end: int) -> Span:
+        type_ = _BINARY if kind.name == "fixed" and kind.length != end - start else kind
+        span = explain(data, "iceberg_value", start, end, type=type_)
+        span.note = f"{words}: {span.note}" if span.note else words
+        return span
+
+    return explain_value
+
+
+def _leave(note: str, role: Any = "") -> Explainer:
+    """One leaf, with the reason."""
+    return lambda data, start, end: Span(start, end, "bytes", bytes(data[start:end]), note, role=role)

@@ -1,0 +1,75 @@
+"""What lies in a data or delete file: its footer, and its first rows as stored.
+
+The file is found where it lies now, and at the recorded place when it is not there. It is told by its magic, not by the
+`file_format` that the manifest records; a size or a format that differs is a finding.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from lakelens.errors import Corrupt, Unsupported
+from lakelens.formats import contents
+from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.deletes.puffins import find_present, read_puffin_footer
+from lakelens.model.explainable import Source
+from lakelens.model.footer import Footer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+
+
+def read_footer(context: TableContext, file: IcebergDataFile) -> Footer:
+    """The facts that the file itself tells. Raises `LakeError`."""
+    path, kind = find_content(context, file)
+    source = Source("lakelens.formats.explain.stored.explain_footer", context.access.store)
+    if kind == "puffin":
+        return Footer(read_puffin_footer(context, file.recorded_path), path, source)
+    return Footer(contents.read_facts(context.access.store, path, kind), path, source)
+
+
+def read_preview(context: TableContext, file: IcebergDataFile, count: int) -> pa.Table:
+    """The first rows, or the first positions of a deletion vector. Raises `LakeError`."""
+    path, kind = find_content(context, file)
+    if kind == "puffin":
+        return _preview_vector(context, file, count, path)
+    return contents.read_rows_as(context.access.store, path, kind, count)
+
+
+def find_content(context: TableContext, file: IcebergDataFile) -> tuple[str, str]:
+    """Where a data or delete file lies now, and what it is by its magic. Raises `LakeError`."""
+    path, size = find_present(context, file.recorded_path)
+    if file.file_size_in_bytes is not None and file.file_size_in_bytes != size:
+        message = f"the manifest says {file.file_size_in_bytes} bytes, the file has {size}"
+        context.findings.add("warning", "file-size", path, message)
+    sniffed = contents.read_kind(context.access.store, path)
+    if sniffed == "ags1-encrypted":
+        raise Unsupported("encrypted (AGS1): it cannot be read without its key", path=path)
+    kind = "puffin" if sniffed == "puffin" else contents.choose_kind(sniffed, file.file_format)
+    if kind != "puffin" and kind not in contents.FORMATS:
+        raise Unsupported(f"a file of format {file.file_format}", path=path)
+    if sniffed == kind != file.file_format:
+        message = f"the manifest says {file.file_format}, the file is {kind}"
+        context.findings.add("warning", "file-format", path, message)
+    return path, kind
+
+
+def _preview_vector(context: TableContext, file: IcebergDataFile, count: int, path: str) -> pa.Table:
+    import pyarrow as pa
+
+    from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
+
+    offset, length = file.content_offset, file.content_size_in_bytes
+    if offset is None or length is None:
+        raise Unsupported("a Puffin file without the place of a deletion vector", path=path)
+    data = context.access.store.read_range(path, offset, length)
+    if len(data) < length:
+        message = "a deletion vector that reaches behind the end of its file"
+        raise Corrupt(
+            message, path=path, offset=offset, expected=f"{length} bytes", seen=f"{len(data)} bytes"
+        )
+    positions = islice(decode_iceberg_dv(data, base=offset, path=path), count)
+    return pa.table({"pos": pa.array(list(positions), pa.int64())})

@@ -1,0 +1,255 @@
+"""Data files and delete files: every field of a manifest's `data_file` under its specified name.
+
+Follows "Manifests" (`data_file` fields 100 to 145) and "Row Lineage" of the Iceberg table specification. Inherited values
+(snapshot id, sequence numbers, first row id) are filled in; `raw` has what the file stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.manifests.bounds import build_bounds
+from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
+from lakelens.model.datafile import Content, DataFile
+from lakelens.model.explainable import Source
+from lakelens.model.footer import Footer
+from lakelens.model.stats import Bounds, Partition
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.formats.iceberg.deletes.matching import DeleteIndex
+    from lakelens.model.deletes import DeleteMatch
+    from lakelens.model.explanation import Explanation
+
+_CONTENTS: dict[int, Content] = {0: "data", 1: "position_deletes", 2: "equality_deletes"}
+
+
+class IcebergDataFile(DataFile):
+    """One data file, delete file or deletion vector.
+
+    Fields of the specification are attributes under their names; `content` is a word here and a number in `raw`.
+    `file_path` and `referenced_data_file` are as recorded; `path` and `referenced_data_path` say where those lie now.
+    """
+
+    raw: Mapping[str, Any]
+
+    def __init__(
+        self,
+        context: TableContext,
+        fields: Mapping[str, Any],
+        partition: Callable[[], Partition],
+        *,
+        spec_id: int | None,
+        manifest: str,
+        snapshot_id: int | None,
+        sequence_number: int | None,
+        file_sequence_number: int | None,
+        first_row_id: int | None,
+    ) -> None:
+        self._context = context
+        self._load_partition = partition
+        self.raw = fields
+        self.file_path: str = fields["file_path"]
+        self.recorded_path = self.file_path
+        self.file_format = str(fields.get("file_format") or _guess_format(self.file_path)).lower()
+        self.content = self._tell_content()
+        self.record_count = fields.get("record_count")
+        self.file_size_in_bytes: int | None = fields.get("file_size_in_bytes")
+        self.size_bytes = self.file_size_in_bytes
+        self.spec_id = spec_id
+        self.manifest = manifest
+        self.snapshot_id = snapshot_id
+        self.sequence_number = sequence_number
+        self.file_sequence_number = file_sequence_number
+        self.first_row_id = first_row_id
+        self._index: Callable[[], DeleteIndex] | None = None
+        self._matches: tuple[DeleteMatch, ...] | None = None
+
+    @cached_property
+    def path(self) -> str:  # type: ignore[override]
+        """Where the file lies now."""
+        return self._context.access.locator.locate(self.file_path)
+
+    @cached_property
+    def partition(self) -> Partition:  # type: ignore[override]
+        """The partition tuple, typed by the spec that the file was written with."""
+        return self._load_partition()
+
+    @property
+    def identity(self) -> Hashable:
+        """The recorded path and, for a deletion vector, where it begins in its Puffin file."""
+        return (self.file_path, self.content_offset)
+
+    @property
+    def copy_identity(self) -> Hashable:
+        """The path below the table's directory (as it is, where it lies elsewhere), and a vector's place in its file."""
+        root = self._context.access.locator.root.rstrip("/") + "/"
+        return (self.path.removeprefix(root), self.content_offset)
+
+    @property
+    def own_size_bytes(self) -> int | None:
+        """The bytes of the file; of a deletion vector those of its blob."""
+        return self.content_size_in_bytes or self.size_bytes
+
+    @property
+    def column_sizes(self) -> dict[int, int] | None:
+        """Bytes on disk by column id (108)."""
+        return self.raw.get("column_sizes")
+
+    @property
+    def value_counts(self) -> dict[int, int] | None:
+        """Values, nulls and NaNs included, by column id (109)."""
+        return self.raw.get("value_counts")
+
+    @property
+    def null_value_counts(self) -> dict[int, int] | None:
+        """Nulls by column id (110)."""
+        return self.raw.get("null_value_counts")
+
+    @property
+    def nan_value_counts(self) -> dict[int, int] | None:
+        """NaNs by column id (137)."""
+        return self.raw.get("nan_value_counts")
+
+    @property
+    def distinct_counts(self) -> dict[int, int] | None:
+        """Distinct values by column id (111); obsolete."""
+        return self.raw.get("distinct_counts")
+
+    @property
+    def lower_bounds(self) -> dict[int, bytes] | None:
+        """Lower bounds as stored bytes by column id (125); decoded in `bounds`."""
+        return self.raw.get("lower_bounds")
+
+    @property
+    def upper_bounds(self) -> dict[int, bytes] | None:
+        """Upper bounds as stored bytes by column id (128); decoded in `bounds`."""
+        return self.raw.get("upper_bounds")
+
+    @property
+    def key_metadata(self) -> bytes | None:
+        """What an encryption needs (131)."""
+        return self.raw.get("key_metadata")
+
+    @property
+    def split_offsets(self) -> list[int] | None:
+        """Bytes at which row groups begin (132)."""
+        return self.raw.get("split_offsets")
+
+    @property
+    def equality_ids(self) -> list[int] | None:
+        """The columns that an equality delete compares (135)."""
+        return self.raw.get("equality_ids")
+
+    @property
+    def sort_order_id(self) -> int | None:
+        """The sort order the rows were written in (140)."""
+        return self.raw.get("sort_order_id")
+
+    @property
+    def referenced_data_file(self) -> str | None:
+        """The one data file that the deletes are for, as recorded (143)."""
+        return self.raw.get("referenced_data_file")
+
+    @property
+    def content_offset(self) -> int | None:
+        """Where a deletion vector begins in its Puffin file (144)."""
+        return self.raw.get("content_offset")
+
+    @property
+    def content_size_in_bytes(self) -> int | None:
+        """Bytes of a deletion vector in its Puffin file (145)."""
+        return self.raw.get("content_size_in_bytes")
+
+    @property
+    def block_size_in_bytes(self) -> int | None:
+        """Version 1's block size (105); obsolete."""
+        return self.raw.get("block_size_in_bytes")
+
+    @property
+    def file_ordinal(self) -> int | None:
+        """Version 1's ordinal (106); obsolete."""
+        return self.raw.get("file_ordinal")
+
+    @property
+    def sort_columns(self) -> list[int] | None:
+        """Version 1's sort columns (107); obsolete."""
+        return self.raw.get("sort_columns")
+
+    @property
+    def target(self) -> str | None:
+        """The one data file that position deletes are for: recorded, or told by equal bounds of their `file_path`."""
+        if self.referenced_data_file is not None or self.content != "position_deletes":
+            return self.referenced_data_file
+        lower = (self.lower_bounds or {}).get(DELETE_FILE_PATH)
+        upper = (self.upper_bounds or {}).get(DELETE_FILE_PATH)
+        return lower.decode("utf-8", "replace") if lower is not None and lower == upper else None
+
+    @property
+    def referenced_data_path(self) -> str | None:
+        """Where the file of `target` lies now."""
+        return None if self.target is None else self._context.access.locator.locate(self.target)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """Bounds and counts per leaf column, under today's names and types."""
+        context = self._context
+
+        def report(error: Any) -> None:
+            context.findings.add_error(error, self.path)
+
+        source = Source("lakelens.formats.iceberg.explain.objects.explain_bounds", self, context)
+        return build_bounds(self.raw, context.columns, context.properties, report, source)
+
+    def bytes_view(self) -> Explanation:
+        """The stored file; of a deletion vector its blob, at its place in the Puffin file. Raises `Missing`."""
+        from lakelens.formats.iceberg.explain.objects import explain_data_file
+
+        return explain_data_file(self, self._context)
+
+    @property
+    def deletes(self) -> tuple[DeleteMatch, ...]:
+        """The delete files and vectors that reach this data file in its snapshot, each with its rule and its rows.
+
+        Empty for delete files, and for a file that was taken from a manifest instead of a snapshot's `files`.
+        """
+        if self._matches is None:
+            self._matches = self._index().match(self) if self._index is not None else ()
+        return self._matches
+
+    def seen_with(self, index: Callable[[], DeleteIndex]) -> IcebergDataFile:
+        """The same file as a snapshot sees it, whose deletes `index` knows."""
+        seen = copy(self)
+        seen._index, seen._matches = index, None
+        return seen
+
+    @cached_property
+    def footer(self) -> Footer:
+        """What the file says of itself: Parquet, ORC, Avro or Puffin facts. Raises `LakeError` when it cannot be read."""
+        from lakelens.formats.iceberg.manifests.contents import read_footer
+
+        return read_footer(self._context, self)
+
+    def preview(self, n: int = 10) -> pa.Table:
+        """The first `n` rows as stored; of a deletion vector the first `n` deleted positions."""
+        from lakelens.formats.iceberg.manifests.contents import read_preview
+
+        return read_preview(self._context, self, n)
+
+    def _note_beyond(self, match: DeleteMatch, last: int) -> None:
+        message = f"it deletes row {last} of {self.path}, which has {self.record_count} rows"
+        self._context.findings.add("warning", "delete-past-the-end", match.file.path, message)
+
+    def _tell_content(self) -> Content:
+        content = _CONTENTS.get(self.raw.get("content") or 0, "data")
+        is_vector = self.file_format == "puffin" or self.content_offset is not None
+        return "deletion_vector" if content == "position_deletes" and is_vector else content
+
+
+def _guess_format(path: str) -> str:
+    return path.rpartition(".")[2]

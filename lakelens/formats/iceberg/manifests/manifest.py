@@ -1,0 +1,357 @@
+"""Manifest lists, manifests, and the entries in them with inheritance applied.
+
+Follows "Manifests", "Manifest Lists", "Sequence Number Inheritance" and "Row Lineage" of the Iceberg table specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.codecs.avro.records import AvroHeader, decode_header, iter_records
+from lakelens.codecs.avro.schema import find_record
+from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+from lakelens.formats.iceberg.manifests.header import (
+    describe_header,
+    learn_from_header,
+    read_number,
+    read_text,
+)
+from lakelens.formats.iceberg.manifests.records import (
+    MANIFEST_FIELDS,
+    EntryReader,
+    check_manifest_line,
+    make_rename,
+)
+from lakelens.io.store import find_info
+from lakelens.model.explainable import Source
+from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
+
+if TYPE_CHECKING:
+    from lakelens.model.explanation import Explanation
+
+STATUS = {0: "EXISTING", 1: "ADDED", 2: "DELETED"}
+_CONTENT = {0: "data", 1: "deletes"}
+_ENCRYPTED = b"AGS1"
+
+
+def decode_head(data: bytes, path: str) -> AvroHeader:
+    """The header of a manifest or manifest list. Raises `LakeError` for anything else."""
+    if data[:4] == _ENCRYPTED:
+        raise Unsupported("encrypted (AGS1): it cannot be read without its key", path=path)
+    if data[:4] == b"PAR1":
+        raise Unsupported("a Parquet manifest (a draft of format version 4)", path=path)
+    header = decode_header(data, path)
+    if find_record(header.schema) is None:
+        raise Unsupported("the Avro file does not hold records", path=path)
+    return header
+
+
+class IcebergManifest(Manifest):
+    """One manifest. Every field of its line in the manifest list is an attribute under its specified name."""
+
+    def __init__(self, context: TableContext, line: Mapping[str, Any], snapshot_id: int | None) -> None:
+        self._context = context
+        self.raw = line
+        self.manifest_path: str = line["manifest_path"]
+        self.recorded_path = self.manifest_path
+        self.manifest_length: int | None = line.get("manifest_length")
+        self.size_bytes = self.manifest_length
+        self.content = _CONTENT.get(line.get("content") or 0, "data")
+        self.sequence_number: int = line.get("sequence_number") or 0
+        self.min_sequence_number: int = line.get("min_sequence_number") or 0
+        self.added_snapshot_id = line.get("added_snapshot_id", snapshot_id)
+        self.added_files_count = line.get("added_files_count")
+        self.existing_files_count = line.get("existing_files_count")
+        self.deleted_files_count = line.get("deleted_files_count")
+        self.added_rows_count: int | None = line.get("added_rows_count")
+        self.existing_rows_count: int | None = line.get("existing_rows_count")
+        self.deleted_rows_count: int | None = line.get("deleted_rows_count")
+        self.key_metadata: bytes | None = line.get("key_metadata")
+        self.first_row_id: int | None = line.get("first_row_id")
+        self.partitions: list[dict[str, Any]] | None = line.get("partitions")
+
+    @cached_property
+    def path(self) -> str:  # type: ignore[override]
+        """Where the manifest lies now."""
+        return self._context.access.locator.locate(self.manifest_path)
+
+    @cached_property
+    def partition_spec_id(self) -> int:
+        """The spec that its files are partitioned by; read from the manifest where no list tells it."""
+        recorded = self.raw.get("partition_spec_id")
+        if isinstance(recorded, int):
+            return recorded
+        try:
+            told = read_number(self._file[2], "partition-spec-id")
+        except LakeError:
+            told = None
+        return told if told is not None else (self._context.typed.default_spec_id or 0)
+
+    @property
+    def spec_id(self) -> int | None:  # type: ignore[override]
+        """The same as `partition_spec_id`."""
+        return self.partition_spec_id
+
+    @property
+    def schema_id(self) -> int | None:  # type: ignore[override]
+        """The schema id in the manifest's header; None when it says none or cannot be read."""
+        try:
+            header = self._file[2]
+        except LakeError:
+            return None
+        schema = self.header["metadata"].get("schema")
+        return schema.get("schema-id") if isinstance(schema, dict) else read_number(header, "schema-id")
+
+    @cached_property
+    def partition_summary(self) -> tuple[FieldSummary, ...]:  # type: ignore[override]
+        """What the list says of each partition field, decoded. Damaged bounds are left out and kept as findings."""
+        if not self.partitions:
+            return ()  # nothing is told, and the id of the spec may stand in the manifest alone
+        columns = self._context.specs.columns(self.partition_spec_id) or []
+        summaries = []
+        for index, stored in enumerate(self.partitions or []):
+            column = columns[index] if index < len(columns) else None
+            bounds: list[Any] = []
+            for data in (stored.get("lower_bound"), stored.get("upper_bound")):
+                try:
+                    bounds.append(data if data is None or column is None else column.decode_bound(data))
+                except LakeError as error:
+                    self._context.findings.add_error(error, self.path)
+                    bounds.append(None)
+            name = column.shown if column is not None else f"#{index}"
+            summaries.append(
+                FieldSummary(
+                    name, bounds[0], bounds[1], stored.get("contains_null"), stored.get("contains_nan")
+                )
+            )
+        return tuple(summaries)
+
+    @cached_property
+    def header(self) -> Mapping[str, Any]:
+        """The Avro file's own words: `format`, `schema`, `codec`, `metadata` (its JSON values parsed)."""
+        return describe_header(self._file[2])
+
+    @cached_property
+    def entries(self) -> Sequence[Entry]:
+        """Every entry, deleted ones included, in file order. Raises `LakeError` when the file cannot be read."""
+        entries, error = self._read_entries
+        if error is not None:
+            raise error
+        return entries
+
+    def walk(self) -> tuple[Sequence[Entry], LakeError | None]:
+        """The entries that can be read, and what stopped the reading (None: nothing did)."""
+        return self._read_entries
+
+    def open(self) -> bytes:
+        """The bytes of the file, once its header was looked at and learnt from; not kept. Raises `LakeError`."""
+        path, data, header = self._file
+        self._check_content(header, path)
+        self.__dict__["_file"] = (path, b"", header)
+        return data
+
+    def bytes_view(self) -> Explanation:
+        """The manifest file; bounds inside of its records are explained too. Raises `Missing`."""
+        from lakelens.formats.iceberg.explain.objects import explain_manifest
+
+        return explain_manifest(self, self._context)
+
+    @cached_property
+    def _entry_source(self) -> Source:
+        return Source("lakelens.formats.iceberg.explain.objects.explain_entry", self, self._context)
+
+    @cached_property
+    def _file(self) -> tuple[str, bytes, AvroHeader]:
+        path, data = self._context.access.read_recorded(self.manifest_path)
+        self._check_length(path, len(data))
+        header = decode_head(data, path)
+        learn_from_header(self._context, header, self.raw.get("partition_spec_id"), path)
+        return path, data, header
+
+    @cached_property
+    def _read_entries(self) -> tuple[Sequence[Entry], LakeError | None]:
+        entries: list[Entry] = []
+        try:
+            for entry in self._iterate():
+                entries.append(entry)
+        except LakeError as error:
+            return tuple(entries), error
+        path, _, header = self._file
+        self.__dict__["_file"] = (path, b"", header)  # the bytes have served
+        return tuple(entries), None
+
+    def _iterate(self) -> Iterator[Entry]:
+        path, data, header = self._file
+        self._check_content(header, path)
+        reader = EntryReader(header.record, path)
+        next_row_id = self.first_row_id if self.content == "data" else None
+        for index, record in enumerate(iter_records(data, path, header)):
+            entry, fields = reader.convert(record, index)
+            self._context.columns.meet(fields)
+            status = entry.get("status")
+            row_id = None
+            if next_row_id is not None:
+                row_id = fields.get("first_row_id")
+                if row_id is None and status != 2:
+                    row_id = next_row_id
+                    next_row_id += fields.get("record_count") or 0
+            yield self._build_entry(reader, record, entry, fields, row_id, index)
+
+    def _build_entry(
+        self,
+        reader: EntryReader,
+        record: Mapping[str, Any],
+        entry: Mapping[str, Any],
+        fields: dict[str, Any],
+        row_id: int | None,
+        index: int,
+    ) -> Entry:
+        status = entry.get("status")
+        if status not in STATUS:
+            raise Corrupt(
+                "an entry of an unknown status", path=reader.path, json_path=f"[{index}].status", seen=status
+            )
+        snapshot_id = entry.get("snapshot_id")
+        snapshot_id = self.added_snapshot_id if snapshot_id is None else snapshot_id
+        sequence = self._inherit(entry.get("sequence_number"), status)
+        file_sequence = self._inherit(entry.get("file_sequence_number"), status)
+        file = IcebergDataFile(
+            self._context,
+            fields,
+            lambda: self._context.specs.build(reader.partition_values(fields), self.partition_spec_id),
+            spec_id=self.partition_spec_id,
+            manifest=self.path,
+            snapshot_id=snapshot_id if status != 2 else None,
+            sequence_number=sequence,
+            file_sequence_number=file_sequence,
+            first_row_id=row_id,
+        )
+        return Entry(
+            STATUS[status], snapshot_id, sequence, file, file_sequence, record, _source=self._entry_source
+        )
+
+    def _inherit(self, stored: int | None, status: int) -> int | None:
+        """A missing sequence number is the manifest's for an added file, and 0 in manifests of version 1."""
+        if stored is not None or (status != 1 and self.sequence_number != 0):
+            return stored
+        return self.sequence_number
+
+    def _check_length(self, path: str, length: int) -> None:
+        if self.manifest_length is not None and self.manifest_length != length:
+            self._context.findings.add(
+                "warning",
+                "manifest-length",
+                path,
+                f"the manifest list says {self.manifest_length} bytes, the file has {length}",
+            )
+
+    def _check_content(self, header: AvroHeader, path: str) -> None:
+        told = read_text(header, "content")
+        if told is not None and told != self.content:
+            self._context.findings.add(
+                "warning",
+                "manifest-content",
+                path,
+                f"the manifest list says that it holds {self.content}, its own header says {told}",
+            )
+
+
+class IcebergManifestList(ManifestList):
+    """The manifest list of a snapshot; without a file (`path` is None) when version 1 names the manifests itself."""
+
+    role = "all"
+
+    def __init__(
+        self, context: TableContext, recorded: str | None, snapshot_id: int, inline: Sequence[str] = ()
+    ) -> None:
+        self._context = context
+        self._inline = tuple(inline)
+        self.recorded_path = recorded
+        self.snapshot_id = snapshot_id
+
+    @cached_property
+    def path(self) -> str | None:  # type: ignore[override]
+        """Where the list lies now."""
+        return None if self.recorded_path is None else self._context.access.locator.locate(self.recorded_path)
+
+    @cached_property
+    def size_bytes(self) -> int | None:  # type: ignore[override]
+        """Bytes of the file; None when it is not there."""
+        info = None if self.path is None else find_info(self._context.access.store, self.path)
+        return None if info is None else info.size
+
+    @cached_property
+    def header(self) -> Mapping[str, Any]:
+        """The Avro file's own words; empty for manifests named in the metadata document."""
+        return {} if self.recorded_path is None else describe_header(self._file[2])
+
+    @cached_property
+    def manifests(self) -> Sequence[IcebergManifest]:
+        """The manifests it names, in order. Raises `LakeError` when the file cannot be read."""
+        manifests, error = self._read_manifests
+        if error is not None:
+            raise error
+        return manifests
+
+    def bytes_view(self) -> Explanation:
+        """The file of the list; where the document names the manifests itself, that place of it. Raises `Missing`."""
+        from lakelens.formats.iceberg.explain.objects import explain_manifest_list
+
+        return explain_manifest_list(self, self._context)
+
+    def walk(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
+        """The manifests that can be read of, and what stopped the reading (None: nothing did)."""
+        return self._read_manifests
+
+    @cached_property
+    def _file(self) -> tuple[str, bytes, AvroHeader]:
+        assert self.recorded_path is not None
+        path, data = self._context.access.read_recorded(self.recorded_path)
+        return path, data, decode_head(data, path)
+
+    @cached_property
+    def _read_manifests(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
+        known = self._context.manifest_lists
+        if self.recorded_path is not None and self.recorded_path in known:
+            return known[self.recorded_path]
+        read = self._read_lines()
+        if self.recorded_path is not None:
+            known[self.recorded_path] = read
+            if "_file" in self.__dict__:
+                path, _, header = self._file
+                self.__dict__["_file"] = (path, b"", header)  # the bytes have served
+        return read
+
+    def _read_lines(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
+        manifests: list[IcebergManifest] = []
+        try:
+            for line in self._iterate_lines():
+                manifests.append(self._share(line))
+        except LakeError as error:
+            return tuple(manifests), error
+        return tuple(manifests), None
+
+    def _iterate_lines(self) -> Iterator[dict[str, Any]]:
+        if self.recorded_path is None:
+            yield from ({"manifest_path": recorded} for recorded in self._inline)
+            return
+        path, data, header = self._file
+        rename = make_rename(header.record, MANIFEST_FIELDS)
+        for index, record in enumerate(iter_records(data, path, header)):
+            line = rename(record)
+            check_manifest_line(line, path, index)
+            yield line
+
+    def _share(self, line: dict[str, Any]) -> IcebergManifest:
+        """One object for the same line in many lists, so that a manifest is read once."""
+        known = self._context.manifests
+        names = ("manifest_path", "manifest_length", "added_snapshot_id", "sequence_number", "first_row_id")
+        key = tuple(line.get(name) for name in names)
+        if key not in known:
+            inline_snapshot = None if self.recorded_path is not None else self.snapshot_id
+            known[key] = IcebergManifest(self._context, line, inline_snapshot)
+        return known[key]

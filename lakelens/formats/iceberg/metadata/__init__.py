@@ -1,0 +1,1 @@
+"""The metadata document: opened lazily, typed, and its schemas, specs, columns and defaults."""

@@ -1,0 +1,134 @@
+"""What a column id is called today: the names and types under which bounds and counts are shown.
+
+A leaf of today's schema has its full name (`st.x`, `tags.element`, `m.key`) and today's type; a column that was dropped
+since has `name#id` and the last type that is known of it; ids from 2147483447 on are the specification's own columns
+(`file_path` and `pos` of position deletes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any
+
+from lakelens.codecs.iceberg.types import IcebergType, leaf_fields, parse_type_text
+from lakelens.formats.iceberg.metadata.schemas import describe_type
+from lakelens.model.schema import DataType
+
+RESERVED = {
+    2147483646: ("_file", "string"),
+    2147483645: ("_pos", "long"),
+    2147483644: ("_deleted", "boolean"),
+    2147483643: ("_spec_id", "int"),
+    2147483546: ("file_path", "string"),
+    2147483545: ("pos", "long"),
+    2147483543: ("_change_type", "string"),
+    2147483542: ("_change_ordinal", "int"),
+    2147483541: ("_commit_snapshot_id", "long"),
+    2147483540: ("_row_id", "long"),
+    2147483539: ("_last_updated_sequence_number", "long"),
+}
+DELETE_FILE_PATH = 2147483546
+DELETE_POS = 2147483545
+ROW_ID = 2147483540
+LAST_UPDATED_SEQUENCE_NUMBER = 2147483539
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One leaf column: the name it is shown under, its type for decoding and for the model."""
+
+    id: int
+    name: str
+    iceberg_type: IcebergType
+    type: DataType
+    is_dropped: bool = False
+
+
+class ColumnIndex:
+    """Leaf columns by id: today's first, in schema order, then those that the document still knows, newest schema first.
+
+    Those that only manifests tell of come last, by id: in which order they are met does not matter. Threads may share it.
+    """
+
+    def __init__(self, structs: Iterable[IcebergType]) -> None:
+        self._columns: dict[int, Column] = {}
+        self._order: dict[int, tuple[int, int]] = {}
+        self._names: set[str] = set()
+        self._lock = RLock()
+        self._is_open = False
+        self.headers: set[int] = set()  # hashes of the headers of manifests that were learnt from
+        for index, struct in enumerate(structs):
+            self.learn(struct, today=index == 0)
+        self._is_open = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            stored = {
+                "_columns": dict(self._columns),
+                "_order": dict(self._order),
+                "_names": set(self._names),
+            }
+        return {**stored, "headers": set()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=RLock(), _is_open=True)
+
+    def learn(self, struct: IcebergType, *, today: bool = False) -> None:
+        """Take in the leaves of one more schema; ids that are known keep what is known."""
+        with self._lock:
+            for name, field in leaf_fields(struct):
+                if field.id not in self._columns:
+                    shown = self._free_name(name, field.id) if today else f"{name}#{field.id}"
+                    self._add(Column(field.id, shown, field.type, describe_type(field.type), not today))
+
+    def meet(self, fields: Mapping[str, Any]) -> None:
+        """Take in the ids that a data file has statistics for, so that every one of them has a name."""
+        for name in ("column_sizes", "value_counts", "null_value_counts", "lower_bounds"):
+            for column_id in fields.get(name) or ():
+                if column_id not in self._columns:
+                    self.find(column_id)
+
+    def find(self, column_id: int) -> Column:
+        """The column of an id; one that no schema names is `#id`, shown as bytes."""
+        found = self._columns.get(column_id)
+        if found is not None:
+            return found
+        with self._lock:
+            if column_id in self._columns:
+                return self._columns[column_id]
+            if column_id in RESERVED:
+                name, text = RESERVED[column_id]
+                type_ = parse_type_text(text)
+                shown = self._free_name(name, column_id)
+                return self._add(Column(column_id, shown, type_, describe_type(type_), True))
+            type_ = parse_type_text("binary")
+            return self._add(Column(column_id, f"#{column_id}", type_, describe_type(type_), True))
+
+    def rank(self, column_id: int) -> tuple[int, int]:
+        """What sorts columns: today's and the document's as they stand there, then the others by id."""
+        self.find(column_id)
+        return self._order[column_id]
+
+    def today(self) -> Iterator[Column]:
+        """The leaves of today's schema."""
+        return (column for column in self._in_order() if not column.is_dropped)
+
+    def dropped(self) -> Iterator[Column]:
+        """The leaves that are not in today's schema."""
+        return (column for column in self._in_order() if column.is_dropped)
+
+    def _in_order(self) -> list[Column]:
+        with self._lock:
+            return sorted(self._columns.values(), key=lambda column: self._order[column.id])
+
+    def _free_name(self, name: str, column_id: int) -> str:
+        """The name, or the name with its id where another column is shown under it."""
+        return f"{name}#{column_id}" if name in self._names else name
+
+    def _add(self, column: Column) -> Column:
+        self._order[column.id] = (1, column.id) if self._is_open else (0, len(self._order))
+        self._columns[column.id] = column
+        self._names.add(column.name)
+        return column

@@ -1,0 +1,251 @@
+"""The table metadata document: opened without making objects of what grows with the table, and kept with every key.
+
+What cannot be read is refused with its JSON path, wherever in the document it stands::
+
+    Corrupt: v1.metadata.json: … (at $.snapshots[0].snapshot-id; expected int; seen str)
+
+Numbers that a JSON tool has turned into text or floats (`"7"`, `1.2e18`) are read, and said to be so in `notes`.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from lakelens.errors import Corrupt, Unsupported
+from lakelens.formats.iceberg.metadata.compression import decompress_document
+from lakelens.formats.iceberg.metadata.long_list import ABSENT, LongList
+from lakelens.formats.iceberg.metadata.repair import describe_repairs, repair_numbers, word_error
+from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotBook
+from lakelens.formats.iceberg.metadata.wire import INTEGER_KEYS, LONG_KEYS, WireMetadata, WireStatistics
+
+NEWEST_VERSION = 4  # a draft
+_CHUNK = 1 << 20
+
+
+class _Head(WireMetadata, rename="kebab", dict=True):
+    """A document that may be a view's: these keys would tell."""
+
+    view_uuid: Raw = ABSENT
+    current_version_id: Raw = ABSENT
+
+
+@dataclass(frozen=True)
+class Document:
+    """A metadata document: where it lies, its text, its typed form, an index of its snapshots, and what was odd about it.
+
+    `text` is decompressed; `notes` are pairs of a code and a sentence.
+    """
+
+    path: str
+    text: bytes
+    typed: WireMetadata
+    book: SnapshotBook
+    notes: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def raw(self) -> dict[str, Any]:
+        """All of the document as objects, every key kept: takes several times the memory of its text."""
+        raw: dict[str, Any] = decode_json(self.text, self.path)
+        return raw
+
+    @cached_property
+    def outline(self) -> Mapping[str, Any]:
+        """The document without the lists that grow with the table; every other key kept."""
+        return decode_outline(self.text, self.path)
+
+    def decode_snapshot(self, index: int) -> dict[str, Any]:
+        """The object of one snapshot, every key kept. `index` is where the document stores it."""
+        raw: dict[str, Any] = decode_json(self.typed.snapshots.stored(index), self.path)
+        return raw
+
+    def list_statistics(self, key: str, snapshot_id: int) -> Iterator[tuple[WireStatistics, dict[str, Any]]]:
+        """The statistics files of a snapshot, typed and raw. `key` is the list's, "statistics" or "partition-statistics"."""
+        listed = self.typed.statistics if key == "statistics" else self.typed.partition_statistics
+        for index in self._statistics_places[key].get(snapshot_id, ()):
+            yield listed[index], decode_json(listed.stored(index), self.path)
+
+    @cached_property
+    def _statistics_places(self) -> dict[str, dict[int, list[int]]]:
+        places: dict[str, dict[int, list[int]]] = {}
+        for key, listed in (
+            ("statistics", self.typed.statistics),
+            ("partition-statistics", self.typed.partition_statistics),
+        ):
+            found = places.setdefault(key, {})
+            for index, wire in enumerate(listed):
+                found.setdefault(wire.snapshot_id, []).append(index)
+        return places
+
+
+def decode_json(data: bytes, path: str | None = None) -> Any:
+    """The JSON value of a document, decompressed where needed. Raises `Corrupt` with the byte where it goes wrong.
+
+    >>> decode_json(b'{"a": 9223372036854775807}')
+    {'a': 9223372036854775807}
+    """
+    text = _unpack(data, path)
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _word_broken(error, text, path) from error
+
+
+def peek_log(data: bytes, path: str) -> tuple[Any, list[str]]:
+    """When a document was updated last, as it says, and the earlier files that it logs. Raises `Corrupt`."""
+    text = _unpack(data, path)
+    try:
+        stored = msgspec.json.decode(text, type=dict[str, Raw])
+        moment, log = (
+            msgspec.json.decode(stored.get(key, b"null")) for key in ("last-updated-ms", "metadata-log")
+        )
+    except msgspec.ValidationError:
+        return None, []  # no object, so no document
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _word_broken(error, text, path) from error
+    lines = log if isinstance(log, list) else []
+    files = [line.get("metadata-file") for line in lines if isinstance(line, dict)]
+    return moment, [file for file in files if isinstance(file, str)]
+
+
+def decode_document(data: bytes, path: str) -> Document:
+    """The metadata document of these bytes. Raises `Corrupt` (byte or JSON path), `Unsupported` for a later version.
+
+    All of it is looked at, but no more than one item of a list that grows with the table is an object at a time.
+    """
+    text = _unpack(data, path)
+    try:
+        typed, repaired = _decode_head(text, path)
+        _check_head(typed, path)
+        book = SnapshotBook(typed.snapshots.check(repaired))
+        others: tuple[LongList[Any], ...] = (
+            *(typed.snapshot_log, typed.metadata_log),
+            *(typed.statistics, typed.partition_statistics),
+        )
+        for listed in others:
+            for _ in listed.check(repaired):
+                pass
+    except msgspec.ValidationError as error:
+        raise word_error(error, path) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _word_broken(error, text, path) from error
+    check_utf8(text, path)
+    notes = describe_repairs(repaired)
+    if typed.format_version == NEWEST_VERSION:
+        notes.append(("experimental-version", "format version 4 is a draft; it is read as far as it goes"))
+    return Document(path, text, typed, book, tuple(notes))
+
+
+def _decode_head(text: bytes, path: str) -> tuple[WireMetadata, list[str]]:
+    """The document with its long lists left as text, and the places of repaired integers among the rest."""
+    try:
+        typed = msgspec.json.decode(text, type=_Head)
+    except msgspec.ValidationError:
+        pass
+    else:
+        if typed.view_uuid is ABSENT and typed.current_version_id is ABSENT:
+            return typed, []
+    outline = decode_outline(text, path)
+    check_not_a_view(outline, path)
+    values, repaired = repair_numbers(outline, INTEGER_KEYS)
+    stored = msgspec.json.decode(text, type=dict[str, Raw])
+    values |= {key: stored[key] for key in LONG_KEYS if key in stored}
+    return msgspec.convert(values, WireMetadata), repaired
+
+
+def decode_outline(data: bytes, path: str) -> dict[str, Any]:
+    """A document without the lists that grow with the table, decompressed where needed. Raises `Corrupt`."""
+    text = _unpack(data, path)
+    try:
+        msgspec.json.decode(text, type=Raw)
+        stored = msgspec.json.decode(text, type=dict[str, Raw])
+        return {key: msgspec.json.decode(value) for key, value in stored.items() if key not in LONG_KEYS}
+    except msgspec.ValidationError as error:
+        check_utf8(text, path)
+        seen = str(error).removeprefix("Expected `object`, got ").strip("`")
+        raise Corrupt(
+            "not a metadata document", path=path, json_path="$", expected="an object", seen=seen
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _word_broken(error, text, path) from error
+
+
+def _check_head(typed: WireMetadata, path: str) -> None:
+    if typed.format_version > NEWEST_VERSION or typed.format_version < 1:
+        raise Unsupported(
+            f"Iceberg format version {typed.format_version} is not known", path=path, hint="versions 1 to 3"
+        )
+    if not typed.schemas and typed.schema is None:
+        missing = "$.schemas" if typed.format_version > 1 else "$.schema"
+        raise Corrupt("a metadata document without a schema", path=path, json_path=missing)
+
+
+def _unpack(data: bytes, path: str | None) -> bytes:
+    text = decompress_document(data, path)
+    text = text[3:] if text.startswith(codecs.BOM_UTF8) else text
+    if not text[:_CHUNK].strip() and not text.strip():
+        raise Corrupt("empty file, not a metadata document", path=path, offset=0, expected="a JSON object")
+    return text
+
+
+def _word_broken(error: Exception, text: bytes, path: str | None) -> Corrupt:
+    """What is wrong with a text that is not JSON."""
+    if isinstance(error, RecursionError):
+        return Corrupt("not a metadata document: nested too deeply", path=path, json_path="$")
+    if isinstance(error, UnicodeDecodeError):
+        check_utf8(text, path)
+        return Corrupt("not JSON: the text is not UTF-8", path=path, offset=error.start)
+    matched = re.search(r"\(byte (\d+)\)", str(error))
+    offset = int(matched[1]) if matched else len(text)
+    return Corrupt("not JSON", path=path, offset=offset, seen=str(error))
+
+
+def check_utf8(text: bytes, path: str | None = None) -> None:
+    """Raises `Corrupt` with the first byte that is not UTF-8; takes no memory to speak of.
+
+    >>> check_utf8("é".encode() * 9)
+    """
+    start = len(text) if text.isascii() else 0
+    while start < len(text):
+        part = text[start : start + _CHUNK]
+        try:
+            start += codecs.utf_8_decode(part, "strict", start + len(part) >= len(text))[1]
+        except UnicodeDecodeError as error:
+            raise Corrupt("not JSON: the text is not UTF-8", path=path, offset=start + error.start) from error
+
+
+def is_view(raw: Any) -> bool:
+    """Whether a JSON document is the metadata of an Iceberg view."""
+    return isinstance(raw, dict) and (
+        "view-uuid" in raw or ("current-version-id" in raw and "versions" in raw and "schemas" in raw)
+    )
+
+
+def check_not_a_view(raw: dict[str, Any], path: str) -> None:
+    """Raises `Unsupported` for the metadata of a view, naming it and the SQL dialects it is written in."""
+    if not is_view(raw):
+        return
+    location = raw.get("location")
+    name = location.rstrip("/").rsplit("/", 1)[-1] if isinstance(location, str) else "without a location"
+    versions = raw.get("versions")
+    dialects = sorted(
+        {
+            str(shape.get("dialect"))
+            for version in (versions if isinstance(versions, list) else [])
+            if isinstance(version, dict) and isinstance(version.get("representations"), list)
+            for shape in version["representations"]
+            if isinstance(shape, dict)
+        }
+    )
+    raise Unsupported(
+        f"an Iceberg view, not a table: {name}, with SQL for {', '.join(dialects) or 'no dialect'}",
+        path=path,
+        hint="open the tables that it selects from",
+    )

@@ -1,0 +1,172 @@
+"""The parts of a table metadata document, typed for what lakelens needs.
+
+Follows "Table Metadata and Snapshots" and appendix C of the Iceberg table specification, versions 1 to 3. What is
+missing and has a default there gets it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from lakelens.formats.iceberg.metadata.long_list import ABSENT, LongList
+
+
+class WireSnapshot(msgspec.Struct, rename="kebab"):
+    """One snapshot as the document has it."""
+
+    snapshot_id: int
+    timestamp_ms: int
+    parent_snapshot_id: int | None = None
+    sequence_number: int | None = None
+    manifest_list: str | None = None
+    manifests: list[str] | None = None
+    summary: dict[str, Any] | None = None
+    schema_id: int | None = None
+    first_row_id: int | None = None
+    added_rows: int | None = None
+    key_id: str | None = None
+
+
+class WireRef(msgspec.Struct, rename="kebab"):
+    """One branch or tag."""
+
+    snapshot_id: int
+    type: str = "branch"
+    min_snapshots_to_keep: int | None = None
+    max_snapshot_age_ms: int | None = None
+    max_ref_age_ms: int | None = None
+
+
+class WireSnapshotLog(msgspec.Struct, rename="kebab"):
+    """When a snapshot became the current one."""
+
+    timestamp_ms: int
+    snapshot_id: int
+
+
+class WireMetadataLog(msgspec.Struct, rename="kebab"):
+    """An earlier metadata file."""
+
+    timestamp_ms: int
+    metadata_file: str
+
+
+class WirePartitionField(msgspec.Struct, rename="kebab"):
+    """One field of a partition spec."""
+
+    name: str
+    transform: str
+    source_id: int | None = None
+    source_ids: list[int] | None = None
+    field_id: int | None = None
+
+
+class WireSpec(msgspec.Struct, rename="kebab"):
+    """A partition spec."""
+
+    spec_id: int
+    fields: list[WirePartitionField] = []
+
+
+class WireSortField(msgspec.Struct, rename="kebab"):
+    """One field of a sort order."""
+
+    transform: str
+    source_id: int | None = None
+    source_ids: list[int] | None = None
+    direction: str = "asc"
+    null_order: str = "nulls-first"
+
+
+class WireSortOrder(msgspec.Struct, rename="kebab"):
+    """A sort order; order 0 is unsorted."""
+
+    order_id: int
+    fields: list[WireSortField] = []
+
+
+class WireStatistics(msgspec.Struct, rename="kebab"):
+    """A statistics file (Puffin), or a partition statistics file (no footer size, no blobs)."""
+
+    snapshot_id: int
+    statistics_path: str
+    file_size_in_bytes: int | None = None
+    file_footer_size_in_bytes: int | None = None
+    blob_metadata: list[dict[str, Any]] = []
+
+
+class WireMetadata(msgspec.Struct, rename="kebab", dict=True):
+    """The document. `schema` and `partition_spec` are version 1's; the schemas stay JSON and are parsed by `schemas`.
+
+    Lists that grow with the table are kept as their text, and an item is decoded when it is asked for.
+    """
+
+    format_version: int = 1
+    table_uuid: str | None = None
+    location: str | None = None
+    last_sequence_number: int = 0
+    last_updated_ms: int | None = None
+    last_column_id: int | None = None
+    schema: dict[str, Any] | None = None
+    schemas: list[dict[str, Any]] | None = None
+    current_schema_id: int | None = None
+    partition_spec: list[WirePartitionField] | None = None
+    partition_specs: list[WireSpec] | None = None
+    default_spec_id: int | None = None
+    last_partition_id: int | None = None
+    sort_orders: list[WireSortOrder] | None = None
+    default_sort_order_id: int | None = None
+    properties: dict[str, Any] | None = None
+    current_snapshot_id: int | None = None
+    refs: dict[str, WireRef] | None = None
+    snapshots_text: Raw = msgspec.field(name="snapshots", default=ABSENT)
+    snapshot_log_text: Raw = msgspec.field(name="snapshot-log", default=ABSENT)
+    metadata_log_text: Raw = msgspec.field(name="metadata-log", default=ABSENT)
+    statistics_text: Raw = msgspec.field(name="statistics", default=ABSENT)
+    partition_statistics_text: Raw = msgspec.field(name="partition-statistics", default=ABSENT)
+    next_row_id: int | None = None
+    encryption_keys: list[dict[str, Any]] | None = None
+
+    @cached_property
+    def snapshots(self) -> LongList[WireSnapshot]:
+        """The snapshots, as the document orders them."""
+        return LongList(self.snapshots_text, WireSnapshot, "$.snapshots", INTEGER_KEYS)
+
+    @cached_property
+    def snapshot_log(self) -> LongList[WireSnapshotLog]:
+        """Which snapshot was the current one from when on."""
+        return LongList(self.snapshot_log_text, WireSnapshotLog, "$.snapshot-log", INTEGER_KEYS)
+
+    @cached_property
+    def metadata_log(self) -> LongList[WireMetadataLog]:
+        """Earlier metadata files."""
+        return LongList(self.metadata_log_text, WireMetadataLog, "$.metadata-log", INTEGER_KEYS)
+
+    @cached_property
+    def statistics(self) -> LongList[WireStatistics]:
+        """Statistics files."""
+        return LongList(self.statistics_text, WireStatistics, "$.statistics", INTEGER_KEYS)
+
+    @cached_property
+    def partition_statistics(self) -> LongList[WireStatistics]:
+        """Partition statistics files."""
+        place = "$.partition-statistics"
+        return LongList(self.partition_statistics_text, WireStatistics, place, INTEGER_KEYS)
+
+
+LONG_KEYS = ("snapshots", "snapshot-log", "metadata-log", "statistics", "partition-statistics")
+
+
+INTEGER_KEYS = frozenset(
+    name
+    for struct in (
+        *(WireMetadata, WireSnapshot, WireRef, WireSnapshotLog, WireMetadataLog, WirePartitionField),
+        *(WireSpec, WireSortField, WireSortOrder, WireStatistics),
+    )
+    for name, field in zip(struct.__struct_encode_fields__, struct.__struct_fields__, strict=True)
+    if "int" in str(struct.__annotations__[field]) and "list" not in str(struct.__annotations__[field])
+)

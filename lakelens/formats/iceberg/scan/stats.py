@@ -1,0 +1,197 @@
+"""Bounds and counts of many files by leaf column: the same values as `bounds.build_bounds` gives file by file.
+
+Follows "Manifests" (fields 108 to 137) and appendix D of the Iceberg table specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lakelens.codecs.iceberg.int_key_maps import KeyedLists
+from lakelens.codecs.iceberg.types import IcebergType
+from lakelens.codecs.iceberg.value import decode_value, decode_values
+from lakelens.errors import LakeError
+from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH, Column, ColumnIndex
+from lakelens.formats.iceberg.scan.entries import Declined, EntryColumns
+from lakelens.model.arrow import arrow_type, to_array
+from lakelens.model.schema import DataType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: The columns of the contract and the fields of the specification that they show.
+STATS = {
+    "lower_bounds": "lower_bounds",
+    "upper_bounds": "upper_bounds",
+    "null_counts": "null_value_counts",
+    "value_counts": "value_counts",
+    "nan_counts": "nan_value_counts",
+    "column_sizes": "column_sizes",
+}
+_BULK = (
+    *("boolean", "int", "long", "float", "double", "decimal", "date", "time", "timestamp", "timestamptz"),
+    *("timestamp_ns", "timestamptz_ns", "string", "uuid", "fixed", "binary"),
+)
+
+_WIDEST_DECIMAL = 38
+
+#: Hears of bytes that are no value: the row, and what is wrong.
+Report = Callable[[int, LakeError], None]
+
+
+def open_lists(entries: EntryColumns, name: str, keep: pa.Array | None) -> KeyedLists | None:
+    """One map of the specification for the rows that are kept; None where the manifests do not have it."""
+    import pyarrow as pa
+
+    stored = entries.get(name)
+    if stored is None or pa.types.is_null(stored.type):
+        return None
+    kind = stored.type
+    if (
+        not pa.types.is_list(kind)
+        or not pa.types.is_struct(kind.value_type)
+        or kind.value_type.num_fields != 2
+    ):
+        raise Declined(f"{name} is {kind}")
+    key, value = kind.value_type.field(0), kind.value_type.field(1)
+    wanted = pa.binary() if name.endswith("bounds") else pa.int64()
+    if (key.name, value.name) != ("key", "value") or value.type != wanted:
+        raise Declined(f"{name} is {kind}")
+    if not (pa.types.is_int32(key.type) or pa.types.is_int64(key.type)):
+        raise Declined(f"{name} is {kind}")
+    return KeyedLists(stored if keep is None else stored.filter(keep))
+
+
+def check_lists(entries: EntryColumns) -> None:
+    """Raises `Declined` where a map has an entry or a key that is null: the record path refuses such a file."""
+    import pyarrow as pa
+
+    for name in (*STATS.values(), "distinct_counts"):
+        stored = entries.get(name)
+        if stored is None or pa.types.is_null(stored.type):
+            continue
+        if name == "distinct_counts":
+            open_lists(entries, name, None)
+        pairs = stored.flatten() if pa.types.is_list(stored.type) else stored
+        if not pa.types.is_struct(pairs.type) or pairs.null_count or pairs.field(0).null_count:
+            raise Declined(f"{name} has no keys")
+
+
+def build_stats(
+    entries: EntryColumns, keep: pa.Array | None, columns: ColumnIndex, wanted: list[str], report: Report
+) -> dict[str, dict[str, pa.Array]]:
+    """The wanted columns of the contract: arrays by leaf column. A leaf that no file has anything for is left out."""
+    import pyarrow.compute as pc
+
+    lists = {name: open_lists(entries, stored, keep) for name, stored in STATS.items()}
+    ids = {key for found in lists.values() if found is not None for key in found.keys}
+    leaves = [columns.find(column_id) for column_id in sorted(ids, key=columns.rank)]
+    found: dict[str, dict[str, pa.Array]] = {}
+    for name in wanted:
+        of_name = lists[name]
+        if of_name is None or not of_name.keys:
+            found[name] = {}
+            continue
+        there = [column for column in leaves if column.id in of_name]
+        if name.endswith("bounds"):
+            found[name] = _take_bounds(of_name, there, report)
+        else:
+            found[name] = _cut(of_name.take_all([column.id for column in there]), there)
+    shown = {name for of_name in found.values() for name in of_name}
+    hidden = [column for column in leaves if column.name not in shown]
+    if hidden:
+        rows = entries.rows if keep is None else pc.sum(keep).as_py() or 0
+        _show(found[wanted[0]], wanted[0], hidden, rows)
+    return found
+
+
+def _take_bounds(lists: KeyedLists, leaves: Sequence[Column], report: Report) -> dict[str, pa.Array]:
+    """The bounds of some columns; all columns of one type are decoded in one go."""
+    decoded: dict[str, pa.Array] = {}
+    by_type: dict[tuple[str, DataType], list[Column]] = {}
+    for column in leaves:
+        by_type.setdefault((str(column.iceberg_type), column.type), []).append(column)
+    for columns in by_type.values():
+        stored = lists.take_all([column.id for column in columns])
+        decoded |= _cut(decode_bounds(stored, columns, report), columns)
+    return {column.name: decoded[column.name] for column in leaves}
+
+
+def _cut(values: pa.Array, leaves: Sequence[Column]) -> dict[str, pa.Array]:
+    rows = len(values) // len(leaves)
+    return {column.name: values.slice(number * rows, rows) for number, column in enumerate(leaves)}
+
+
+def _show(found: dict[str, pa.Array], name: str, leaves: Sequence[Column], rows: int) -> None:
+    """Have leaves shown of which only columns tell that were not asked for."""
+    import pyarrow as pa
+
+    for column in leaves:
+        found[column.name] = pa.nulls(
+            rows, arrow_type(column.type) if name.endswith("bounds") else pa.int64()
+        )
+
+
+def decode_bounds(stored: pa.Array, leaves: Sequence[Column], report: Report) -> pa.Array:
+    """Bounds (binary) as values: rows of one column after those of the other, all columns of one type.
+
+    Those that are no values become null and are reported.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    type_ = leaves[0].iceberg_type
+    target = arrow_type(leaves[0].type)
+    rows = len(stored) // len(leaves)
+
+    def note(place: int, error: LakeError) -> None:
+        number, row = divmod(place, rows)
+        error.message = f"bound of column {leaves[number].name}: {error.message}"
+        report(row, error)
+
+    if not type_.is_known or type_.name not in _BULK or (type_.precision or 0) > _WIDEST_DECIMAL:
+        values = [_decode(value, type_, place, note) for place, value in enumerate(stored.to_pylist())]
+        return to_array(values, target)
+    if type_.name == "fixed":  # shortened by the writer: no value of the type, and no damage
+        whole = pc.equal(pc.binary_length(stored), type_.length)
+        stored = pc.if_else(whole, stored, pa.scalar(None, pa.binary()))
+    decoded = decode_values(stored, type_, report=note)
+    if decoded.type != target:
+        raise Declined(f"a bound of {type_} as {decoded.type}")
+    return decoded
+
+
+def _decode(data: bytes | None, type_: IcebergType, place: int, report: Report) -> Any:
+    if data is None:
+        return None
+    try:
+        return decode_value(data, type_)
+    except LakeError as error:
+        report(place, error)
+        return None
+
+
+def find_targets(
+    entries: EntryColumns, keep: pa.Array | None, is_position: pa.Array, recorded: pa.Array
+) -> pa.Array:
+    """The one data file that each delete file or vector is for: recorded, or told by equal bounds of its `file_path`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    open_ = pc.and_(is_position, pc.is_null(recorded))
+    lower, upper = (open_lists(entries, name, keep) for name in ("lower_bounds", "upper_bounds"))
+    if lower is None or upper is None or not pc.any(open_).as_py():
+        return recorded
+    bounds = zip(
+        recorded.to_pylist(),
+        open_.to_pylist(),
+        lower.take(DELETE_FILE_PATH).to_pylist(),
+        upper.take(DELETE_FILE_PATH).to_pylist(),
+        strict=True,
+    )
+    texts = [
+        low.decode("utf-8", "replace") if asked and low is not None and low == high else told
+        for told, asked, low, high in bounds
+    ]
+    return pa.array(texts, pa.string())

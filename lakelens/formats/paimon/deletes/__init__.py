@@ -1,0 +1,1 @@
+"""Deletion vectors: which reach which file, which rows they delete, how many rows are left."""

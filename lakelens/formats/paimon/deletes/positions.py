@@ -1,0 +1,92 @@
+"""Row positions of deletion vectors, decoded from index files.
+
+Follows "Deletion Vectors" of Paimon's "Table Index" specification: offset, length and rows of each vector are in the
+index manifest. Both versions of the bitmap are read; a small index file is read once for all its vectors.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from lakelens.codecs.bitmaps.deletion_vector import PAIMON_VERSION, decode_paimon_dv
+from lakelens.errors import Corrupt, Missing, Unsupported
+
+if TYPE_CHECKING:
+    from pyroaring import FrozenBitMap64
+
+    from lakelens.formats.paimon.context import TableContext
+    from lakelens.formats.paimon.manifests.index import PaimonIndexFile
+
+_SMALL = 4 * 1024 * 1024
+_KEPT = 8
+_FRAME = 8  # the length word and the CRC word
+
+
+class VectorReader:
+    """Decodes the deletion vectors of one table; the index files read last are kept where they are small."""
+
+    def __init__(self, context: TableContext) -> None:
+        self.context = context
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+
+    def read_vector(
+        self, file: PaimonIndexFile, data_file: str, offset: int | None, length: int | None, rows: int | None
+    ) -> FrozenBitMap64:
+        """The positions that a vector deletes. Another number of them than `rows` is a finding. Raises `LakeError`."""
+        from pyroaring import FrozenBitMap64
+
+        if not isinstance(offset, int) or not isinstance(length, int):
+            raise Corrupt(f"the vector of {data_file} has no place in its file", path=file.path)
+        data = self._read(file, offset, length, data_file)
+        size = int.from_bytes(data[:4], "big", signed=True)
+        if length not in (size, size + _FRAME):
+            raise Corrupt(
+                f"the deletion vector of {data_file} is not as long as the index manifest says",
+                path=file.path,
+                offset=offset,
+                expected=length,
+                seen=size,
+            )
+        positions = decode_paimon_dv(data[: size + _FRAME], base=offset, path=file.path)
+        if rows is not None and rows != len(positions):
+            message = f"the index manifest says {rows} rows of {data_file}, the vector has {len(positions)}"
+            self.context.findings.add("warning", "deletion-vector-count", file.path, message)
+        return FrozenBitMap64(positions)
+
+    def _read(self, file: PaimonIndexFile, offset: int, length: int, data_file: str) -> bytes:
+        """The bytes from the vector's length word on, as many as it may have."""
+        wanted = length + _FRAME
+        whole = self._read_small(file)
+        if whole is None:
+            version = self._read_range(file, 0, 1)
+            data = self._read_range(file, offset, wanted) if offset > 0 and length > 0 else b""
+        else:
+            version, data = whole[:1], whole[offset : offset + wanted] if offset > 0 and length > 0 else b""
+        if version != bytes([PAIMON_VERSION]):
+            seen = version[0] if version else "none"
+            raise Unsupported(f"version {seen} of Paimon's deletion-vector files", path=file.path)
+        if len(data) < _FRAME:
+            message = f"the deletion vector of {data_file} lies outside its file"
+            raise Corrupt(message, path=file.path, offset=max(offset, 0), seen=f"{len(data)} bytes")
+        return data
+
+    def _read_small(self, file: PaimonIndexFile) -> bytes | None:
+        if file.size_bytes is None or file.size_bytes > _SMALL:
+            return None
+        if file.path not in self._kept:
+            data = self._read_range(file, 0, _SMALL + 1)
+            if len(data) > _SMALL:
+                return None  # it is larger than its manifest says
+            self._kept[file.path] = data
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(file.path)
+        return self._kept[file.path]
+
+    def _read_range(self, file: PaimonIndexFile, start: int, length: int) -> bytes:
+        try:
+            return self.context.store.read_range(file.path, start, length)
+        except Missing as error:
+            hint = "it has expired, or was not copied"
+            raise Missing("the index file is not there", path=file.path, hint=hint) from error

@@ -1,0 +1,108 @@
+"""How the current snapshot is found: the hint files `LATEST` and `EARLIEST`, checked against the listing.
+
+As the engine does: `LATEST` is trusted only if there is no snapshot after the one it names; otherwise, and without a hint,
+the highest number in the folder is taken. `EARLIEST` is trusted if the snapshot that it names is there.
+Hints may be stale, missing or garbage: that is a finding, never an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from lakelens.errors import LakeError, Missing
+from lakelens.formats.paimon.discovery.layout import parse_numbered
+from lakelens.io.store import Store, list_names
+from lakelens.model.finding import Findings
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotPointer:
+    """The current snapshot's id (None before the first commit), in words how it was found, and the hints' texts.
+
+    `ids` are the snapshots that the engine sees, `stray` those whose files lie outside of what the hints say.
+    """
+
+    latest: int | None
+    reason: str
+    ids: tuple[int, ...] = ()
+    stray: tuple[int, ...] = ()
+    hints: dict[str, str] = field(default_factory=dict)
+
+
+def find_latest(store: Store, folder: str, findings: Findings, kind: str = "snapshot") -> SnapshotPointer:
+    """The current snapshot of a branch: lists its `snapshot` folder once and reads the hints that are there."""
+    names = list_names(store, folder)
+    ids = tuple(sorted(n for n in (parse_numbered(name, kind) for name in names) if n is not None))
+    hints: dict[str, str] = {
+        name: _read_hint(store, f"{folder}/{name}", findings)
+        for name in ("EARLIEST", "LATEST")
+        if name in names
+    }
+    if not ids:
+        if hints:
+            findings.add("warning", "stale-hint", f"{folder}/LATEST", "there are hints and no snapshots")
+        return SnapshotPointer(None, f"no {kind} yet", hints=hints)
+    _check_gaps(ids, folder, findings)
+    earliest = _choose_earliest(hints.get("EARLIEST"), ids, f"{folder}/EARLIEST", findings)
+    latest, reason = _choose(hints.get("LATEST"), ids, folder, findings)
+    seen = tuple(number for number in ids if earliest <= number <= latest)
+    stray = tuple(number for number in ids if not earliest <= number <= latest)
+    return SnapshotPointer(latest, reason, seen, stray, hints)
+
+
+def _choose(hint: str | None, ids: tuple[int, ...], folder: str, findings: Findings) -> tuple[int, str]:
+    highest, path = ids[-1], f"{folder}/LATEST"
+    if hint is None:
+        return highest, f"the highest number, {highest}: there is no LATEST hint"
+    number = _parse_hint(hint)
+    if number is None:
+        findings.add("warning", "stale-hint", path, f"the hint holds {hint[:40]!r}, not a snapshot number")
+        return highest, f"the highest number, {highest}: the LATEST hint is unreadable"
+    if number == highest:
+        return highest, f"the LATEST hint says {number}, and there is no later one"
+    if number in ids and number + 1 not in ids:
+        message = (
+            f"the hint says {number}; snapshots up to {highest} lie above a gap, the engine does not see them"
+        )
+        findings.add("warning", "stale-hint", path, message)
+        return number, f"the LATEST hint says {number}, and snapshot {number + 1} is not there"
+    findings.add("warning", "stale-hint", path, f"the hint says {number}, the highest snapshot is {highest}")
+    return highest, f"the highest number, {highest}: the LATEST hint says {number}, which is stale"
+
+
+def _read_hint(store: Store, path: str, findings: Findings) -> str:
+    try:
+        return store.read(path)[:256].decode("utf-8", "replace")
+    except Missing:
+        return ""
+    except LakeError as error:
+        findings.add_error(error, path)
+        return ""
+
+
+def _parse_hint(text: str) -> int | None:
+    stripped = text.strip()
+    return int(stripped) if stripped.isascii() and stripped.isdigit() and len(stripped) < 20 else None
+
+
+def _choose_earliest(hint: str | None, ids: tuple[int, ...], path: str, findings: Findings) -> int:
+    if hint is None:
+        return ids[0]
+    number = _parse_hint(hint)
+    if number == ids[0]:
+        return ids[0]
+    said = f"{hint[:40]!r}" if number is None else str(number)
+    if number is not None and number in ids:
+        message = f"the hint says {said}; the engine does not see earlier snapshots, from {ids[0]} on, that are there"
+        findings.add("warning", "stale-hint", path, message)
+        return number
+    findings.add("warning", "stale-hint", path, f"the hint says {said}, the earliest snapshot is {ids[0]}")
+    return ids[0]
+
+
+def _check_gaps(ids: tuple[int, ...], folder: str, findings: Findings) -> None:
+    gaps = [(low, high) for low, high in pairwise(ids) if high != low + 1]
+    for low, high in gaps[:10]:
+        message = f"no snapshot between {low} and {high}: ids of a table are consecutive"
+        findings.add("warning", "snapshot-gap", folder, message)

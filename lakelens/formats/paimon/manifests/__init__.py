@@ -1,0 +1,1 @@
+"""Manifest lists, manifests and index manifests, and the data files their entries describe."""

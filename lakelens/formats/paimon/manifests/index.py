@@ -1,0 +1,143 @@
+"""Index files of a snapshot: its one index manifest, complete, in Avro, ORC or Parquet.
+
+    _KIND  _PARTITION  _BUCKET  _INDEX_TYPE  _FILE_NAME  _FILE_SIZE  _ROW_COUNT  _DELETIONS_VECTORS_RANGES?
+    _EXTERNAL_PATH?  _GLOBAL_INDEX?
+
+See "Index manifest" and "Table index" of the Paimon documentation. Types that are not known are kept as they are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from lakelens.errors import Corrupt, LakeError
+from lakelens.formats.paimon.deletes.index_contents import read_hashes, read_vectors
+from lakelens.formats.paimon.manifests.containers import decode_container
+from lakelens.formats.paimon.manifests.manifest import read_metadata
+from lakelens.model.datafile import IndexFile
+from lakelens.model.explainable import Source
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pyroaring import FrozenBitMap64
+
+    from lakelens.formats.paimon.context import TableContext
+
+HASH = "HASH"
+DELETION_VECTORS = "DELETION_VECTORS"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PaimonIndexFile(IndexFile):
+    """An index file: `HASH` (one 4-byte hash for each key), `DELETION_VECTORS`, or a global index over row ids.
+
+    `global_index` holds `row_range_start`, `row_range_end` (inclusive), `index_field_id`, `extra_field_ids`, `index_meta`
+    and `source_meta` of a global index.
+    """
+
+    manifest: str | None = None
+    global_index: Mapping[str, Any] | None = None
+    _contents: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class HashIndexFile(PaimonIndexFile):
+    """A `HASH` index file of a bucket: which keys it holds, by their hashes."""
+
+    @property
+    def hashes(self) -> NDArray[np.int32]:
+        """The hash of each key, in file order: an array of int32, read when it is asked for. Raises `LakeError`."""
+        hashes: Any = _ask(self, self._contents)
+        return cast("NDArray[np.int32]", hashes)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class VectorIndexFile(PaimonIndexFile):
+    """A `DELETION_VECTORS` index file: which rows of which data files are deleted."""
+
+    @property
+    def vectors(self) -> Mapping[str, FrozenBitMap64]:
+        """The deleted rows of each data file by its name, counted from 0; a vector is read when it is asked for."""
+        vectors: Any = _ask(self, self._contents)
+        return cast("Mapping[str, FrozenBitMap64]", vectors)
+
+
+def _ask(file: PaimonIndexFile, contents: Source | None) -> Any:
+    if contents is None:
+        raise LakeError("an index file that belongs to no open table cannot be read", path=file.path)
+    return contents(file)
+
+
+# what is made of a record by its type, and how the contents of its file are read
+_Kind = tuple[type[PaimonIndexFile], Callable[..., Any] | None]
+_KINDS: dict[str, _Kind] = {
+    HASH: (HashIndexFile, read_hashes),
+    DELETION_VECTORS: (VectorIndexFile, read_vectors),
+}
+_OTHER_KIND: _Kind = (PaimonIndexFile, None)
+
+
+def read_index_files(context: TableContext, name: str) -> tuple[PaimonIndexFile, ...]:
+    """The entries of an index manifest. Raises `LakeError` when it is missing or damaged."""
+    path = context.layout.manifest(name)
+    records = decode_container(read_metadata(context, path, None, "snapshot"), path)
+    return tuple(_make_file(context, record, position, path) for position, record in enumerate(records))
+
+
+def _make_file(
+    context: TableContext, raw: Mapping[str, Any], position: int, manifest: str
+) -> PaimonIndexFile:
+    name, kind = raw.get("_FILE_NAME"), raw.get("_INDEX_TYPE")
+    if not isinstance(name, str) or not isinstance(kind, str):
+        raise Corrupt(
+            f"record {position} is no index manifest entry",
+            path=manifest,
+            expected="_FILE_NAME and _INDEX_TYPE",
+            seen=list(raw),
+        )
+    partition, bucket = raw.get("_PARTITION") or b"", raw.get("_BUCKET")
+    external = raw.get("_EXTERNAL_PATH")
+    made, read = _KINDS.get(kind, _OTHER_KIND)
+    return made(
+        kind,
+        _locate(context, name, external, partition, bucket or 0, manifest),
+        external or name,
+        raw.get("_FILE_SIZE"),
+        raw.get("_ROW_COUNT"),
+        context.partitions.decode(partition, manifest),
+        bucket,
+        ranges=tuple(_make_range(item) for item in raw.get("_DELETIONS_VECTORS_RANGES") or () if item),
+        raw=raw,
+        manifest=manifest,
+        global_index=_make_global(raw.get("_GLOBAL_INDEX")),
+        _source=Source("lakelens.formats.paimon.explain.files.explain_index_file", context),
+        _vectors=Source("lakelens.formats.paimon.explain.files.explain_vector", context),
+        _contents=None if read is None else Source(read, context),
+    )
+
+
+def _make_range(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the vector of one data file lies: offset of its length word, length as recorded, deleted rows."""
+    return {
+        "data_file": item.get("f0"),
+        "offset": item.get("f1"),
+        "length": item.get("f2"),
+        "cardinality": item.get("_CARDINALITY"),
+    }
+
+
+def _make_global(raw: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if raw is None else {key.lstrip("_").lower(): value for key, value in raw.items()}
+
+
+def _locate(
+    context: TableContext, name: str, external: str | None, partition: bytes, bucket: int, manifest: str
+) -> str:
+    if external is not None:
+        return context.locate_external(external, name)
+    if context.options.get("index-file-in-data-file-dir", "false").strip().lower() == "true":
+        return context.locate_data(partition, bucket, name, None, manifest)
+    return context.layout.index(name)

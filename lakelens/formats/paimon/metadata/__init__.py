@@ -1,0 +1,1 @@
+"""Paimon's JSON documents: snapshots and schemas, types, and partitions."""

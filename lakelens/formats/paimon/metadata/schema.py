@@ -1,0 +1,218 @@
+"""Paimon schemas: documents `schema/schema-N`, each file of the table naming the one it was written with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from lakelens.codecs.paimon.types import PaimonField, PaimonType, parse_field
+from lakelens.errors import Corrupt, LakeError
+from lakelens.formats.paimon.discovery.layout import Layout, parse_numbered
+from lakelens.formats.paimon.metadata.types import describe_field
+from lakelens.formats.paimon.metadata.wire import SchemaDocument, parse_document, parse_json
+from lakelens.io.store import Store, list_names
+from lakelens.model.explainable import Source
+from lakelens.model.finding import Findings
+from lakelens.model.schema import PartitionField, PartitionSpec, Schema
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# columns that the engine adds to data files; statistics may speak of them
+SYSTEM_FIELDS = (
+    PaimonField(2147483646, "_SEQUENCE_NUMBER", PaimonType("BIGINT")),
+    PaimonField(2147483645, "_VALUE_KIND", PaimonType("TINYINT")),
+    PaimonField(2147483642, "_ROW_ID", PaimonType("BIGINT")),
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PaimonSchema(Schema):
+    """One schema with what else its document holds: keys, options, comment, when it was made.
+
+    `version` is the version of the document (3 since Paimon 0.9), `columns` the fields with Paimon's own types, `created_at`
+    the time of the change (None where the document has none). `partition_columns` are in the order of the keys, and
+    `key_columns` are the trimmed primary key: without the partition's columns, none for an append table.
+    """
+
+    version: int = 3
+    columns: tuple[PaimonField, ...] = ()
+    partition_keys: tuple[str, ...] = ()
+    primary_keys: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    comment: str | None = None
+    highest_field_id: int | None = None
+    created_at: datetime | None = None
+    path: str | None = None
+    partition_columns: tuple[PaimonField, ...] = ()
+    key_columns: tuple[PaimonField, ...] = ()
+
+    @property
+    def partitioning(self) -> PartitionSpec:
+        """The partition columns as a partitioning."""
+        fields = tuple(
+            PartitionField(c.name, c.id, c.name, "identity", result_type=describe_field(c).type)
+            for c in self.partition_columns
+        )
+        return PartitionSpec(None, fields, list(self.partition_keys))
+
+    def find_column(self, key: str | int) -> PaimonField | None:
+        """The top-level column of a name or an id, system columns included; None when there is none."""
+        for column in (*self.columns, *SYSTEM_FIELDS):
+            if key in (column.name, column.id):
+                return column
+        return None
+
+
+def parse_schema(raw: Mapping[str, Any], path: str) -> tuple[PaimonSchema, list[str]]:
+    """A schema from its document, with notes on oddities. Raises `Corrupt` with the JSON path.
+
+    Documents of version 1 and 2 get the defaults that held then (see "Schema" of the Paimon specification).
+
+    >>> raw = {"id": 0, "fields": [{"id": 0, "name": "a", "type": "INT NOT NULL"}], "primaryKeys": ["a"]}
+    >>> schema, notes = parse_schema(raw, "schema-0")
+    >>> schema, schema.options, schema.key_columns[0].name
+    (<Schema 0: a INT not null>, {'bucket': '1', 'file.format': 'orc'}, 'a')
+    """
+    document, notes = parse_document(SchemaDocument, raw, path)
+    columns = tuple(_parse_columns(document, path))
+    created = EPOCH + timedelta(milliseconds=document.time_millis) if document.time_millis else None
+    by_name = {column.name: column for column in columns}
+    trimmed = [name for name in document.primary_keys if name not in document.partition_keys]
+    number = parse_numbered(path.rsplit("/", 1)[-1], "schema")
+    if number is not None and document.id is not None and number != document.id:
+        notes.append(f"$.id is {document.id}, the file is named schema-{number}")
+    schema = PaimonSchema(
+        number if number is not None else document.id,
+        tuple(describe_field(column) for column in columns),
+        tuple(document.primary_keys),
+        raw,
+        version=document.version,
+        columns=columns,
+        partition_keys=tuple(document.partition_keys),
+        primary_keys=tuple(document.primary_keys),
+        options=_complete_options(document),
+        comment=document.comment,
+        highest_field_id=document.highest_field_id,
+        created_at=created,
+        path=path,
+        partition_columns=tuple(by_name[name] for name in document.partition_keys if name in by_name),
+        key_columns=tuple(by_name[name] for name in trimmed if name in by_name),
+    )
+    for key in (*document.partition_keys, *document.primary_keys):
+        if key not in by_name:
+            notes.append(f"key column {key!r} is not among the fields")
+    return schema, notes
+
+
+def _parse_columns(document: SchemaDocument, path: str) -> list[PaimonField]:
+    columns = []
+    for position, json in enumerate(document.fields):
+        try:
+            columns.append(parse_field(json, position, f"$.fields[{position}]"))
+        except LakeError as error:
+            error.path = error.path or path
+            raise
+    return columns
+
+
+def _complete_options(document: SchemaDocument) -> dict[str, str]:
+    options = {key: value for key, value in document.options.items() if value is not None}
+    if document.version <= 1:
+        options.setdefault("bucket", "1")
+    if document.version <= 2:
+        options.setdefault("file.format", "orc")
+    return options
+
+
+class Schemas:
+    """The schemas of one branch, by id; each is read when it is first asked for.
+
+    A branch holds copies of the schemas it began with; what is missing there is looked for in the main table.
+    """
+
+    def __init__(self, store: Store, layout: Layout, findings: Findings) -> None:
+        self._store = store
+        self._layout = layout
+        self._findings = findings
+        self._read: dict[int, PaimonSchema | None] = {}
+
+    @cached_property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of the schema files that are there, ascending."""
+        names = list_names(self._store, self._layout.folder("schema"))
+        found = (parse_numbered(name, "schema") for name in names)
+        return tuple(sorted(number for number in found if number is not None))
+
+    @cached_property
+    def latest(self) -> PaimonSchema | None:
+        """The readable schema of the highest id; None when there is none."""
+        for number in reversed(self.ids):
+            schema = self.find(number)
+            if schema is not None:
+                return schema
+        return None
+
+    def all(self) -> tuple[PaimonSchema, ...]:
+        """Every readable schema, by id."""
+        found = (self.find(number) for number in self.ids)
+        return tuple(schema for schema in found if schema is not None)
+
+    def list_documents(self) -> list[tuple[str, Any]]:
+        """The path and the document of every schema that could be read so far, today's among them."""
+        found = {schema.path: schema for schema in (*self.all(), *self._read.values()) if schema is not None}
+        return [(path, schema.raw) for path, schema in found.items() if path is not None]
+
+    def restore(self, documents: Sequence[tuple[str, Any]]) -> None:
+        """Take these documents for all that there are: nothing is listed, and none of them is read again."""
+        for path, raw in documents:
+            schema, _ = parse_schema(raw, path)
+            self._read[schema.id or 0] = schema
+        self.ids = tuple(sorted(self._read))
+
+    def find(self, number: int) -> PaimonSchema | None:
+        """The schema of an id; None, with a finding, when it is missing or unreadable."""
+        if number not in self._read:
+            self._read[number] = self._try_read(number)
+        return self._read[number]
+
+    def _try_read(self, number: int) -> PaimonSchema | None:
+        path = self._layout.schema(number)
+        if number not in self.ids:
+            main = Layout(self._layout.root).schema(number)
+            if main == path or parse_numbered(main.rsplit("/", 1)[-1], "schema") is None:
+                self._note_missing(number, path)
+                return None
+            path = main
+        try:
+            return self._read_one(path)
+        except FileNotFoundError:
+            self._note_missing(number, path)
+        except LakeError as error:
+            self._findings.add_error(error, path)
+        return None
+
+    def _read_one(self, path: str) -> PaimonSchema:
+        schema, notes = parse_schema(parse_json(self._store.read(path), path), path)
+        for note in notes:
+            self._findings.add("warning", "schema-document", path, note)
+        others = Source(lambda schema, book: book.all(), self)
+        return replace(
+            schema,
+            _source=Source("lakelens.formats.paimon.explain.objects.explain_schema", self._store),
+            _others=others,
+        )
+
+    def _note_missing(self, number: int, path: str) -> None:
+        message = f"schema {number} is referred to and not there: what was written with it stays undecoded"
+        self._findings.add("error", "schema-missing", path, message)
+
+
+def require_schema(schema: PaimonSchema | None, number: int, path: str) -> PaimonSchema:
+    """The schema, or `Corrupt` naming the file that needs it."""
+    if schema is None:
+        raise Corrupt(
+            f"needs schema {number}, which cannot be read", path=path, expected=f"schema/schema-{number}"
+        )
+    return schema

@@ -1,0 +1,271 @@
+"""The columns of a set of files from the columns of manifest entries: all but the statistics and the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import Unsupported
+from lakelens.formats.paimon.discovery.layout import file_format, name_bucket
+from lakelens.formats.paimon.manifests.datafile import SOURCES
+from lakelens.formats.paimon.manifests.manifest import KINDS
+from lakelens.formats.paimon.scan.entries import EntryRows
+from lakelens.model.arrow import to_array
+from lakelens.model.filetable import type_column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.formats.paimon.context import TableContext
+    from lakelens.model.fileset import FileColumns
+
+# the column, the field of the record that it is, and what family its type must be of
+_FIELDS = {
+    "bucket": ("_BUCKET", "integer"),
+    "level": ("_LEVEL", "integer"),
+    "record_count": ("_ROW_COUNT", "integer"),
+    "size_bytes": ("_FILE_SIZE", "integer"),
+    "schema_id": ("_SCHEMA_ID", "integer"),
+    "sequence_number": ("_MAX_SEQUENCE_NUMBER", "integer"),
+    "total_buckets": ("_TOTAL_BUCKETS", "integer"),
+    "min_sequence_number": ("_MIN_SEQUENCE_NUMBER", "integer"),
+    "max_sequence_number": ("_MAX_SEQUENCE_NUMBER", "integer"),
+    "delete_row_count": ("_DELETE_ROW_COUNT", "integer"),
+    "external_path": ("_EXTERNAL_PATH", "text"),
+    "first_row_id": ("_FIRST_ROW_ID", "integer"),
+    "write_cols": ("_WRITE_COLS", "list"),
+    "write_cols_sequences": ("_WRITE_COLS_SEQUENCES", "list"),
+    "value_stats_cols": ("_VALUE_STATS_COLS", "list"),
+    "embedded_file_index": ("_EMBEDDED_FILE_INDEX", "bytes"),
+}
+_FIRST_MILLIS, _LAST_MILLIS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
+
+
+class PlainColumns:
+    """Builds columns of some entries. Raises `LakeError` or an Arrow error where only the record path can."""
+
+    def __init__(self, context: TableContext, columns: FileColumns, rows: EntryRows) -> None:
+        self._context = context
+        self._columns = columns
+        self._rows = rows
+        self._partitions: tuple[list[Any], Any] | None = None
+
+    def build(self, names: Sequence[str]) -> dict[str, pa.Array]:
+        """The columns of these names but those that are built elsewhere."""
+        makers: dict[str, Callable[[], pa.Array]] = {
+            "content": lambda: self._repeat([part.task.line[0] for part in self._rows.parts]),
+            "manifest": lambda: self._repeat([part.task.path for part in self._rows.parts]),
+            "status": self._word_status,
+            "path": self._locate,
+            "recorded_path": self._find_recorded,
+            "file_format": self._word_format,
+            "partition": lambda: self._of_partitions(_word_partitions),
+            "partition_values": self._build_values,
+            "file_source": self._word_source,
+            "creation_time": self._find_times,
+            "extra_files": self._find_extra,
+        }
+        built = {}
+        for name in names:
+            if name in _FIELDS:
+                built[name] = fit(self._rows.find(*_FIELDS[name]), type_column(name, self._columns))
+            elif name in makers:
+                built[name] = makers[name]()
+        return built
+
+    def _repeat(self, words: Sequence[str]) -> pa.Array:
+        """One word for each part, for each row."""
+        import numpy as np
+        import pyarrow as pa
+
+        return pa.array(words, pa.string()).take(pa.array(self._rows.spread(np.arange(len(words)))))
+
+    def _word_status(self) -> pa.Array:
+        import pyarrow as pa
+
+        return pa.array([KINDS[0], KINDS[1]]).take(self._rows.find("_KIND", "integer"))
+
+    def _find_recorded(self) -> pa.Array:
+        import pyarrow.compute as pc
+
+        names, external = self._rows.find("_FILE_NAME", "text"), self._rows.find("_EXTERNAL_PATH", "text")
+        if external.null_count == len(external):
+            return names
+        return pc.if_else(pc.fill_null(pc.not_equal(external, ""), False), external, names)
+
+    def _word_format(self) -> pa.Array:
+        """The formats by the ends of names, from the first dot on: there are few different ones."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        names = self._rows.find("_FILE_NAME", "text")
+        ends = pc.replace_substring_regex(names, r"(?s)^(?:.*/)?[^.]*", "").dictionary_encode()
+        words = [file_format(f"x{end}") for end in ends.dictionary.to_pylist()]
+        return pa.array(words, pa.string()).take(ends.indices)
+
+    def _word_source(self) -> pa.Array:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        numbers = self._rows.find("_FILE_SOURCE", "integer")
+        if not pa.types.is_integer(numbers.type):
+            return pa.nulls(len(numbers), pa.string())
+        known = pc.index_in(numbers, pa.array(list(SOURCES), numbers.type))
+        return pa.array(list(SOURCES.values()), pa.string()).take(known)
+
+    def _find_times(self) -> pa.Array:
+        """Milliseconds, or timestamps of any unit; in years that Python has, as the record path."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column, kind = self._rows.find("_CREATION_TIME", "time"), pa.timestamp("ms")
+        if pa.types.is_timestamp(column.type):
+            column = to_unit(column, kind)
+        if pa.types.is_null(column.type):
+            return pa.nulls(len(column), kind)
+        millis = column.cast(pa.int64())
+        inside = pc.and_(pc.greater_equal(millis, _FIRST_MILLIS), pc.less_equal(millis, _LAST_MILLIS))
+        return pc.if_else(inside, millis, pa.scalar(None, pa.int64())).view(kind)
+
+    def _find_extra(self) -> pa.Array:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        kind = type_column("extra_files", self._columns)
+        lists = fit(self._rows.find("_EXTRA_FILES", "list"), kind)
+        return lists if not lists.null_count else pc.coalesce(lists, pa.scalar([], kind))
+
+    def _locate(self) -> pa.Array:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        external = self._rows.find("_EXTERNAL_PATH", "text")
+        if external.null_count == len(external):
+            return self._join_paths(None)
+        outside = pc.is_valid(external)
+        paths = self._join_paths(outside)
+        numbers = pc.indices_nonzero(outside).to_pylist()
+        columns = [
+            self._find_stored(),
+            self._rows.find("_BUCKET", "integer"),
+            self._rows.find("_FILE_NAME", "text"),
+            external,
+        ]
+        manifests = self._repeat([part.task.path for part in self._rows.parts])
+        found = [
+            self._context.locate_data(p.as_py(), b.as_py() or 0, n.as_py(), e.as_py(), m.as_py())
+            for number in numbers
+            for p, b, n, e, m in [[column[number] for column in (*columns, manifests)]]
+        ]
+        return pc.replace_with_mask(paths, outside, pa.array(found, pa.string()))
+
+    def _join_paths(self, outside: Any) -> pa.Array:
+        """Folder, bucket and name; the folders only of partitions that have a file inside of the table."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        uniques, codes = self._list_partitions()
+        inside = range(len(uniques)) if outside is None else set(codes.filter(pc.invert(outside)).to_pylist())
+        folders = [
+            self._context.partitions.folder(stored, manifest) if number in inside else ""
+            for number, (stored, manifest, _) in enumerate(uniques)
+        ]
+        buckets = self._rows.find("_BUCKET", "integer")
+        if pa.types.is_null(buckets.type):
+            buckets = pa.nulls(len(buckets), pa.int32())
+        coded = pc.fill_null(buckets, 0).dictionary_encode()
+        words = pa.array([name_bucket(number) for number in coded.dictionary.to_pylist()], pa.string())
+        names = self._rows.find("_FILE_NAME", "text")
+        places = pa.array(folders, pa.string()).take(codes)
+        return pc.binary_join_element_wise(places, words.take(coded.indices), names, "/")
+
+    def _build_values(self) -> pa.Array:
+        import pyarrow as pa
+
+        kind = type_column("partition_values", self._columns)
+        uniques, codes = self._list_partitions()
+        if not kind.num_fields:
+            return pa.array([{}] * len(codes), kind)
+        children = [
+            to_array([partition.get(one.name) for _, _, partition in uniques], one.type).take(codes)
+            for one in kind
+        ]
+        return pa.StructArray.from_arrays(children, fields=list(kind))
+
+    def _of_partitions(self, word: Callable[[list[Any]], list[str]]) -> pa.Array:
+        import pyarrow as pa
+
+        uniques, codes = self._list_partitions()
+        return pa.array(word(uniques), pa.string()).take(codes)
+
+    def _find_stored(self) -> pa.Array:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        stored = self._rows.find("_PARTITION", "bytes")
+        if pa.types.is_null(stored.type):
+            stored = pa.nulls(len(stored), pa.binary())
+        return pc.fill_null(stored, b"")
+
+    def _list_partitions(self) -> tuple[list[Any], pa.Array]:
+        """The different partitions: their bytes, the manifest that first has each, decoded; and which one each row has."""
+        import numpy as np
+
+        if self._partitions is None:
+            coded = self._find_stored().dictionary_encode()
+            places = self._rows.spread(np.arange(len(self._rows.parts)))
+            _, firsts = np.unique(coded.indices.to_numpy(), return_index=True)
+            uniques = []
+            for stored, first in zip(coded.dictionary.to_pylist(), firsts, strict=True):
+                manifest = self._rows.parts[places[first]].task.path
+                uniques.append((stored, manifest, self._context.partitions.decode(stored, manifest)))
+            self._partitions = uniques, coded.indices
+        return self._partitions
+
+
+def _word_partitions(uniques: list[Any]) -> list[str]:
+    return [str(partition) for _, _, partition in uniques]
+
+
+def fit(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """A column as the type of the contract; an integer that it cannot hold is null."""
+    import pyarrow as pa
+
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), kind)
+    if column.type == kind:
+        return column
+    try:
+        return column.cast(kind)
+    except pa.ArrowInvalid:
+        if not pa.types.is_integer(kind):
+            raise
+        return to_array(column.to_pylist(), kind)
+
+
+def to_unit(column: pa.Array, kind: pa.TimestampType) -> pa.Array:
+    """Timestamps in another unit, cut as the record path cuts them. Raises `Unsupported` where 64 bits do not hold one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    steps = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+    ours, theirs = steps[kind.unit], steps[column.type.unit]
+    ticks = column.view(pa.int64())
+    if theirs > ours:
+        ticks = _divide(ticks, theirs // ours)
+    elif ours > theirs:
+        try:
+            ticks = pc.multiply_checked(ticks, ours // theirs)
+        except pa.ArrowInvalid as error:
+            raise Unsupported("timestamps beyond 64 bits") from error
+    return ticks.view(kind)
+
+
+def _divide(ticks: pa.Array, step: int) -> pa.Array:
+    """Divided toward the past."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    floored = np.floor_divide(pc.fill_null(ticks, 0).to_numpy(zero_copy_only=False), step)
+    return pa.array(floored, pa.int64(), mask=np.asarray(ticks.is_null()))
