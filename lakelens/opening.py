@@ -123,7 +123,7 @@ def _open_by_catalog(
     version: int | str | None,
     storage_options: Mapping[str, Any] | None,
 ) -> Table:
-    from lakelens.spark.catalog import locate
+    from lakelens.spark.local.catalog import locate
 
     entry = locate(spark, name)
     facts = {**entry.facts, "metadata_location": entry.metadata_location}

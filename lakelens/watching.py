@@ -26,7 +26,7 @@ from lakelens.model.tree import StoredFile
 from lakelens.opening import find_in_store, open_in_store
 
 if TYPE_CHECKING:
-    from lakelens.spark.catalog import CatalogEntry
+    from lakelens.spark.local.catalog import CatalogEntry
 
 # what a session of `lakelens.spark.session` writes beside its tables
 SCRATCH = ("metastore", "metastore_db", "tmp", "derby.log", "spark.log")
@@ -244,7 +244,7 @@ def _ask_metastore(spark: Any, table: Table, asked: int) -> Mapping[str, object]
     """What the metastore says of a Hive table that was found by its path; nothing where it knows of none there."""
     if spark is None or table.format != "hive" or asked >= _MOST_DESCRIBED:
         return {}
-    from lakelens.spark.catalog import locate
+    from lakelens.spark.local.catalog import locate
 
     name = table.name if "." in table.name else f"default.{table.name}"
     try:
@@ -257,7 +257,7 @@ def _ask_metastore(spark: Any, table: Table, asked: int) -> Mapping[str, object]
 
 def _capture_named(target: _Target, references: bool, earlier: _Moment | None) -> _Moment:
     """A table by its name. One that is not there yet may lie anywhere below its catalog's warehouse."""
-    from lakelens.spark.catalog import locate
+    from lakelens.spark.local.catalog import locate
 
     assert target.name is not None
     try:
@@ -288,7 +288,7 @@ def _name_pointer(entry: CatalogEntry) -> dict[str, object]:
 
 def _find_warehouse(target: _Target) -> tuple[Store, str]:
     """Where the tables of a name's catalog lie, as the session is set up; without a setting, nowhere."""
-    from lakelens.spark.catalog import parse_name
+    from lakelens.spark.local.catalog import parse_name
 
     catalog = parse_name(target.name or "")[0]
     key = (

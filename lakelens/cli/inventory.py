@@ -15,7 +15,7 @@ from lakelens.cli.exits import DAMAGED, end_with, remember_place
 from lakelens.cli.output import Output
 
 if TYPE_CHECKING:
-    from lakelens.spark.inventory_views import Inventory
+    from lakelens.spark.warehouse.views import Inventory
 
 _COLUMNS = ("table", "format", "files", "bytes", "rows", "delete_files", "snapshots", "location", "error")
 

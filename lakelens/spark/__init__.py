@@ -14,14 +14,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lakelens.spark.catalog import CatalogEntry, locate
-    from lakelens.spark.data_source import register_data_source
-    from lakelens.spark.frames import entries, files
-    from lakelens.spark.inventory_taking import inventory, read_inventory
-    from lakelens.spark.inventory_views import Inventory
-    from lakelens.spark.local_session import FORMATS, session
-    from lakelens.spark.runtime import fetch_jars, find_java, jar_cache, pinned_jars
-    from lakelens.spark.spark_types import spark_schema
+    from lakelens.spark.frames.data_source import register_data_source
+    from lakelens.spark.frames.dataframes import entries, files
+    from lakelens.spark.frames.types import spark_schema
+    from lakelens.spark.local.catalog import CatalogEntry, locate
+    from lakelens.spark.local.runtime import fetch_jars, find_java, jar_cache, pinned_jars
+    from lakelens.spark.local.session import FORMATS, session
+    from lakelens.spark.warehouse.inventory import inventory, read_inventory
+    from lakelens.spark.warehouse.views import Inventory
 
 __all__ = [
     "FORMATS",
@@ -42,22 +42,22 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CatalogEntry": "catalog",
-    "locate": "catalog",
-    "register_data_source": "data_source",
-    "Inventory": "inventory_views",
-    "inventory": "inventory_taking",
-    "read_inventory": "inventory_taking",
-    "entries": "frames",
-    "files": "frames",
-    "spark_schema": "spark_types",
-    "fetch_jars": "runtime",
-    "find_java": "runtime",
-    "jar_cache": "runtime",
-    "pinned_jars": "runtime",
-    "FORMATS": "local_session",
-    # The module is not called `session`: importing it would then hide the function of that name.
-    "session": "local_session",
+    "CatalogEntry": "local.catalog",
+    "locate": "local.catalog",
+    "register_data_source": "frames.data_source",
+    "Inventory": "warehouse.views",
+    "inventory": "warehouse.inventory",
+    "read_inventory": "warehouse.inventory",
+    "entries": "frames.dataframes",
+    "files": "frames.dataframes",
+    "spark_schema": "frames.types",
+    "fetch_jars": "local.runtime",
+    "find_java": "local.runtime",
+    "jar_cache": "local.runtime",
+    "pinned_jars": "local.runtime",
+    "FORMATS": "local.session",
+    # No module here is called `session` or `files`: importing it would hide the function of that name.
+    "session": "local.session",
 }
 
 

@@ -15,7 +15,7 @@ from lakelens.formats.hive.names import parse_partition_value
 from lakelens.io.local import LocalStore
 from lakelens.io.locate import split_location
 from lakelens.opening import open_in_store
-from lakelens.spark.catalog import parse_description
+from lakelens.spark.local.catalog import parse_description
 
 LAKES = Path(__file__).parent.parent / "lakes/spark/hive"
 CASES = sorted(path.parent.name for path in LAKES.glob("*/answers.json"))
@@ -41,7 +41,7 @@ def list_input_files(answers: dict[str, Any]) -> list[str]:
 
 
 def make_facts(answers: dict[str, Any]) -> dict[str, Any]:
-    """What `lakelens.spark.catalog` hands over, from the engine's answers; partitions without their locations."""
+    """What `lakelens.spark.local.catalog` hands over, from the engine's answers; partitions without their locations."""
     rows = [(row["col_name"], row["data_type"] or "", row["comment"] or "") for row in answers["describe"]]
     sections = parse_description(rows)
     keys = sections.get("partition_columns", [])

@@ -12,9 +12,9 @@ import pyarrow as pa
 from lakelens.model.filetable import build_table, choose_columns
 from lakelens.model.scan import ScanTask
 from lakelens.model.table import Table
-from lakelens.spark.planning import ReadPlan
-from lakelens.spark.scanning import IDENTITY, ORDER, read_files, read_removals
-from lakelens.spark.spark_types import carrier_schema, carry_batch
+from lakelens.spark.frames.planning import ReadPlan
+from lakelens.spark.frames.scanning import IDENTITY, ORDER, read_files, read_removals
+from lakelens.spark.frames.types import carrier_schema, carry_batch
 
 LAKES = Path(__file__).parents[1] / "lakes"
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import lakelens as ll
-from lakelens.spark.inventory_store import ParquetStore
+from lakelens.spark.warehouse.store import ParquetStore
 from tests.cli.documents import invoke, read_document
 from tests.growth import grow_iceberg, grow_paimon
 
@@ -136,7 +136,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(
 KILLED = """
 import os, signal, sys
 import lakelens as ll
-from lakelens.spark.inventory_store import ParquetStore
+from lakelens.spark.warehouse.store import ParquetStore
 
 add = ParquetStore.add_record
 
@@ -275,7 +275,7 @@ def test_an_iceberg_database_keeps_an_inventory_of_a_catalog(spark: Any, tmp_pat
 
 
 def test_a_log_in_any_file_system_of_spark_is_as_strict(spark: Any, tmp_path: Path) -> None:
-    from lakelens.spark.inventory_folder import HadoopFolder
+    from lakelens.spark.warehouse.folder import HadoopFolder
 
     folder = HadoopFolder(spark, f"file://{tmp_path / 'inventory'}")
     assert folder.create("_commits/1.json", "{}") and not folder.create("_commits/1.json", "other")

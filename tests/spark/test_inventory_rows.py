@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 import lakelens as ll
-from lakelens.spark.fact_rows import Known, hash_path
-from lakelens.spark.facts import describe_place
-from lakelens.spark.inventory_columns import DATA_SETS, DESCRIBED, READ, data_schema
-from lakelens.spark.inventory_entries import gather_rows, read_portion, split_partition
-from lakelens.spark.inventory_folder import LocalFolder
-from lakelens.spark.inventory_store import Commit, SessionStore, parse_commit
-from lakelens.spark.warehouse import Place
+from lakelens.spark.warehouse.columns import DATA_SETS, DESCRIBED, READ, data_schema
+from lakelens.spark.warehouse.entries import gather_rows, read_portion, split_partition
+from lakelens.spark.warehouse.fact_rows import Known, hash_path
+from lakelens.spark.warehouse.facts import describe_place
+from lakelens.spark.warehouse.folder import LocalFolder
+from lakelens.spark.warehouse.store import Commit, SessionStore, parse_commit
+from lakelens.spark.warehouse.tables import Place
 from tests.growth import grow_iceberg, grow_paimon
 
 LAKES = Path(__file__).parent.parent / "lakes"

@@ -25,9 +25,9 @@ from lakelens.errors import LakeError, Unsupported
 from lakelens.model.pruning import select_files
 from lakelens.model.scan import ScanTask
 from lakelens.model.table import Table
-from lakelens.spark.planning import Wanted, count_bins, fill_bins, plan_entries, plan_files
-from lakelens.spark.scanning import cut_batch, make_reader
-from lakelens.spark.spark_types import carrier_schema, carry_batch, spark_schema
+from lakelens.spark.frames.planning import Wanted, count_bins, fill_bins, plan_entries, plan_files
+from lakelens.spark.frames.scanning import cut_batch, make_reader
+from lakelens.spark.frames.types import carrier_schema, carry_batch, spark_schema
 from tests.growth import grow_iceberg, grow_paimon
 from tests.spark.planned import LAKES, build_local, list_lakes, read_plan, unpack_tasks, word_rows
 

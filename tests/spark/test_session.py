@@ -13,8 +13,8 @@ import pytest
 
 from lakelens.errors import Missing, Unsupported
 from lakelens.spark import fetch_jars, find_java, jar_cache, locate, session
-from lakelens.spark.catalog import parse_description
-from lakelens.spark.runtime import Java, choose_jars, pinned_jars
+from lakelens.spark.local.catalog import parse_description
+from lakelens.spark.local.runtime import Java, choose_jars, pinned_jars
 
 pytestmark = pytest.mark.spark
 

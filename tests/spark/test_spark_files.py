@@ -13,7 +13,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.spark import entries, files, spark_schema
-from lakelens.spark.scanning import make_reader
+from lakelens.spark.frames.scanning import make_reader
 from tests.growth import grow_iceberg
 from tests.spark.planned import LAKES, build_local, collect_rows, list_lakes, word_rows
 
@@ -135,8 +135,8 @@ def test_odd_types_and_names_reach_spark(any_spark: Any) -> None:
     """Every carried type through the JVM and back, beside fields named as SQL would not."""
     from lakelens.model.scan import ScanRequest
     from lakelens.model.scanread import Layout
-    from lakelens.spark.frames import build_frame
-    from lakelens.spark.planning import ReadPlan, pack_batch
+    from lakelens.spark.frames.dataframes import build_frame
+    from lakelens.spark.frames.planning import ReadPlan, pack_batch
 
     uuids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"\x00" * 15 + b"\x07", None], pa.binary(16)))
     odd = {

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import LakeError
 from lakelens.model.scan import FileBatch, ScanTask
 from lakelens.model.scanread import assemble_batch
-from lakelens.spark.spark_types import carrier_schema, carry_batch
+from lakelens.spark.frames.types import carrier_schema, carry_batch
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.spark.planning import ReadPlan
+    from lakelens.spark.frames.planning import ReadPlan
 
 Reader = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 
@@ -45,7 +45,7 @@ def make_reader(head: bytes, bins: Sequence[bytes], part: str = "read_files") ->
 
     def read(batches: Iterable[Any]) -> Iterator[Any]:
         try:
-            from lakelens.spark import scanning
+            from lakelens.spark.frames import scanning
 
             for batch in batches:
                 for number in batch.column(0).to_pylist():

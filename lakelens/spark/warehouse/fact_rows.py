@@ -10,7 +10,7 @@ from typing import Any
 
 from lakelens.errors import LakeError, Missing, NotATable
 from lakelens.model.finding import Finding
-from lakelens.spark.warehouse import Place
+from lakelens.spark.warehouse.tables import Place
 
 Row = dict[str, Any]
 Rows = Iterator[tuple[str, Row]]

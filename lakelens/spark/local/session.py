@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from lakelens.errors import Unsupported
-from lakelens.spark import runtime
+from lakelens.spark.local import runtime
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 from lakelens.errors import Unsupported
-from lakelens.spark.truststore import write_truststore
+from lakelens.spark.local.truststore import write_truststore
 
 Progress = Callable[[str], None]
 

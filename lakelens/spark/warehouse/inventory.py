@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
-from lakelens.spark.inventory_run import Run
-from lakelens.spark.inventory_store import Commit, open_store
-from lakelens.spark.inventory_views import Inventory
-from lakelens.spark.warehouse import list_places
+from lakelens.spark.warehouse.run import Run
+from lakelens.spark.warehouse.store import Commit, open_store
+from lakelens.spark.warehouse.tables import list_places
+from lakelens.spark.warehouse.views import Inventory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,13 +17,7 @@ from lakelens.errors import Unsupported
 from lakelens.model.pruning import Selection, select_files
 from lakelens.model.scan import drop_removed
 from lakelens.opening import open_table
-from lakelens.spark.history_rows import (
-    iterate_manifests,
-    iterate_snapshots,
-    manifest_schema,
-    snapshot_schema,
-)
-from lakelens.spark.planning import (
+from lakelens.spark.frames.planning import (
     ReadPlan,
     Wanted,
     find_parallelism,
@@ -31,9 +25,15 @@ from lakelens.spark.planning import (
     plan_files,
     plan_rows,
 )
-from lakelens.spark.pushed_filters import Pushed, describe_filters, select_pushed
-from lakelens.spark.scanning import NOT_HERE, check_damage, read_bin
-from lakelens.spark.spark_types import spark_schema
+from lakelens.spark.frames.pushed_filters import Pushed, describe_filters, select_pushed
+from lakelens.spark.frames.scanning import NOT_HERE, check_damage, read_bin
+from lakelens.spark.frames.types import spark_schema
+from lakelens.spark.warehouse.history_rows import (
+    iterate_manifests,
+    iterate_snapshots,
+    manifest_schema,
+    snapshot_schema,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,7 +90,7 @@ def make_data_source(parallelism: int, pushes: bool) -> type:
             self.packed: Any = None
 
         def prepare(self) -> Any:
-            from lakelens.spark.data_source import pack_view
+            from lakelens.spark.frames.data_source import pack_view
 
             if self.packed is None:  # Spark pickles the reader before it asks for partitions
                 self.packed = pack_view(self.options, self.pushed, self.schema, parallelism)
@@ -105,7 +105,7 @@ def make_data_source(parallelism: int, pushes: bool) -> type:
 
         def read(self, partition: Any) -> Iterator[Any]:
             try:
-                from lakelens.spark.data_source import read_part
+                from lakelens.spark.frames.data_source import read_part
 
                 head, removals, _ = self.packed
                 yield from read_part(head, removals, None if partition is None else partition.value)
@@ -114,7 +114,7 @@ def make_data_source(parallelism: int, pushes: bool) -> type:
 
     class FilteredReader(Reader):
         def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802
-            from lakelens.spark.data_source import describe_filters
+            from lakelens.spark.frames.data_source import describe_filters
 
             self.pushed = describe_filters(filters)
             return filters  # Spark evaluates them again
@@ -128,7 +128,7 @@ def make_data_source(parallelism: int, pushes: bool) -> type:
 
         def schema(self) -> Any:
             try:
-                from lakelens.spark.data_source import describe_view
+                from lakelens.spark.frames.data_source import describe_view
             except ImportError as error:
                 raise RuntimeError(not_here.format(error=error)) from None
             return describe_view(dict(self.options), parallelism)

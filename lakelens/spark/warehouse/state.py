@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lakelens.spark.inventory_columns import data_schema
-from lakelens.spark.inventory_store import Commit, InventoryStore
-from lakelens.spark.warehouse import Place
+from lakelens.spark.warehouse.columns import data_schema
+from lakelens.spark.warehouse.store import Commit, InventoryStore
+from lakelens.spark.warehouse.tables import Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -19,8 +19,8 @@ from lakelens.analysis.figures import read_figures
 from lakelens.errors import LakeError
 from lakelens.model.scanread import cut_portions
 from lakelens.opening import open_located
-from lakelens.spark.fact_rows import Known, Row, Rows, describe_failure, describe_finding, hash_path
-from lakelens.spark.warehouse import Place
+from lakelens.spark.warehouse.fact_rows import Known, Row, Rows, describe_failure, describe_finding, hash_path
+from lakelens.spark.warehouse.tables import Place
 
 if TYPE_CHECKING:
     from lakelens.model.finding import Finding

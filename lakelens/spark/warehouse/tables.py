@@ -109,7 +109,7 @@ def _list_catalog(catalog: str, spark: SparkSession, options: Mapping[str, Any])
 
 
 def _locate_table(name: str, spark: SparkSession, options: Mapping[str, Any]) -> Place:
-    from lakelens.spark.catalog import locate, parse_name
+    from lakelens.spark.local.catalog import locate, parse_name
 
     plain = ".".join(parse_name(name))
     try:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from lakelens.model.pruning import select_files
 from lakelens.model.table import Table
 from lakelens.opening import open_table
-from lakelens.spark.planning import ReadPlan, Wanted, find_parallelism, plan_entries, plan_files
-from lakelens.spark.scanning import IDENTITY, ORDER, make_reader
-from lakelens.spark.spark_types import spark_schema
+from lakelens.spark.frames.planning import ReadPlan, Wanted, find_parallelism, plan_entries, plan_files
+from lakelens.spark.frames.scanning import IDENTITY, ORDER, make_reader
+from lakelens.spark.frames.types import spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import Unsupported
 from lakelens.model.arrow import arrow_type
 from lakelens.model.pruning import Selection, select_files
-from lakelens.spark.spark_types import carrier_type
+from lakelens.spark.frames.types import carrier_type
 
 if TYPE_CHECKING:
     from lakelens.model.fileset import FileColumns

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.spark.inventory_columns import data_schema
-from lakelens.spark.inventory_run import RunSummary
-from lakelens.spark.inventory_state import InventoryState
-from lakelens.spark.inventory_store import InventoryStore
+from lakelens.spark.warehouse.columns import data_schema
+from lakelens.spark.warehouse.run import RunSummary
+from lakelens.spark.warehouse.state import InventoryState
+from lakelens.spark.warehouse.store import InventoryStore
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -21,8 +21,8 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.errors import LakeError, Unsupported
-from lakelens.spark.inventory_columns import DATA_SETS, data_schema
-from lakelens.spark.inventory_folder import Folder, open_folder
+from lakelens.spark.warehouse.columns import DATA_SETS, data_schema
+from lakelens.spark.warehouse.folder import Folder, open_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -288,7 +288,7 @@ def with_batch(name: str) -> StructType:
     """The Spark schema of a data set as it is kept: with the batch of each row."""
     from pyspark.sql.types import StringType, StructField, StructType
 
-    from lakelens.spark.spark_types import spark_schema
+    from lakelens.spark.frames.types import spark_schema
 
     return StructType([*spark_schema(data_schema(name)).fields, StructField("batch", StringType())])
 

@@ -17,12 +17,12 @@ from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
-from lakelens.spark.inventory_columns import DESCRIBED, READ, wide_schema
-from lakelens.spark.inventory_entries import describe_batches, read_batches
-from lakelens.spark.inventory_state import read_known
-from lakelens.spark.inventory_store import Commit, InventoryStore
-from lakelens.spark.spark_types import spark_schema
-from lakelens.spark.warehouse import Place
+from lakelens.spark.frames.types import spark_schema
+from lakelens.spark.warehouse.columns import DESCRIBED, READ, wide_schema
+from lakelens.spark.warehouse.entries import describe_batches, read_batches
+from lakelens.spark.warehouse.state import read_known
+from lakelens.spark.warehouse.store import Commit, InventoryStore
+from lakelens.spark.warehouse.tables import Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_plus
 
 from lakelens.model.scanread import make_request
-from lakelens.spark.fact_rows import Known, Row, describe_finding
-from lakelens.spark.facts import describe_place
-from lakelens.spark.inventory_columns import DESCRIBED, READ, data_schema, widen_rows
-from lakelens.spark.warehouse import Place
+from lakelens.spark.warehouse.columns import DESCRIBED, READ, data_schema, widen_rows
+from lakelens.spark.warehouse.fact_rows import Known, Row, describe_finding
+from lakelens.spark.warehouse.facts import describe_place
+from lakelens.spark.warehouse.tables import Place
 
 if TYPE_CHECKING:
     import pyarrow as pa
