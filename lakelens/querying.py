@@ -14,8 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.errors import LakeError, Unsupported
-from lakelens.model.filetable import list_columns
-from lakelens.model.listing_tables import (
+from lakelens.model.metadata_tables import (
     MANIFEST_COLUMNS,
     REF_COLUMNS,
     SNAPSHOT_COLUMNS,
@@ -25,7 +24,8 @@ from lakelens.model.listing_tables import (
     build_snapshots,
     list_entry_columns,
 )
-from lakelens.model.queryresult import QueryResult
+from lakelens.model.scan.files_to_arrow import list_columns
+from lakelens.queryresult import QueryResult
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from lakelens.model.diff import Diff
-    from lakelens.model.history import Timeline
-    from lakelens.model.queryresult import QueryResult
+    from lakelens.analysis.diff.diff import Diff
+    from lakelens.analysis.timeline.timeline import Timeline
+    from lakelens.analysis.tree import StorageTree
     from lakelens.model.table import Table
-    from lakelens.model.tree import StorageTree
+    from lakelens.queryresult import QueryResult
     from lakelens.watching import Watch
 
 
@@ -32,7 +32,7 @@ class Analysable:
         >>> len(diff.added) - len(diff.removed) == len(table.files) - len(table.snapshots[0].files)
         True
         """
-        from lakelens.analysis.diff import diff_snapshots, pick_snapshot
+        from lakelens.analysis.diff.comparing import diff_snapshots, pick_snapshot
 
         return diff_snapshots(
             None if before is None else pick_snapshot(self, before), pick_snapshot(self, after)
@@ -57,7 +57,7 @@ class Analysable:
         >>> ll.sample("iceberg").history
         <Timeline of lakes.v3_merge_on_read: 5 snapshots>
         """
-        from lakelens.analysis.timeline import trace_history
+        from lakelens.analysis.timeline.marks import trace_history
 
         return trace_history(self)
 

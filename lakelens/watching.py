@@ -15,14 +15,22 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.trace import ListingChange, make_traced, read_state, trace_table
+from lakelens.analysis.trace.comparing import ListingChange, make_traced, read_state, trace_table
+from lakelens.analysis.trace.trace import (
+    Stamp,
+    StorageChange,
+    TableState,
+    TableTrace,
+    Trace,
+    TracedFile,
+    TracedFiles,
+)
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.io.frozen import FrozenStore
 from lakelens.io.source import open_source
 from lakelens.io.store import Store
+from lakelens.model.stored_file import StoredFile
 from lakelens.model.table import Table
-from lakelens.model.trace import Stamp, StorageChange, TableState, TableTrace, Trace, TracedFile, TracedFiles
-from lakelens.model.tree import StoredFile
 from lakelens.opening import find_in_store, open_in_store
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from lakelens.model.filetable import build_table
-from lakelens.model.scan import FileScan
-from lakelens.model.scanread import read_table, stream_batches
+from lakelens.model.scan.files_to_arrow import build_table
+from lakelens.model.scan.plan import FileScan
+from lakelens.model.scan.scan_to_arrow import read_table, stream_batches
 
 
 def build_recorded(snapshot: Any, **request: Any) -> pa.Table:

@@ -14,9 +14,10 @@ import pyarrow as pa
 import pytest
 
 import lakelens as ll
-from lakelens.model import listing_tables, scanread
+from lakelens.model import metadata_tables as listing_tables
 from lakelens.model.fileset import FileSet
-from lakelens.model.scan import FileScan
+from lakelens.model.scan import scan_to_arrow as scanread
+from lakelens.model.scan.plan import FileScan
 from lakelens.model.snapshot import Ref, Refs
 from tests.growth import grow_iceberg, grow_paimon
 

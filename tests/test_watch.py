@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import lakelens as ll
+from lakelens.analysis.trace.trace import Trace
 from lakelens.errors import Unsupported
-from lakelens.model.trace import Trace
 from tests.stages import LAKES, Stages, check_plainly, list_plainly
 from tests.views.lakes import PATHS, name_lake
 

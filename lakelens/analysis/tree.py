@@ -5,15 +5,16 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.manifest import Manifest
 from lakelens.model.snapshot import Snapshot
+from lakelens.model.stored_file import StoredFile
 from lakelens.model.table import Table
-from lakelens.model.tree import StorageTree, StoredFile
 
 _MOST_REFERRERS = 5
 _ADDITION = re.compile(r" \(")
@@ -135,3 +136,21 @@ class _Merge:
         kept = [name for name in merged if name not in outdone]
         more = len(kept) - _MOST_REFERRERS
         return (*kept[:_MOST_REFERRERS], f"… {more:,} more") if more > 0 else tuple(kept)
+
+
+@dataclass(frozen=True, repr=False)
+class StorageTree(Displayable):
+    """Every object below a table's directory, in path order; `truncated` when the listing was cut at a limit."""
+
+    root: str
+    files: tuple[StoredFile, ...]
+    truncated: bool = False
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __iter__(self) -> Iterator[StoredFile]:
+        return iter(self.files)
+
+    def __repr__(self) -> str:
+        return f"<StorageTree {len(self)} files, {sum(f.size_bytes for f in self.files)} bytes>"

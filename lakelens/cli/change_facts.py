@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from lakelens.analysis.diff.diff import Diff, JsonChange, PartitioningChange, SchemaChange
+from lakelens.analysis.timeline.timeline import Mark, Timeline
+from lakelens.analysis.trace.trace import TableTrace, Trace, TracedFile
 from lakelens.cli.json_values import word_time
 from lakelens.cli.table_facts import Facts, describe_snapshot, describe_stored
 from lakelens.model.datafile import DataFile, IndexFile
-from lakelens.model.diff import Diff, JsonChange, PartitioningChange, SchemaChange
 from lakelens.model.fileset import FileSet
-from lakelens.model.history import Mark, Timeline
 from lakelens.model.manifest import Manifest
-from lakelens.model.trace import TableTrace, Trace, TracedFile
 
 
 def describe_diff(diff: Diff) -> Facts:

@@ -13,8 +13,8 @@ from rich.text import Text
 import lakelens as ll
 
 if TYPE_CHECKING:
+    from lakelens.analysis.trace.trace import Trace
     from lakelens.model.table import Table
-    from lakelens.model.trace import Trace
 
 
 @dataclass(frozen=True)

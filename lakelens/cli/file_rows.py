@@ -83,7 +83,7 @@ def parse_conditions(ctx: click.Context, param: click.Parameter, value: Sequence
 
 def find_columns(snapshot: Snapshot | None, files: FileSet) -> FileColumns:
     """The columns that a snapshot's files have: of many files by the plan to read them, which opens no manifest."""
-    from lakelens.model.scanread import is_worthwhile
+    from lakelens.model.scan.scan_to_arrow import is_worthwhile
 
     try:
         scan = None if snapshot is None else snapshot.scan_files()
@@ -94,7 +94,7 @@ def find_columns(snapshot: Snapshot | None, files: FileSet) -> FileColumns:
 
 def list_names(columns: FileColumns) -> list[str]:
     """The names of the columns that a table's files have."""
-    from lakelens.model.filetable import list_columns
+    from lakelens.model.scan.files_to_arrow import list_columns
 
     return list_columns(columns, stats=True)
 

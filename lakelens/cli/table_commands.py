@@ -22,9 +22,9 @@ from lakelens.cli.asked import (
 from lakelens.cli.output import Output
 
 if TYPE_CHECKING:
+    from lakelens.analysis.tree import StorageTree
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
-    from lakelens.model.tree import StorageTree
     from lakelens.views.card.model import Cell
 
 

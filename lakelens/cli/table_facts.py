@@ -11,8 +11,8 @@ from lakelens.model.finding import Finding
 from lakelens.model.manifest import FieldSummary, Manifest, ManifestList
 from lakelens.model.schema import Field, PartitionSpec, Schema
 from lakelens.model.snapshot import Ref, Snapshot
+from lakelens.model.stored_file import StoredFile
 from lakelens.model.table import Table
-from lakelens.model.tree import StoredFile
 
 Facts = dict[str, Any]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lakelens.model.datafile import DataFile
+from lakelens.model.datafile import DataFile, IndexFile
 from lakelens.model.fileset import FileColumns, FileSet
 
 
@@ -136,3 +136,14 @@ class WholeComparison(FileComparison):
 def tell_copy(found: DataFile) -> Hashable:
     """What a file has in common with its copy in a table that lies elsewhere."""
     return found.copy_identity
+
+
+@dataclass(frozen=True, slots=True)
+class IndexChanges:
+    """Index files that only the newer state has, and those that only the older one has.
+
+    Of an Iceberg Puffin file `ranges` names the vectors that were added or removed; it may hold others too.
+    """
+
+    added: tuple[IndexFile, ...] = ()
+    removed: tuple[IndexFile, ...] = ()

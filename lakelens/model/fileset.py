@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from lakelens.model.scan import FileScan
+    from lakelens.model.scan.plan import FileScan
 
 Columns = tuple[tuple[str, DataType], ...]
 
@@ -63,7 +63,7 @@ class FileSet(Displayable, PlottableFiles):
         scan = None if self._plan_scan is None else self._plan_scan()
         if scan is None:
             return None
-        from lakelens.model.scanread import is_worthwhile
+        from lakelens.model.scan.scan_to_arrow import is_worthwhile
 
         return scan if is_worthwhile(scan) else None
 
@@ -136,12 +136,12 @@ class FileSet(Displayable, PlottableFiles):
         """
         wanted = None if columns is None else list(columns)
         if self._scan is not None:
-            from lakelens.model.scanread import read_table
+            from lakelens.model.scan.scan_to_arrow import read_table
 
             table = read_table(self._scan, stats, wanted)
             if table is not None:
                 return table
-        from lakelens.model.filetable import build_table
+        from lakelens.model.scan.files_to_arrow import build_table
 
         return build_table(list(self), self.columns, stats=stats, wanted=wanted)
 
@@ -165,10 +165,10 @@ class FileSet(Displayable, PlottableFiles):
         """
         wanted = None if columns is None else list(columns)
         if self._scan is not None:
-            from lakelens.model.scanread import stream_batches
+            from lakelens.model.scan.scan_to_arrow import stream_batches
 
             return stream_batches(self._scan, size, stats, wanted)
-        from lakelens.model.filetable import iterate_batches
+        from lakelens.model.scan.files_to_arrow import iterate_batches
 
         source: Iterable[DataFile] = self if self.is_loaded else self._load()
         return iterate_batches(source, self.columns, size=size, stats=stats, wanted=wanted)

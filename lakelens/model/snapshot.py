@@ -21,12 +21,12 @@ from lakelens.model.tabular import Tabular
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lakelens.analysis.diff.diff import Diff
     from lakelens.errors import LakeError
-    from lakelens.model.comparison import FileComparison
+    from lakelens.model.comparison import FileComparison, IndexChanges
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
-    from lakelens.model.diff import Diff, IndexChanges
-    from lakelens.model.scan import FileScan
+    from lakelens.model.scan.plan import FileScan
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -99,7 +99,7 @@ class Refs(Sequence[Ref], Tabular, Displayable):
         >>> Refs([Ref("v1", "tag", 3)]).to_arrow().select(["name", "snapshot_id"]).to_pylist()
         [{'name': 'v1', 'snapshot_id': 3}]
         """
-        from lakelens.model.listing_tables import build_refs
+        from lakelens.model.metadata_tables import build_refs
 
         return build_refs(self)
 
@@ -177,7 +177,7 @@ class Snapshot(Explainable, Displayable, ABC):
 
     def compare_index_files(self, before: Snapshot | None, files: FileComparison) -> IndexChanges:
         """The index files against those of an older state (None: of nothing), `files` being the comparison of its files."""
-        from lakelens.model.diff import IndexChanges
+        from lakelens.model.comparison import IndexChanges
 
         old = {found.recorded_path: found for found in before.index_files} if before is not None else {}
         new = {found.recorded_path: found for found in self.index_files}
@@ -300,7 +300,7 @@ class Snapshots(Sequence[Snapshot], Tabular, Displayable):
         >>> ll.sample("iceberg-basic").snapshots.to_arrow()["record_count"].to_pylist()
         [1, 3, 4]
         """
-        from lakelens.model.listing_tables import build_snapshots
+        from lakelens.model.metadata_tables import build_snapshots
 
         return build_snapshots(self)
 

@@ -14,14 +14,13 @@ from lakelens.errors import LakeError, Missing
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileSet
 from lakelens.model.finding import Findings
-from lakelens.model.history import LogEntry
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
-from lakelens.model.tree import StoredFile
+from lakelens.model.stored_file import StoredFile
 from lakelens.verbs import Analysable
 
 if TYPE_CHECKING:
-    from lakelens.model.scan import FileScan
+    from lakelens.model.scan.plan import FileScan
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -269,3 +268,13 @@ def _parse_time(text: str) -> datetime | None:
         return datetime.fromisoformat(text)
     except ValueError:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """When a snapshot became the current one, and whether it is an ancestor of today's."""
+
+    made_current_at: datetime | None
+    snapshot_id: int
+    parent_id: int | None
+    is_current_ancestor: bool

@@ -18,8 +18,8 @@ def make_widget(thing: Any) -> Any:
         raise Unsupported(
             "widgets need anywidget, which is not installed", hint="pip install 'lakelens[notebook]'"
         ) from error
-    from lakelens.model.diff import Diff
-    from lakelens.model.history import Timeline
+    from lakelens.analysis.diff.diff import Diff
+    from lakelens.analysis.timeline.timeline import Timeline
 
     if isinstance(thing, Timeline):
         from lakelens.widgets.timeline import TimelineWidget

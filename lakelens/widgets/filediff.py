@@ -9,10 +9,10 @@ from typing import Any, cast
 import anywidget
 import traitlets
 
-from lakelens.analysis.raising import find_raised
+from lakelens.analysis.diff.diff import Diff
+from lakelens.analysis.diff.level_promotion import find_raised
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
-from lakelens.model.diff import Diff
 from lakelens.model.fileset import FileSet
 from lakelens.options import display
 from lakelens.views.card.wording import clean, count, plural, split_ids, visible, word_failure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from lakelens.analysis.raising import Raised
+from lakelens.analysis.diff.level_promotion import Raised
 from lakelens.views.card import cells
 from lakelens.views.card.model import Cell
 from lakelens.views.card.wording import clean, count, plural, split_ids

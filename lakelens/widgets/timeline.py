@@ -10,8 +10,8 @@ from typing import Any
 import anywidget
 import traitlets
 
-from lakelens.model.diff import Diff
-from lakelens.model.history import Mark, Timeline
+from lakelens.analysis.diff.diff import Diff
+from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
 from lakelens.views.card.wording import word_failure

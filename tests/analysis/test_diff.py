@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lakelens.analysis.diff import count_by_partition, diff_json, diff_schemas, diff_snapshots
+from lakelens.analysis.diff.comparing import count_by_partition, diff_json, diff_schemas, diff_snapshots
 from lakelens.model.schema import DataType, Field, Schema
 from lakelens.model.stats import Partition
 from tests.views.fakes import FakeFile, FakeSnapshot, FakeTable

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from lakelens.analysis.diff.diff import Diff
 from lakelens.model.comparison import FileCounts
-from lakelens.model.diff import Diff
 from lakelens.model.table import Table
 from lakelens.opening import open_table
 from tests.growth import LAKES, _read_avro, _write_avro, grow_iceberg, grow_paimon

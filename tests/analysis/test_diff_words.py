@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from lakelens.analysis.partitioning import diff_partitioning
-from lakelens.analysis.relation import relate_snapshots
-from lakelens.model.diff import Diff
+from lakelens.analysis.diff.diff import Diff
+from lakelens.analysis.diff.partitioning import diff_partitioning
+from lakelens.analysis.diff.relation import relate_snapshots
 from lakelens.model.schema import PartitionField, PartitionSpec
 from lakelens.model.table import Table
 from tests.formats.iceberg_lakes import find_lakes

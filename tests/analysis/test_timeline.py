@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lakelens as ll
-from lakelens.analysis.timeline import trace_history
-from lakelens.analysis.timeline_folds import fold_marks
+from lakelens.analysis.timeline.folds import fold_marks
+from lakelens.analysis.timeline.marks import trace_history
+from lakelens.analysis.timeline.timeline import Amounts, Mark, Timeline
 from lakelens.errors import Unsupported
-from lakelens.model.history import Amounts, Mark, Timeline
 from tests import growth
 
 LAKES = Path(__file__).parents[1] / "lakes"

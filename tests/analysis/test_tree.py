@@ -10,7 +10,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.analysis.tree import build_tree
-from lakelens.model.tree import StoredFile
+from lakelens.model.stored_file import StoredFile
 from tests.views.fakes import FakeTable
 
 LAKES = Path(__file__).parents[1] / "lakes"

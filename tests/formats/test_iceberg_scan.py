@@ -13,9 +13,15 @@ from lakelens.formats.iceberg.scan import reader as scan_read
 from lakelens.formats.iceberg.scan.plan import IcebergScan
 from lakelens.formats.iceberg.scan.records import batch_records
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
-from lakelens.model.filetable import build_table, list_columns
-from lakelens.model.scan import FileScan, ScanRequest
-from lakelens.model.scanread import assemble_batch, iterate_batches, lay_out, make_request, read_table
+from lakelens.model.scan.files_to_arrow import build_table, list_columns
+from lakelens.model.scan.plan import FileScan, ScanRequest
+from lakelens.model.scan.scan_to_arrow import (
+    assemble_batch,
+    iterate_batches,
+    lay_out,
+    make_request,
+    read_table,
+)
 from tests.formats.iceberg_lakes import Lake, find_lakes
 from tests.scans import assert_same_files, build_recorded, read_columnar, stream_columnar
 

@@ -10,8 +10,8 @@ import pytest
 
 from lakelens.formats.paimon.scan.plan import PaimonScan
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
-from lakelens.model.filetable import build_table, list_columns
-from lakelens.model.scan import FileScan
+from lakelens.model.scan.files_to_arrow import build_table, list_columns
+from lakelens.model.scan.plan import FileScan
 from tests.formats.paimon_lakes import Lake, list_lakes
 from tests.scans import assert_same_files, build_recorded, read_columnar, stream_columnar
 

@@ -14,8 +14,8 @@ from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.io.memory import MemoryStore
 from lakelens.io.tracing import TracingStore
-from lakelens.model.filetable import build_table
-from lakelens.model.scanread import read_table
+from lakelens.model.scan.files_to_arrow import build_table
+from lakelens.model.scan.scan_to_arrow import read_table
 from lakelens.model.table import Evidence
 from tests.formats.paimon_lakes import get_lake
 from tests.scans import assert_same_files

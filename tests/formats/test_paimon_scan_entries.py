@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lakelens.model.filetable import build_table
-from lakelens.model.scanread import iterate_batches, make_request, read_table
+from lakelens.model.scan.files_to_arrow import build_table
+from lakelens.model.scan.scan_to_arrow import iterate_batches, make_request, read_table
 from tests.formats.paimon_lakes import Lake
 from tests.formats.test_paimon_scan import each_lake, force, iterate_snapshots
 from tests.scans import assert_same_files

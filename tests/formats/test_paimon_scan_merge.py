@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lakelens.formats.paimon.manifests.merge import merge_entries
 from lakelens.formats.paimon.scan.identity import encode_identities, encode_lists
-from lakelens.model.scan import FileBatch, drop_removed
+from lakelens.model.scan.plan import FileBatch, drop_removed
 
 NAMES = ("partition", "bucket", "level", "name", "extra", "index", "external")
 SCHEMA = pa.schema(

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.model.fileset import FileColumns
 from lakelens.model.manifest import FieldSummary
-from lakelens.model.pruning import match_paths, read_summaries, select_files
-from lakelens.model.scan import FileBatch, ScanTask
+from lakelens.model.scan.plan import FileBatch, ScanTask
+from lakelens.model.scan.pruning import match_paths, read_summaries, select_files
 from lakelens.model.schema import DataType, PartitionField, PartitionSpec
 
 KINDS = {

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from lakelens.model.filetable import build_table, choose_columns
-from lakelens.model.scan import ScanTask
+from lakelens.model.scan.files_to_arrow import build_table, choose_columns
+from lakelens.model.scan.plan import ScanTask
 from lakelens.model.table import Table
 from lakelens.spark.frames.planning import ReadPlan
 from lakelens.spark.frames.scanning import IDENTITY, ORDER, read_files, read_removals

@@ -12,7 +12,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import Unsupported
-from lakelens.model.pruning import Selection
+from lakelens.model.scan.pruning import Selection
 from lakelens.spark import register_data_source
 from lakelens.spark.frames.data_source import parse_options, plan_view
 from lakelens.spark.frames.pushed_filters import select_pushed

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 
 import lakelens as ll
 from lakelens.errors import LakeError, Unsupported
-from lakelens.model.pruning import select_files
-from lakelens.model.scan import ScanTask
+from lakelens.model.scan.plan import ScanTask
+from lakelens.model.scan.pruning import select_files
 from lakelens.model.table import Table
 from lakelens.spark.frames.planning import Wanted, count_bins, fill_bins, plan_entries, plan_files
 from lakelens.spark.frames.scanning import cut_batch, make_reader

@@ -10,8 +10,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import lakelens as ll
+from lakelens.analysis.trace.trace import Trace
 from lakelens.io.locate import split_location
-from lakelens.model.trace import Trace
 from lakelens.spark import locate
 from tests.stages import check_plainly, list_plainly
 

@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from lakelens.analysis.diff.diff import Diff, JsonChange, ManifestChanges, PartitionChange, SchemaChange
+from lakelens.analysis.tree import StorageTree
 from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
-from lakelens.model.diff import Diff, JsonChange, ManifestChanges, PartitionChange, SchemaChange
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
 from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
 from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
+from lakelens.model.stored_file import StoredFile
 from lakelens.model.table import Evidence, Reads, Relocation, Table
-from lakelens.model.tree import StorageTree, StoredFile
 
 START = datetime(2026, 11, 21, 11, 48, 26, tzinfo=UTC)
 Word = Callable[[], str]

@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 import lakelens as ll
+from lakelens.analysis.tree import StorageTree
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.snapshot import Snapshot
+from lakelens.model.stored_file import StoredFile
 from lakelens.model.table import Table
-from lakelens.model.tree import StorageTree, StoredFile
 from lakelens.options import display
 from lakelens.views.render.html import render_card, render_page
 from lakelens.views.render.text import render_text

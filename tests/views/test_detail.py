@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import lakelens as ll
-from lakelens.model.diff import JsonChange
+from lakelens.analysis.diff.diff import JsonChange
 from lakelens.options import display
 from lakelens.views.card.glossary import find_meaning, load_section
 from lakelens.views.card.meanings import add_meanings

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lakelens as ll
-from lakelens.model.history import Amounts, Flag, Lane, Mark, Timeline
+from lakelens.analysis.timeline.timeline import Amounts, Flag, Lane, Mark, Timeline
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.present import present

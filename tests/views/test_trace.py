@@ -9,8 +9,15 @@ from pathlib import Path
 import pytest
 
 import lakelens as ll
-from lakelens.model.diff import JsonChange, SchemaChange
-from lakelens.model.trace import CommitTrace, StorageChange, TableTrace, Trace, TracedFile, TracedFiles
+from lakelens.analysis.diff.diff import JsonChange, SchemaChange
+from lakelens.analysis.trace.trace import (
+    CommitTrace,
+    StorageChange,
+    TableTrace,
+    Trace,
+    TracedFile,
+    TracedFiles,
+)
 from lakelens.options import display
 from lakelens.views.card.model import Grid
 from lakelens.views.cards.trace import word_changes

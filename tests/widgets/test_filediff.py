@@ -13,8 +13,8 @@ import pytest
 import traitlets
 
 import lakelens as ll
+from lakelens.analysis.diff.diff import Diff
 from lakelens.errors import Corrupt
-from lakelens.model.diff import Diff
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.options import display
 from lakelens.views.render.html import render_card

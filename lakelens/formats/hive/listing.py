@@ -15,7 +15,7 @@ from lakelens.model.fileset import FileSet
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lakelens.model.diff import Diff
+    from lakelens.analysis.diff.diff import Diff
     from lakelens.model.manifest import Manifest, ManifestList
     from lakelens.model.schema import PartitionSpec, Schema
     from lakelens.model.table import Table

@@ -24,12 +24,13 @@ from lakelens.model.schema import PartitionSpec, Schema
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from lakelens.analysis.diff.diff import Diff
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
     from lakelens.formats.iceberg.scan.plan import IcebergScan
     from lakelens.formats.iceberg.table import IcebergTable
+    from lakelens.model.comparison import IndexChanges
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDelete, DeleteMatch
-    from lakelens.model.diff import Diff, IndexChanges
     from lakelens.model.explanation import Explanation
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -216,7 +217,7 @@ class IcebergSnapshot(Snapshot):
     def compare_index_files(self, before: Snapshot | None, files: FileComparison) -> IndexChanges:
         """The statistics that are its own, and the Puffin files of the vectors that changed; only those are read."""
         from lakelens.formats.iceberg.deletes.puffins import list_sketch_files, list_vector_files
-        from lakelens.model.diff import IndexChanges
+        from lakelens.model.comparison import IndexChanges
 
         sketches = () if before is self else list_sketch_files(self._context, self.id)
         return IndexChanges(

@@ -21,15 +21,14 @@ from lakelens.formats.iceberg.snapshot import IcebergSnapshot, to_time
 from lakelens.io.locate import split_location
 from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileSet
-from lakelens.model.history import LogEntry
 from lakelens.model.lazy import Keeper, LazySequence
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
-from lakelens.model.table import Evidence, MetadataLogEntry, Reads, Relocation, Table
+from lakelens.model.table import Evidence, LogEntry, MetadataLogEntry, Reads, Relocation, Table
 
 if TYPE_CHECKING:
     from lakelens.model.explanation import Explanation
-    from lakelens.model.tree import StoredFile
+    from lakelens.model.stored_file import StoredFile
 
 _MAIN = "main"
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from lakelens.analysis.diff.diff import Diff
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.deletes.matching import Matches, match_deletes
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
@@ -23,7 +24,6 @@ from lakelens.formats.paimon.metadata.wire import (
 from lakelens.model.comparison import FileComparison, WholeComparison, tell_copy
 from lakelens.model.datafile import DataFile, StatisticsFile
 from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
-from lakelens.model.diff import Diff
 from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Entry

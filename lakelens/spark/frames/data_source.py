@@ -14,8 +14,8 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
-from lakelens.model.pruning import Selection, select_files
-from lakelens.model.scan import drop_removed
+from lakelens.model.scan.plan import drop_removed
+from lakelens.model.scan.pruning import Selection, select_files
 from lakelens.opening import open_table
 from lakelens.spark.frames.planning import (
     ReadPlan,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lakelens.model.pruning import select_files
+from lakelens.model.scan.pruning import select_files
 from lakelens.model.table import Table
 from lakelens.opening import open_table
 from lakelens.spark.frames.planning import ReadPlan, Wanted, find_parallelism, plan_entries, plan_files

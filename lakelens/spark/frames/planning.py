@@ -14,10 +14,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
-from lakelens.model.filetable import list_columns
-from lakelens.model.pruning import Selection, select_files
-from lakelens.model.scan import FileScan, ScanRequest, ScanTask
-from lakelens.model.scanread import Layout, lay_out
+from lakelens.model.scan.files_to_arrow import list_columns
+from lakelens.model.scan.plan import FileScan, ScanRequest, ScanTask
+from lakelens.model.scan.pruning import Selection, select_files
+from lakelens.model.scan.scan_to_arrow import Layout, lay_out
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
 from lakelens.model.arrow import arrow_type
-from lakelens.model.pruning import Selection, select_files
+from lakelens.model.scan.pruning import Selection, select_files
 from lakelens.spark.frames.types import carrier_type
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_plus
 
-from lakelens.model.scanread import make_request
+from lakelens.model.scan.scan_to_arrow import make_request
 from lakelens.spark.warehouse.columns import DESCRIBED, READ, data_schema, widen_rows
 from lakelens.spark.warehouse.fact_rows import Known, Row, describe_finding
 from lakelens.spark.warehouse.facts import describe_place
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.finding import Finding
-    from lakelens.model.scan import FileBatch, FileScan
+    from lakelens.model.scan.plan import FileBatch, FileScan
 
 Batches = Iterator["pa.RecordBatch"]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.figures import read_figures
 from lakelens.errors import LakeError
-from lakelens.model.scanread import cut_portions
+from lakelens.model.scan.scan_to_arrow import cut_portions
 from lakelens.opening import open_located
 from lakelens.spark.warehouse.fact_rows import Known, Row, Rows, describe_failure, describe_finding, hash_path
 from lakelens.spark.warehouse.tables import Place
@@ -25,7 +25,7 @@ from lakelens.spark.warehouse.tables import Place
 if TYPE_CHECKING:
     from lakelens.model.finding import Finding
     from lakelens.model.manifest import Manifest
-    from lakelens.model.scan import FileScan, ScanTask
+    from lakelens.model.scan.plan import FileScan, ScanTask
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 

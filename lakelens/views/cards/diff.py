@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from lakelens.analysis.raised import Raised, find_raised
-from lakelens.analysis.sentence import word_rows
+from lakelens.analysis.diff.diff import Diff, JsonChange, ManifestChanges, PartitionChange
+from lakelens.analysis.diff.diff_summary import word_rows
+from lakelens.analysis.diff.raised import Raised, find_raised
 from lakelens.model.comparison import FileCounts, count_by_content
-from lakelens.model.diff import Diff, JsonChange, ManifestChanges, PartitionChange
 from lakelens.model.manifest import Manifest
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import tell_about

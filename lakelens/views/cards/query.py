@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lakelens.model.queryresult import QueryResult
 from lakelens.options import display
+from lakelens.queryresult import QueryResult
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Column
 from lakelens.views.describe import describe

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from lakelens.analysis.diff.raised import Raised, find_raised_by
 from lakelens.analysis.figures import Figures
-from lakelens.analysis.raised import Raised, find_raised_by
 from lakelens.analysis.snapshot_figures import read_changes
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
 
-from lakelens.model.history import Timeline
+from lakelens.analysis.timeline.timeline import Timeline
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
 from lakelens.views.card import cells, wording

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from lakelens.analysis.diff.diff import Diff
+from lakelens.analysis.trace.trace import CommitTrace, FileChanges, TableTrace, Trace, TracedFile, TracedFiles
 from lakelens.errors import LakeError
-from lakelens.model.diff import Diff
-from lakelens.model.trace import CommitTrace, FileChanges, TableTrace, Trace, TracedFile, TracedFiles
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Body, Card, Cell, Column, Fact, Fold, Grid, Note

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from heapq import nsmallest
 from itertools import islice
 
-from lakelens.model.tree import StorageTree, StoredFile
+from lakelens.analysis.tree import StorageTree
+from lakelens.model.stored_file import StoredFile
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import tell_about

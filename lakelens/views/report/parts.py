@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lakelens.analysis.diff.diff import Diff
 from lakelens.errors import LakeError
-from lakelens.model.diff import Diff
 from lakelens.options import display
 from lakelens.views.card import wording
 from lakelens.views.card.meanings import list_meanings

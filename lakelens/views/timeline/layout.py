@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from lakelens.analysis.timeline_folds import Folding, Item, fold_marks
-from lakelens.model.history import Timeline
+from lakelens.analysis.timeline.folds import Folding, Item, fold_marks
+from lakelens.analysis.timeline.timeline import Timeline
 from lakelens.views.card.wording import clean
 
 Spacing: TypeAlias = Literal["time", "even"]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lakelens.model.history import Kind
+from lakelens.analysis.timeline.timeline import Kind
 from lakelens.views.card import wording
 from lakelens.views.timeline.layout import Layout
 from lakelens.views.timeline.shapes import Shape, draw_kind, list_cut_bars

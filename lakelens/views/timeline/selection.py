@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from lakelens.model.history import Mark, Timeline
+from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.views.card import wording
 from lakelens.views.timeline.layout import Layout
 from lakelens.views.timeline.wording import word_operations

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
-from lakelens.model.history import Kind, Mark
+from lakelens.analysis.timeline.timeline import Kind, Mark
 from lakelens.views.card.wording import MINUS, clean
 from lakelens.views.timeline.layout import FLAG, LEFT, RIGHT, WIDTH, Layout, Scale, Spot, is_wide
 from lakelens.views.timeline.wording import brief, word_time

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from lakelens.model.history import Timeline
+from lakelens.analysis.timeline.timeline import Timeline
 from lakelens.views.card.wording import visible
 from lakelens.views.timeline.layout import WIDTH, Layout, lay_out
 from lakelens.views.timeline.legend import Entry, list_entries, place_entries

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from lakelens.model.history import Amounts, Mark, Timeline
+from lakelens.analysis.timeline.timeline import Amounts, Mark, Timeline
 from lakelens.views.card import wording
 from lakelens.views.timeline.wording import word_story, word_time
 

@@ -14,8 +14,8 @@ from lakelens.formats.iceberg.scan.paths import locate_all
 from lakelens.formats.iceberg.scan.records import encode_identity
 from lakelens.formats.iceberg.scan.stats import STATS, build_stats, find_targets
 from lakelens.model.arrow import arrow_type
-from lakelens.model.filetable import list_columns
-from lakelens.model.scan import ORDER_BITS, FileBatch, ScanRequest
+from lakelens.model.scan.files_to_arrow import list_columns
+from lakelens.model.scan.plan import ORDER_BITS, FileBatch, ScanRequest
 
 if TYPE_CHECKING:
     import pyarrow as pa

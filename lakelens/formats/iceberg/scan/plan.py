@@ -29,7 +29,7 @@ from lakelens.formats.iceberg.scan.reader import ColumnarReader, read_records
 from lakelens.io.tracing import TracingStore
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
-from lakelens.model.scan import FileBatch, FileScan, ScanRequest, ScanTask
+from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest, ScanTask
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,7 +86,7 @@ class IcebergScan(FileScan):
     def _is_fast(self, tasks: Sequence[ScanTask]) -> bool:
         if self.fast is not None:
             return self.fast
-        from lakelens.model.scanread import is_worthwhile
+        from lakelens.model.scan.scan_to_arrow import is_worthwhile
 
         return is_loaded() or is_worthwhile(self.with_tasks(tasks))
 

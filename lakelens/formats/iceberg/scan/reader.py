@@ -27,7 +27,7 @@ from lakelens.formats.iceberg.scan.entries import (
 )
 from lakelens.formats.iceberg.scan.records import batch_records
 from lakelens.formats.iceberg.scan.stats import check_lists
-from lakelens.model.scan import FileBatch, ScanRequest, ScanTask
+from lakelens.model.scan.plan import FileBatch, ScanRequest, ScanTask
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.scan.stats import STATS
-from lakelens.model.filetable import build_table, list_columns
 from lakelens.model.manifest import Entry
-from lakelens.model.scan import ORDER_BITS, FileBatch, ScanRequest
+from lakelens.model.scan.files_to_arrow import build_table, list_columns
+from lakelens.model.scan.plan import ORDER_BITS, FileBatch, ScanRequest
 
 if TYPE_CHECKING:
     import pyarrow as pa

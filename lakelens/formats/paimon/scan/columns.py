@@ -11,7 +11,7 @@ from lakelens.formats.paimon.manifests.datafile import SOURCES
 from lakelens.formats.paimon.manifests.manifest import KINDS
 from lakelens.formats.paimon.scan.entries import EntryRows
 from lakelens.model.arrow import to_array
-from lakelens.model.filetable import type_column
+from lakelens.model.scan.files_to_arrow import type_column
 
 if TYPE_CHECKING:
     import pyarrow as pa

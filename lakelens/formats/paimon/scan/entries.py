@@ -11,7 +11,7 @@ from lakelens.errors import Unsupported
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.model.scan import ScanTask
+    from lakelens.model.scan.plan import ScanTask
 
 _FAMILIES = {
     "integer": "is_integer",

@@ -35,7 +35,7 @@ from lakelens.io.tracing import TracingStore
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.manifest import Entry
-from lakelens.model.scan import ORDER_BITS, FileBatch, FileScan, ScanRequest, ScanTask
+from lakelens.model.scan.plan import ORDER_BITS, FileBatch, FileScan, ScanRequest, ScanTask
 
 if TYPE_CHECKING:
     import pyarrow as pa

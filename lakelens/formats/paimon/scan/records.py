@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.paimon.scan.identity import encode_identities
-from lakelens.model.filetable import BOUNDS, COUNTS, build_table, list_columns
 from lakelens.model.manifest import Entry
-from lakelens.model.scan import ORDER_BITS, FileBatch, ScanRequest
+from lakelens.model.scan.files_to_arrow import BOUNDS, COUNTS, build_table, list_columns
+from lakelens.model.scan.plan import ORDER_BITS, FileBatch, ScanRequest
 
 if TYPE_CHECKING:
     import pyarrow as pa

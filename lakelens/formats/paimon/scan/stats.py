@@ -17,7 +17,7 @@ from lakelens.formats.paimon.scan.entries import EntryRows
 from lakelens.formats.paimon.scan.groups import RowGroup, RowGroups
 from lakelens.formats.paimon.scan.values import ValueColumns
 from lakelens.model.arrow import arrow_type, to_array
-from lakelens.model.filetable import type_column
+from lakelens.model.scan.files_to_arrow import type_column
 
 if TYPE_CHECKING:
     import pyarrow as pa

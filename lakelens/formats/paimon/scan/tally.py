@@ -16,7 +16,7 @@ from lakelens.formats.paimon.scan.entries import EntryRows, join_chunks
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.model.scan import ScanTask
+    from lakelens.model.scan.plan import ScanTask
 
 #: Consecutive entries: position of the manifest's task, number of the first one, how many.
 Span = tuple[int, int, int]

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 from lakelens.display import Displayable
-from lakelens.model.tree import StoredFile
+from lakelens.model.stored_file import StoredFile
 
 if TYPE_CHECKING:
-    from lakelens.model.diff import Diff, JsonChange, SchemaChange
+    from lakelens.analysis.diff.diff import Diff, JsonChange, SchemaChange
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 

@@ -7,16 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lakelens.analysis.columns import diff_schemas
-from lakelens.analysis.documents import diff_json
-from lakelens.analysis.reasons import word_created, word_removed
-from lakelens.analysis.tree import build_tree, find_references, list_every_snapshot
-from lakelens.errors import LakeError
-from lakelens.model.diff import Diff, JsonChange, SchemaChange
-from lakelens.model.manifest import Manifest
-from lakelens.model.snapshot import Snapshot
-from lakelens.model.table import Table
-from lakelens.model.trace import (
+from lakelens.analysis.diff.columns import diff_schemas
+from lakelens.analysis.diff.diff import Diff, JsonChange, SchemaChange
+from lakelens.analysis.diff.documents import diff_json
+from lakelens.analysis.trace.object_reasons import word_created, word_removed
+from lakelens.analysis.trace.trace import (
     CommitTrace,
     Kind,
     Stamp,
@@ -26,7 +21,12 @@ from lakelens.model.trace import (
     TracedFile,
     TracedFiles,
 )
-from lakelens.model.tree import StoredFile
+from lakelens.analysis.tree import build_tree, find_references, list_every_snapshot
+from lakelens.errors import LakeError
+from lakelens.model.manifest import Manifest
+from lakelens.model.snapshot import Snapshot
+from lakelens.model.stored_file import StoredFile
+from lakelens.model.table import Table
 
 _NOUNS = {
     "data": "data file",

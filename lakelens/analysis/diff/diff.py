@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.display import Interactive
 from lakelens.errors import LakeError
-from lakelens.model.comparison import FileCounts, count_by_content
-from lakelens.model.datafile import DataFile, IndexFile
+from lakelens.model.comparison import FileCounts, IndexChanges, count_by_content
+from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Entry, Manifest
 
@@ -155,17 +155,6 @@ class DeleteChanges:
 
     added: FileSet
     removed: FileSet
-
-
-@dataclass(frozen=True, slots=True)
-class IndexChanges:
-    """Index files that only the newer state has, and those that only the older one has.
-
-    Of an Iceberg Puffin file `ranges` names the vectors that were added or removed; it may hold others too.
-    """
-
-    added: tuple[IndexFile, ...] = ()
-    removed: tuple[IndexFile, ...] = ()
 
 
 class Diff(Interactive):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-from lakelens.model.diff import PartitioningChange
+from lakelens.analysis.diff.diff import PartitioningChange
 from lakelens.model.schema import PartitionField, PartitionSpec
 
 

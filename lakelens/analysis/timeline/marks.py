@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from lakelens.analysis.figures import read_figures
+from lakelens.analysis.timeline.timeline import Amounts, Flag, Gap, Kind, Lane, Mark, Rollback, Timeline
 from lakelens.errors import LakeError
-from lakelens.model.history import Amounts, Flag, Gap, Kind, Lane, Mark, Rollback, Timeline
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 

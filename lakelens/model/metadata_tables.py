@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.model.arrow import to_array
-from lakelens.model.filetable import build_table, list_columns
+from lakelens.model.scan.files_to_arrow import build_table, list_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.fileset import FileColumns
     from lakelens.model.manifest import FieldSummary, Manifest
-    from lakelens.model.scan import FileScan
+    from lakelens.model.scan.plan import FileScan
     from lakelens.model.snapshot import Ref, Snapshot
 
 _SNAPSHOT_COLUMNS = {
@@ -127,7 +127,7 @@ def build_entries(
 def _read_entries(scan: FileScan, wanted: Sequence[str] | None) -> pa.Table:
     import pyarrow as pa
 
-    from lakelens.model.scanread import assemble_batch, iterate_batches, lay_out, make_request
+    from lakelens.model.scan.scan_to_arrow import assemble_batch, iterate_batches, lay_out, make_request
 
     request = make_request(scan, columns=wanted, entries=True)
     batches = list(iterate_batches(scan, request))

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
-from lakelens.analysis.raising import find_raised
-from lakelens.analysis.relation import Relation
+from lakelens.analysis.diff.diff import Diff
+from lakelens.analysis.diff.level_promotion import find_raised
+from lakelens.analysis.diff.relation import Relation
 from lakelens.model.datafile import DataFile, IndexFile
-from lakelens.model.diff import Diff
 from lakelens.model.fileset import FileSet
 from lakelens.model.snapshot import Snapshot
 

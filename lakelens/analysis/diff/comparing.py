@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from lakelens.analysis.columns import diff_schemas
-from lakelens.analysis.documents import diff_json
-from lakelens.analysis.partitioning import diff_partitioning
-from lakelens.analysis.relation import Relation, relate_snapshots
-from lakelens.analysis.sentence import word_action, word_sentence
+from lakelens.analysis.diff.columns import diff_schemas
+from lakelens.analysis.diff.diff import Diff, JsonChange, ManifestChanges, PartitionChange, PartitioningChange
+from lakelens.analysis.diff.diff_summary import word_action, word_sentence
+from lakelens.analysis.diff.documents import diff_json
+from lakelens.analysis.diff.partitioning import diff_partitioning
+from lakelens.analysis.diff.relation import Relation, relate_snapshots
 from lakelens.errors import LakeError, Missing
 from lakelens.model.comparison import FileComparison, WholeComparison
 from lakelens.model.datafile import DataFile
-from lakelens.model.diff import Diff, JsonChange, ManifestChanges, PartitionChange, PartitioningChange
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table

@@ -17,7 +17,7 @@ from uuid import UUID
 from lakelens.errors import LakeError, Unsupported
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.manifest import FieldSummary, Manifest
-from lakelens.model.scan import FileBatch, ScanTask
+from lakelens.model.scan.plan import FileBatch, ScanTask
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,9 +16,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.model.arrow import arrow_type
-from lakelens.model.filetable import BOUNDS, COUNTS, choose_columns, list_columns, type_column
-from lakelens.model.repeats import Repeats
-from lakelens.model.scan import FileBatch, FileScan, ScanRequest, ScanTask, drop_removed
+from lakelens.model.scan.files_to_arrow import BOUNDS, COUNTS, choose_columns, list_columns, type_column
+from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest, ScanTask, drop_removed
+from lakelens.model.scan.seen_files import Repeats
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-
-from lakelens.display import Displayable
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,21 +19,3 @@ class StoredFile:
     role: str
     referenced_by: tuple[str, ...] = ()
     modified: datetime | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class StorageTree(Displayable):
-    """Every object below a table's directory, in path order; `truncated` when the listing was cut at a limit."""
-
-    root: str
-    files: tuple[StoredFile, ...]
-    truncated: bool = False
-
-    def __len__(self) -> int:
-        return len(self.files)
-
-    def __iter__(self) -> Iterator[StoredFile]:
-        return iter(self.files)
-
-    def __repr__(self) -> str:
-        return f"<StorageTree {len(self)} files, {sum(f.size_bytes for f in self.files)} bytes>"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from lakelens.model.diff import JsonChange
+from lakelens.analysis.diff.diff import JsonChange
 
 # what tells the items of a list apart, tried in this order
 _IDENTIFIERS = (

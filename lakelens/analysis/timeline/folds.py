@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from lakelens.model.history import Mark
+from lakelens.analysis.timeline.timeline import Mark
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 _MONDAY = 3 * _DAY  # 1970 began on a Thursday

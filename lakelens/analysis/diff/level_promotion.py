@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from lakelens.analysis.diff.diff import Diff, PartitionChange
 from lakelens.model.datafile import DataFile
-from lakelens.model.diff import Diff, PartitionChange
 
 
 @dataclass(frozen=True)

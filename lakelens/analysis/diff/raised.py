@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakelens.analysis.raising import Raised, find_raised
+from lakelens.analysis.diff.level_promotion import Raised, find_raised
 from lakelens.errors import LakeError
 from lakelens.model.manifest import Entry
 from lakelens.model.snapshot import Snapshot

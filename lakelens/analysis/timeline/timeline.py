@@ -18,16 +18,6 @@ Kind: TypeAlias = Literal["append", "overwrite", "delete", "compact", "other"]
 
 
 @dataclass(frozen=True, slots=True)
-class LogEntry:
-    """When a snapshot became the current one, and whether it is an ancestor of today's."""
-
-    made_current_at: datetime | None
-    snapshot_id: int
-    parent_id: int | None
-    is_current_ancestor: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Amounts:
     """What a commit records of itself: what came and went, and what was there afterwards; None where it records nothing."""
 

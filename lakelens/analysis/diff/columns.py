@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lakelens.model.diff import SchemaChange
+from lakelens.analysis.diff.diff import SchemaChange
 from lakelens.model.schema import Field, Schema
 
 

@@ -1,0 +1,1 @@
+"""What changed between two snapshots: files, schemas, partitionings, documents, and the sentence that says it."""
