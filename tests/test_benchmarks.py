@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 from lakelens.opening import open_table
-from tests import growth
 from tests.benchmarks import child, octets, parts, report, typed, values
 from tests.benchmarks.fits import fit_times
 from tests.benchmarks.measure import Grown, Measurement, list_disagreements, measure
@@ -25,6 +24,7 @@ from tests.benchmarks.results import Results, describe_machine, load_results
 from tests.benchmarks.runners import RUNNERS, Runner, Target, Unavailable
 from tests.benchmarks.runners.raw import iterate_blocks
 from tests.benchmarks.tables import PROOF, Tables
+from tests.support import growth
 
 FILES, COLUMNS = 240, 25
 LOCAL = ("to_arrow", "no_stats", "batches", "fastavro", "polars", "datafusion", "floor")

@@ -19,7 +19,7 @@ from lakelens.model.fileset import FileSet
 from lakelens.model.scan import scan_to_arrow as scanread
 from lakelens.model.scan.plan import FileScan
 from lakelens.model.snapshot import Ref, Refs
-from tests.growth import grow_iceberg, grow_paimon
+from tests.support.growth import grow_iceberg, grow_paimon
 
 NAMES = [one.name for one in ll.sample()]
 

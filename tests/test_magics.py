@@ -16,7 +16,7 @@ import lakelens as ll
 from lakelens import magics
 from lakelens.errors import Unsupported
 from lakelens.magics import split_statements
-from tests.stages import Stages, check_plainly, list_plainly
+from tests.support.stages import Stages, check_plainly, list_plainly
 
 
 class Frame:

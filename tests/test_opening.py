@@ -16,7 +16,7 @@ from lakelens.formats.registry import detect_format, get_format, load_formats
 from lakelens.io.local import LocalStore
 from lakelens.io.memory import MemoryStore
 from lakelens.opening import open_in_store
-from tests.unpacked import unpack_samples
+from tests.support.unpacked import unpack_samples
 
 SAMPLES = unpack_samples()
 NAMES = sorted(path.name for path in SAMPLES.iterdir())

@@ -11,8 +11,9 @@ import pytest
 import lakelens as ll
 from lakelens.analysis.trace.trace import Trace
 from lakelens.errors import Unsupported
-from tests.stages import LAKES, Stages, check_plainly, list_plainly
-from tests.views.lakes import PATHS, name_lake
+from tests.support import LAKES
+from tests.support.stages import Stages, check_plainly, list_plainly
+from tests.support.view_lakes import PATHS, name_lake
 
 MANY = "spark/paimon/changelog-input"
 ICEBERG = "spark/iceberg/v2-merge-on-read"

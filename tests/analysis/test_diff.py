@@ -9,7 +9,7 @@ import pytest
 from lakelens.analysis.diff.comparing import count_by_partition, diff_json, diff_schemas, diff_snapshots
 from lakelens.model.schema import DataType, Field, Schema
 from lakelens.model.stats import Partition
-from tests.views.fakes import FakeFile, FakeSnapshot, FakeTable
+from tests.support.fakes import FakeFile, FakeSnapshot, FakeTable
 
 
 def tell(before: Any, after: Any) -> list[str]:

@@ -14,8 +14,8 @@ import lakelens as ll
 from lakelens.errors import LakeError, Missing
 from lakelens.model.comparison import FileCounts, WholeComparison
 from lakelens.opening import open_table
-from tests.formats.engine_lake import LAKES
-from tests.growth import _read_avro, _write_avro
+from tests.support import LAKES
+from tests.support.growth import _read_avro, _write_avro
 
 ICEBERG = LAKES / "spark" / "iceberg"
 PAIMON = LAKES / "spark" / "paimon"

@@ -12,7 +12,7 @@ from lakelens.analysis.diff.diff import Diff
 from lakelens.model.comparison import FileCounts
 from lakelens.model.table import Table
 from lakelens.opening import open_table
-from tests.growth import LAKES, _read_avro, _write_avro, grow_iceberg, grow_paimon
+from tests.support.growth import LAKES, _read_avro, _write_avro, grow_iceberg, grow_paimon
 
 FILES, MANIFESTS, CHANGED = 100_000, 100, 10
 

@@ -11,8 +11,8 @@ from lakelens.analysis.diff.partitioning import diff_partitioning
 from lakelens.analysis.diff.relation import relate_snapshots
 from lakelens.model.schema import PartitionField, PartitionSpec
 from lakelens.model.table import Table
-from tests.formats.iceberg_lakes import find_lakes
-from tests.formats.paimon_lakes import get_lake
+from tests.support.iceberg_lakes import find_lakes
+from tests.support.paimon_lakes import get_lake
 
 ICEBERG = {lake.name: lake for lake in find_lakes()}
 

@@ -16,9 +16,8 @@ from lakelens.analysis.timeline.folds import fold_marks
 from lakelens.analysis.timeline.marks import trace_history
 from lakelens.analysis.timeline.timeline import Amounts, Mark, Timeline
 from lakelens.errors import Unsupported
-from tests import growth
+from tests.support import LAKES, growth
 
-LAKES = Path(__file__).parents[1] / "lakes"
 EVERY = sorted(path for path in LAKES.glob("*/**/table") if path.is_dir())
 
 

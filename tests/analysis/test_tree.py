@@ -11,9 +11,9 @@ import pytest
 import lakelens as ll
 from lakelens.analysis.tree import build_tree
 from lakelens.model.stored_file import StoredFile
-from tests.views.fakes import FakeTable
+from tests.support import LAKES
+from tests.support.fakes import FakeTable
 
-LAKES = Path(__file__).parents[1] / "lakes"
 TABLES = [
     "spark/iceberg/v2-merge-on-read",
     "spark/iceberg/v2-branches-and-tags",

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests import growth
+from tests.support import growth
 
 RUNS = 9
 FILES = 100_000

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests import growth
 from tests.benchmarks.measure import Grown
 from tests.benchmarks.runners import Target
+from tests.support import growth
 
 #: The first typed column, behind those of the lake: its lower bounds are summed up as a proof of work.
 PROOF = "long_3"

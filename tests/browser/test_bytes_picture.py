@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +11,9 @@ import pytest
 import lakelens as ll
 from lakelens.model.explanation import Explanation
 from tests.browser.looks import find_faults, find_overflow, open_folds
+from tests.support import LAKES
 from tests.views.test_bytes import make_row
 
-LAKES = Path(__file__).parents[1] / "lakes"
 FILES = {
     "manifest": "spark/paimon/pk-types/table/manifest/manifest-[0-9a-f]*-0",
     "puffin": "spark/iceberg/v3-merge-on-read/table/data/**/*.puffin",

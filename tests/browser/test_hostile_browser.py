@@ -10,7 +10,7 @@ import pytest
 
 from lakelens.views.render.html import render_card, render_page
 from tests.browser.lab import Lab
-from tests.views.fakes import FakeTable, list_objects
+from tests.support.fakes import FakeTable, list_objects
 from tests.views.test_hostile import cycle
 
 # what our own markup is made of; anything else, or any handler, came from the lake

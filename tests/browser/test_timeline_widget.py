@@ -11,12 +11,11 @@ import pytest
 
 import lakelens as ll
 from lakelens.model.table import Table
-from tests import growth
 from tests.browser.looks import find_faults, find_overflow
+from tests.support import LAKES, growth
 from tests.views.test_hostile import HOSTILE
 from tests.widgets.timeline_host import host_timeline, push, settle
 
-LAKES = Path(__file__).parents[1] / "lakes"
 FOCUSED = "document.activeElement.getAttribute('aria-label')"
 
 

@@ -16,8 +16,8 @@ import lakelens as ll
 from lakelens.cli.commands import commands
 from lakelens.codecs.kinds import KINDS
 from lakelens.errors import LakeError, Missing
+from tests.support import LAKES
 
-LAKES = Path(__file__).parents[1] / "lakes"
 MANIFEST = min((LAKES / "spark/paimon/pk-types/table/manifest").glob("manifest-[0-9a-f]*-0"))
 INDEX = min((LAKES / "paimon-java/2.0.0-pk-deletion-vectors/table/index").glob("index-*"))
 PUFFIN = min((LAKES / "spark/iceberg/v3-merge-on-read/table/data").rglob("*.puffin"))

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from lakelens.cli.commands import commands
 from lakelens.cli.demo import tell_inserts
-from tests.unpacked import unpack_samples
+from tests.support.unpacked import unpack_samples
 
 SAMPLES = unpack_samples()
 

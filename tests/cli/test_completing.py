@@ -13,7 +13,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.cli.commands import VERBS
-from tests.cli.documents import invoke
+from tests.support.documents import invoke
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lakelens.cli.commands import VERBS, commands
-from tests.cli.documents import invoke
+from tests.support.documents import invoke
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 # what needs Spark or a warehouse of one's own; `test_commands.py` runs the demo

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import lakelens as ll
-from tests.cli.documents import invoke, read_document
+from tests.support.documents import invoke, read_document
 
 LAKELENS = [sys.executable, "-m", "lakelens.cli"]
 TABLE_VERBS = {

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 import lakelens as ll
-from tests.cli.documents import invoke, read_document
+from tests.support.documents import invoke, read_document
 
 NAME = "[red]\x1b[31m\x1b]0;owned\x07\u202egpj\u2066:smile:\x9b1m\ttab"
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")

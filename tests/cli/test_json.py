@@ -14,9 +14,9 @@ from jsonschema import Draft202012Validator
 
 import lakelens as ll
 from lakelens.cli.commands import VERBS
-from tests.cli.documents import SCHEMAS, invoke, make_validator, read_document
+from tests.support import LAKES
+from tests.support.documents import SCHEMAS, invoke, make_validator, read_document
 
-LAKES = Path(__file__).parents[1] / "lakes"
 SAMPLES = [one.name for one in ll.sample()]
 TABLE_VERBS = ("show", "snapshots", "manifests", "files", "history", "schema", "refs", "findings", "tree")
 _STEP = 1 if os.environ.get("LAKELENS_EVERY_LAKE", "") not in ("", "0") else 5

@@ -16,7 +16,7 @@ import pytest
 from rich.cells import cell_len
 
 import lakelens as ll
-from tests.cli.documents import invoke
+from tests.support.documents import invoke
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _DRAWN = set("│├└─●○╯┼┊╭╰")

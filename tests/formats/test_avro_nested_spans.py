@@ -21,7 +21,7 @@ from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.formats.paimon.explain.nested import nested_for_metadata as nest_paimon
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList
 from lakelens.formats.paimon.table import PaimonTable
-from tests.formats import iceberg_lakes, paimon_lakes
+from tests.support import iceberg_lakes, paimon_lakes
 
 
 @dataclass

@@ -11,10 +11,10 @@ import pytest
 import lakelens as ll
 from lakelens.errors import LakeError, Missing
 from lakelens.model.explanation import Explanation
-from tests.codecs.span_checks import assert_tiles, find_error
-from tests.formats.engine_lake import LAKES
-from tests.formats.explained_objects import assert_stored, list_objects
-from tests.formats.iceberg_builder import Builder
+from tests.support import LAKES
+from tests.support.explained_objects import assert_stored, list_objects
+from tests.support.iceberg_builder import Builder
+from tests.support.span_checks import assert_tiles, find_error
 
 
 def open_any(path: Path) -> Any:

@@ -16,9 +16,9 @@ import lakelens as ll
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.explain import stored as stored_bytes
 from lakelens.model.explanation import Explanation
-from tests.codecs.span_checks import assert_tiles, find_error
-from tests.formats.engine_lake import LAKES
-from tests.formats.explained_objects import ANY, Explained, assert_stored, list_objects
+from tests.support import LAKES
+from tests.support.explained_objects import ANY, Explained, assert_stored, list_objects
+from tests.support.span_checks import assert_tiles, find_error
 
 CASES = (
     *(

@@ -16,10 +16,10 @@ from lakelens.formats.paimon.table import PaimonTable
 from lakelens.model.comparison import WholeComparison
 from lakelens.model.datafile import DataFile
 from lakelens.model.snapshot import Snapshot
-from tests.formats.iceberg_lakes import Lake as IcebergLake
-from tests.formats.iceberg_lakes import find_lakes
-from tests.formats.paimon_lakes import Lake as PaimonLake
-from tests.formats.paimon_lakes import list_lakes
+from tests.support.iceberg_lakes import Lake as IcebergLake
+from tests.support.iceberg_lakes import find_lakes
+from tests.support.paimon_lakes import Lake as PaimonLake
+from tests.support.paimon_lakes import list_lakes
 
 ICEBERG = [lake for lake in find_lakes() if not lake.is_view]
 PAIMON = list_lakes()

@@ -11,8 +11,8 @@ import pytest
 
 from lakelens.codecs.kinds import choose_kind, explain
 from lakelens.codecs.span.span import Span
+from tests.support import LAKES
 
-LAKES = Path(__file__).parent.parent / "lakes"
 GROUPS = 16
 #: What lies beside a table's directory and is of the tests.
 _OURS = ("answers.json", "positions.json")

@@ -16,7 +16,8 @@ from lakelens.model.scan.pruning import Selection
 from lakelens.spark import register_data_source
 from lakelens.spark.frames.data_source import parse_options, plan_view
 from lakelens.spark.frames.pushed_filters import select_pushed
-from tests.spark.planned import LAKES, build_local, collect_rows, unpack_tasks, word_rows
+from tests.support import LAKES
+from tests.support.planned import build_local, collect_rows, unpack_tasks, word_rows
 
 
 @pytest.fixture(scope="module")

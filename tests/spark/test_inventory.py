@@ -14,12 +14,13 @@ import pytest
 
 import lakelens as ll
 from lakelens.spark.warehouse.store import ParquetStore
-from tests.cli.documents import invoke, read_document
-from tests.growth import grow_iceberg, grow_paimon
+from tests import support
+from tests.support.documents import invoke, read_document
+from tests.support.growth import grow_iceberg, grow_paimon
 
 pytestmark = pytest.mark.spark
 
-LAKES = Path(__file__).parent.parent / "lakes" / "spark"
+LAKES = support.LAKES / "spark"
 MIX = (
     ("iceberg", "v2-merge-on-read"),
     ("iceberg", "v3-merge-on-read"),

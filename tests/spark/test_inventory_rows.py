@@ -18,9 +18,9 @@ from lakelens.spark.warehouse.facts import describe_place
 from lakelens.spark.warehouse.folder import LocalFolder
 from lakelens.spark.warehouse.store import Commit, SessionStore, parse_commit
 from lakelens.spark.warehouse.tables import Place
-from tests.growth import grow_iceberg, grow_paimon
+from tests.support import LAKES
+from tests.support.growth import grow_iceberg, grow_paimon
 
-LAKES = Path(__file__).parent.parent / "lakes"
 TABLES = sorted(
     [*LAKES.glob("spark/*/*/table"), *LAKES.glob("paimon-java/*/table")],
     key=lambda path: (path.parent.name, str(path)),

@@ -28,8 +28,9 @@ from lakelens.model.table import Table
 from lakelens.spark.frames.planning import Wanted, count_bins, fill_bins, plan_entries, plan_files
 from lakelens.spark.frames.scanning import cut_batch, make_reader
 from lakelens.spark.frames.types import carrier_schema, carry_batch, spark_schema
-from tests.growth import grow_iceberg, grow_paimon
-from tests.spark.planned import LAKES, build_local, list_lakes, read_plan, unpack_tasks, word_rows
+from tests.support import LAKES
+from tests.support.growth import grow_iceberg, grow_paimon
+from tests.support.planned import build_local, list_lakes, read_plan, unpack_tasks, word_rows
 
 
 def plan(table: Table, parallelism: int = 2, **asked: Any) -> Any:

@@ -14,8 +14,9 @@ import pytest
 import lakelens as ll
 from lakelens.spark import entries, files, spark_schema
 from lakelens.spark.frames.scanning import make_reader
-from tests.growth import grow_iceberg
-from tests.spark.planned import LAKES, build_local, collect_rows, list_lakes, word_rows
+from tests.support import LAKES
+from tests.support.growth import grow_iceberg
+from tests.support.planned import build_local, collect_rows, list_lakes, word_rows
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,7 @@ import lakelens as ll
 from lakelens.analysis.trace.trace import Trace
 from lakelens.io.locate import split_location
 from lakelens.spark import locate
-from tests.stages import check_plainly, list_plainly
+from tests.support.stages import check_plainly, list_plainly
 
 pytestmark = pytest.mark.spark
 

@@ -25,8 +25,8 @@ from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.render.html import render_card, render_page
 from lakelens.views.render.text import render_text
-from tests import growth
-from tests.views.lakes import LAKES, name_lake, open_lake
+from tests.support import LAKES, growth
+from tests.support.view_lakes import name_lake, open_lake
 
 STYLE, TABLE, VIEW, STOP, PAGE = 4_096, 15_360, 65_536, 262_144, 1_000_000
 EVERY = sorted(path for path in LAKES.glob("*/**/table") if path.is_dir())

@@ -17,7 +17,7 @@ from lakelens.views.cards.schema_grid import tell_history
 from lakelens.views.present import present
 from lakelens.views.render.html import render_card, render_page
 from lakelens.views.render.text import render_text
-from tests.views.fakes import FakeFile, FakeManifest, FakeSnapshot, FakeTable, list_objects
+from tests.support.fakes import FakeFile, FakeManifest, FakeSnapshot, FakeTable, list_objects
 
 
 def count_words() -> Callable[[], str]:

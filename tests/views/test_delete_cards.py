@@ -18,8 +18,8 @@ from lakelens.views.cards.delete import list_delete_folds
 from lakelens.views.present import present
 from lakelens.views.render.html import draw, render_card
 from lakelens.views.render.text import render_text, write_card
-from tests.views.fakes import FakeFile
-from tests.views.lakes import LAKES
+from tests.support import LAKES
+from tests.support.fakes import FakeFile
 from tests.views.test_cards import list_texts, read_markup
 from tests.views.test_hostile import HOSTILE, check_markup, cycle
 from tests.views.test_lakes import list_unexplained, squeeze

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -18,11 +17,10 @@ from lakelens.views.cards.tree import word_role
 from lakelens.views.present import present
 from lakelens.views.render.html import render_card
 from lakelens.views.render.text import render_text
-from tests.formats.test_hive_lakes import open_with_facts
-from tests.views.fakes import FakeFile, FakeTable
+from tests.formats.hive.test_lakes import open_with_facts
+from tests.support import LAKES
+from tests.support.fakes import FakeFile, FakeTable
 from tests.views.test_lakes import list_unexplained
-
-LAKES = Path(__file__).parents[1] / "lakes"
 
 
 @pytest.fixture(autouse=True)

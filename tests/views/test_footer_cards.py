@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.orc
@@ -18,10 +17,9 @@ from lakelens.options import display
 from lakelens.views.present import present
 from lakelens.views.render.html import render_card
 from lakelens.views.render.text import render_text
+from tests.support import LAKES
 from tests.views.test_cards import list_texts, read_markup
 from tests.views.test_hostile import HOSTILE, check_markup
-
-LAKES = Path(__file__).parents[1] / "lakes"
 
 
 def write_parquet(table: pa.Table, **options: object) -> Footer:

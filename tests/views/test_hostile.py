@@ -15,7 +15,7 @@ import pytest
 from lakelens.options import display
 from lakelens.views.render.html import render_card, render_page
 from lakelens.views.render.text import render_text
-from tests.views.fakes import FakeTable, list_objects
+from tests.support.fakes import FakeTable, list_objects
 
 HOSTILE = [
     "<script>alert(1)</script>",

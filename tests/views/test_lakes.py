@@ -19,7 +19,7 @@ from lakelens.views.card.model import Card, Grid, Pairs
 from lakelens.views.present import present
 from lakelens.views.render.html import draw, render_card
 from lakelens.views.render.text import render_text, write_card
-from tests.views.lakes import PATHS, list_objects, name_lake, open_lake
+from tests.support.view_lakes import PATHS, list_objects, name_lake, open_lake
 from tests.views.test_cards import list_texts, read_markup
 
 _BUDGET, _TABLE_BUDGET, _STYLE_BUDGET = 65_536, 15_360, 4_096

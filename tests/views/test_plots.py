@@ -10,7 +10,7 @@ import pytest
 import lakelens as ll
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.stats import Partition
-from tests.views.fakes import FakeFile
+from tests.support.fakes import FakeFile
 
 
 def make_files(names: list[str]) -> FileSet:

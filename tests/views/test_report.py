@@ -22,7 +22,7 @@ from lakelens.views.present import present_page
 from lakelens.views.render.html import render_page
 from lakelens.views.report.parts import Section
 from lakelens.views.report.sections import SIZES, list_parts
-from tests.views.lakes import LAKES
+from tests.support import LAKES
 
 MOST = 1_000_000
 SAMPLES = ("iceberg", "iceberg-evolution", "paimon", "paimon-branches", "hive")

@@ -14,7 +14,7 @@ from lakelens.options import display
 from lakelens.views.present import present
 from lakelens.views.render.terminal import print_on, print_view
 from lakelens.views.render.text import render_text
-from tests.views.fakes import FakeTable, list_objects
+from tests.support.fakes import FakeTable, list_objects
 from tests.views.test_cards import count_words, list_texts
 from tests.views.test_hostile import HOSTILE
 

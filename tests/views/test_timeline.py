@@ -26,8 +26,8 @@ from lakelens.views.timeline.legend import word_notes
 from lakelens.views.timeline.selection import find_path
 from lakelens.views.timeline.svg import render_picture
 from lakelens.views.timeline.wording import word_story
-from tests import growth
-from tests.views.lakes import LAKES, PATHS, name_lake, open_lake
+from tests.support import LAKES, growth
+from tests.support.view_lakes import PATHS, name_lake, open_lake
 from tests.views.test_hostile import HOSTILE
 from tests.views.test_lakes import list_unexplained
 

@@ -24,8 +24,8 @@ from lakelens.views.cards.trace import word_changes
 from lakelens.views.present import present
 from lakelens.views.render.html import render_card
 from lakelens.views.render.text import render_text
-from tests.stages import Stages
-from tests.views.fakes import FakeTable
+from tests.support.fakes import FakeTable
+from tests.support.stages import Stages
 from tests.views.test_hostile import HOSTILE, check_markup, cycle
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

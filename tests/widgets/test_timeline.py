@@ -17,10 +17,8 @@ from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.render.html import common_style
 from lakelens.widgets.timeline import TimelineWidget
-from tests import growth
+from tests.support import LAKES, growth
 from tests.views.test_hostile import HOSTILE
-
-LAKES = Path(__file__).parents[1] / "lakes"
 
 
 def open_table(name: str = "spark/iceberg/v2-rollback") -> Table:
