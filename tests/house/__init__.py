@@ -1,0 +1,1 @@
+"""Tests of the house itself: its rooms and its English."""
