@@ -1,4 +1,4 @@
-"""The house: small folders, small modules, no circle of imports but the one bridge, formats named in their own room alone."""
+"""The house: small folders, small modules, no circle of imports but the bridge, formats named in their own room alone."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lakelens.analysis.diff.diff import Diff
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.deletes.matching import Matches, match_deletes
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
@@ -31,6 +30,7 @@ from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from lakelens.analysis.diff.diff import Diff
     from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.explanation import Explanation
