@@ -70,6 +70,6 @@ def prepare_duckdb(target: Target) -> Prepared:
         connection.execute("INSTALL iceberg")
         connection.execute("LOAD iceberg")
     except duckdb.Error as error:
-        raise Unavailable("its iceberg extension is not to be had here") from error
+        raise Unavailable("its iceberg extension is not available here") from error
     query = f"SELECT * FROM iceberg_metadata('{target.metadata_path}')"
     return Prepared(lambda: connection.execute(query).to_arrow_table(), lambda table: Sums(table.num_rows))
