@@ -1,19 +1,25 @@
-"""Displayable: the one bridge from an object to its views.
+"""The one bridge from an object of the model upwards: to its views, and to the analyses made of it.
 
-Domain classes know nothing else of display; the views are loaded when something is first shown.
+Domain classes know nothing else of either; each function here loads what it needs when it is first called.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import os
 
     from matplotlib.figure import Figure
 
+    from lakelens.analysis.diff.diff import Diff
+    from lakelens.analysis.timeline.timeline import Timeline
+    from lakelens.analysis.tree import StorageTree
     from lakelens.model.fileset import FileSet
     from lakelens.model.table import Table
+    from lakelens.queryresult import QueryResult
+    from lakelens.watching import Watch
 
 
 class Displayable:
@@ -29,7 +35,13 @@ class Displayable:
         return self.to_text()
 
     def to_text(self, detail: int = 1) -> str:
-        """This object as a text tree, without any markup. `detail` runs from 0 to 3."""
+        """This object as a text tree, without any markup.
+
+        Parameters
+        ----------
+        detail
+            From 0 (one line) to 3 (everything).
+        """
         from lakelens.views.render.text import render_text
 
         return render_text(self, detail=detail)
@@ -40,56 +52,34 @@ class Displayable:
         return render_card(self, detail=1)
 
     def show(self, detail: int = 1) -> None:
-        """Show this object: as an HTML card in a notebook, as text elsewhere. `detail` runs from 0 to 3."""
+        """Show this object: as an HTML card in a notebook, as text elsewhere.
+
+        Parameters
+        ----------
+        detail
+            From 0 (one line) to 3 (everything).
+        """
         from lakelens.views.render.show import show
 
         show(self, detail)
 
     def to_html(self, path: str | os.PathLike[str], detail: int = 2) -> None:
-        """Write a self-contained page: light and dark, printable, no script."""
+        """Write a self-contained page: light and dark, printable, no script.
+
+        Parameters
+        ----------
+        path
+            The file to write; one that is there is overwritten.
+        detail
+            From 0 (one line) to 3 (everything).
+        """
         from lakelens.views.render.html import write_page
 
         write_page(self, path, detail=detail)
 
 
-class PlottableFiles:
-    """Gives a set of files its plot."""
-
-    def plot(self: FileSet, *, figsize: tuple[float, float] | None = None) -> Figure:  # type: ignore[misc]
-        """Plot these files: how many are how large, and bytes, files and rows by partition, and by bucket and level.
-
-        Gives a `matplotlib.figure.Figure`; sizes are bytes in binary units. More than 50 partitions or buckets are folded:
-        the largest stay. `figsize` is inches. Raises `Unsupported` without matplotlib.
-
-        >>> import lakelens as ll
-        >>> [axes.get_xlabel() for axes in ll.sample("paimon").files.plot().axes]
-        ['file size (binary units)', 'bytes (binary units)']
-        """
-        from lakelens.views.render.plots import plot_files
-
-        return plot_files(self, figsize)
-
-
-class PlottableTable:
-    """Gives a table its plot."""
-
-    def plot(self: Table, *, figsize: tuple[float, float] | None = None) -> Figure:  # type: ignore[misc]
-        """Plot how the table grew: rows, files and bytes after each snapshot, as the snapshots record them.
-
-        Gives a `matplotlib.figure.Figure`; no manifest is read. A table with fewer than two snapshots, and a Hive table,
-        shows its files instead: see `FileSet.plot`. Raises `Unsupported` without matplotlib.
-
-        >>> import lakelens as ll
-        >>> [axes.get_ylabel() for axes in ll.sample("iceberg").plot().axes]
-        ['rows', 'files', 'bytes (binary units)']
-        """
-        from lakelens.views.render.plots import plot_growth
-
-        return plot_growth(self, figsize)
-
-
 class Interactive(Displayable):
-    """Gives an object a widget as well: the same picture, to look around in."""
+    """Gives an object a widget as well: the same picture, to explore."""
 
     __slots__ = ()
 
@@ -98,3 +88,56 @@ class Interactive(Displayable):
         from lakelens.widgets import make_widget
 
         return make_widget(self)
+
+
+def plot_files(files: FileSet, figsize: tuple[float, float] | None) -> Figure:
+    """The plot of a set of files."""
+    from lakelens.views.render import plots
+
+    return plots.plot_files(files, figsize)
+
+
+def plot_growth(table: Table, figsize: tuple[float, float] | None) -> Figure:
+    """The plot of a table's growth."""
+    from lakelens.views.render import plots
+
+    return plots.plot_growth(table, figsize)
+
+
+def diff_table(table: Table, before: Any, after: Any) -> Diff:
+    """The diff of two states of a table, or of two tables."""
+    from lakelens.analysis.diff.comparing import diff_snapshots, pick_snapshot
+
+    return diff_snapshots(
+        None if before is None else pick_snapshot(table, before), pick_snapshot(table, after)
+    )
+
+
+def list_tree(table: Table, references: bool) -> StorageTree:
+    """Every object in a table's directory."""
+    from lakelens.analysis.tree import build_tree
+
+    return build_tree(table, references=references)
+
+
+def trace_history(table: Table) -> Timeline:
+    """The history of a table."""
+    from lakelens.analysis.timeline import marks
+
+    return marks.trace_history(table)
+
+
+def query_table(
+    table: Table, query: str, snapshot: Any, engine: Literal["duckdb", "datafusion"] | None
+) -> QueryResult:
+    """The result of a query over a table's metadata."""
+    from lakelens import querying
+
+    return querying.query_table(table, query, snapshot=snapshot, engine=engine)
+
+
+def watch_table(table: Table, spark: Any, storage_options: Mapping[str, Any] | None) -> Watch:
+    """The context manager that watches a table's storage."""
+    from lakelens.watching import watch
+
+    return watch(table, spark=spark, storage_options=storage_options)

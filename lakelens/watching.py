@@ -29,7 +29,7 @@ from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.io.frozen import FrozenStore
 from lakelens.io.source import open_source
 from lakelens.io.store import Store
-from lakelens.model.stored_file import StoredFile
+from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table
 from lakelens.opening import find_in_store, open_in_store
 

@@ -13,7 +13,7 @@ from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.manifest import Manifest
 from lakelens.model.snapshot import Snapshot
-from lakelens.model.stored_file import StoredFile
+from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table
 
 _MOST_REFERRERS = 5

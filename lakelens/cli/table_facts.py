@@ -11,7 +11,7 @@ from lakelens.model.finding import Finding
 from lakelens.model.manifest import FieldSummary, Manifest, ManifestList
 from lakelens.model.schema import Field, PartitionSpec, Schema
 from lakelens.model.snapshot import Ref, Snapshot
-from lakelens.model.stored_file import StoredFile
+from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table
 
 Facts = dict[str, Any]

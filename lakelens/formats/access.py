@@ -10,7 +10,7 @@ from lakelens.io.locate import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.io.tracing import TracingStore
 from lakelens.model.finding import Findings
-from lakelens.model.table import Reads, Relocation
+from lakelens.model.storage import Reads, Relocation
 
 T = TypeVar("T")
 

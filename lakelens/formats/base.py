@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 from lakelens.io.store import ObjectInfo, Store
 from lakelens.io.tracing import TracingStore
-from lakelens.model.table import Evidence, Table
+from lakelens.model.storage import Evidence
+from lakelens.model.table import Table
 
 
 @dataclass(frozen=True, slots=True)

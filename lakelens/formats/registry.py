@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from lakelens.errors import LakeError, NotATable, Unsupported
 from lakelens.formats.base import Format, Place
 from lakelens.io.store import ObjectInfo, Store
-from lakelens.model.table import Evidence
+from lakelens.model.storage import Evidence
 
 GROUP = "lakelens.formats"
 

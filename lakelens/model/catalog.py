@@ -10,7 +10,8 @@ from typing import Any, overload
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
-from lakelens.model.table import Evidence, Table
+from lakelens.model.storage import Evidence
+from lakelens.model.table import Table
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -8,13 +8,14 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from lakelens.display import Displayable, PlottableFiles
+from lakelens.display import Displayable, plot_files
 from lakelens.model.datafile import DataFile
 from lakelens.model.schema import DataType
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
     from lakelens.model.scan.plan import FileScan
 
@@ -35,7 +36,7 @@ class FileColumns:
     further: Columns = ()
 
 
-class FileSet(Displayable, PlottableFiles):
+class FileSet(Displayable):
     """Files, told apart by `DataFile.identity`, in a stable order. Read when first looked at."""
 
     def __init__(
@@ -195,6 +196,34 @@ class FileSet(Displayable, PlottableFiles):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         # a consumer that takes batch after batch never holds all of a large table
         return self.to_reader().__arrow_c_stream__(requested_schema)
+
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
+        """Plot these files: how many have which size, and bytes, files and rows by partition, bucket and level.
+
+        Of more than 50 partitions or buckets the largest are shown and the others become one bar.
+
+        Parameters
+        ----------
+        figsize
+            Width and height in inches.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure; sizes are bytes in binary units.
+
+        Raises
+        ------
+        Unsupported
+            Matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> [axes.get_xlabel() for axes in ll.sample("paimon").files.plot().axes]
+        ['file size (binary units)', 'bytes (binary units)']
+        """
+        return plot_files(self, figsize)
 
     def _derive(self, load: Callable[[], Iterable[DataFile]]) -> FileSet:
         return FileSet(load, lambda: self.columns)

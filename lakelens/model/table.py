@@ -7,72 +7,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from lakelens.display import Displayable, PlottableTable
+from lakelens import display
+from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing
 from lakelens.model.explainable import Explainable, Source
-from lakelens.model.fileset import FileSet
+from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
-from lakelens.model.stored_file import StoredFile
-from lakelens.verbs import Analysable
+from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from lakelens.analysis.diff.diff import Diff
+    from lakelens.analysis.timeline.timeline import Timeline
+    from lakelens.analysis.tree import StorageTree
     from lakelens.model.scan.plan import FileScan
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Evidence(Displayable):
-    """Why a directory is held to be a table of a format.
-
-    `reasons` are sentences; `files` the files that made it certain; `version_choice` how the current version was found
-    and `candidates` which others there are. `others` names formats that were seen beside it.
-    """
-
-    format: str
-    reasons: tuple[str, ...]
-    files: tuple[str, ...] = ()
-    confidence: float = 1.0
-    version_choice: str | None = None
-    candidates: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"<Evidence {self.format}: {'; '.join(self.reasons)}>"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Relocation(Displayable):
-    """How recorded locations were mapped: pairs of prefix recorded and place now, and what could not be mapped."""
-
-    recorded_location: str | None
-    location: str
-    mapping: tuple[tuple[str, str], ...] = ()
-    unmapped: tuple[str, ...] = ()
-
-    @property
-    def is_moved(self) -> bool:
-        """Whether any recorded location lies elsewhere now."""
-        return bool(self.mapping)
-
-    def __repr__(self) -> str:
-        return f"<Relocation {self.recorded_location} to {self.location}>"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Reads(Displayable):
-    """What was read so far: requests to the store, files opened, bytes, seconds spent waiting; and which files."""
-
-    requests: int
-    files: int
-    bytes: int
-    seconds: float = field(compare=False)
-    paths: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"<Reads {self.requests} requests, {self.files} files, {self.bytes} bytes>"
+    from lakelens.queryresult import QueryResult
+    from lakelens.watching import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +40,7 @@ class MetadataLogEntry(Explainable):
     _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-class Table(Analysable, Explainable, Displayable, PlottableTable, ABC):
+class Table(Explainable, Displayable, ABC):
     """A data lake table, read from nothing but its files. Lazy, cached, never written to."""
 
     format: str
@@ -198,8 +153,6 @@ class Table(Analysable, Explainable, Displayable, PlottableTable, ABC):
 
     @cached_property
     def _empty_files(self) -> FileSet:
-        from lakelens.model.fileset import FileColumns
-
         return FileSet(lambda: (), FileColumns)
 
     def scan_entries(self, *, all_snapshots: bool = False) -> FileScan | None:
@@ -256,6 +209,148 @@ class Table(Analysable, Explainable, Displayable, PlottableTable, ABC):
     def _snapshot_at(self, moment: datetime) -> Snapshot | None:
         before = [s for s in self.snapshots if s.committed_at is not None and s.committed_at <= moment]
         return before[-1] if before else None
+
+    def diff(self, before: Any, after: Any) -> Diff:
+        """What changed from one snapshot to another. Files, manifests and documents are read when a part is accessed.
+
+        Files are identified by path, deletion vectors in Puffin files by their offset too; the files of two tables by
+        their path below the table.
+
+        Parameters
+        ----------
+        before, after
+            Snapshots, anything that `Table.snapshot` takes (an id, a branch, a tag, a time), or tables of this format,
+            of which the current snapshot is meant. `before` may be None, for a diff from nothing.
+
+        Raises
+        ------
+        Missing
+            There is no such snapshot.
+        LakeError
+            The two are of different formats.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> table = ll.sample("iceberg")
+        >>> diff = table.diff(table.snapshots[0], table.current)
+        >>> len(diff.added) - len(diff.removed) == len(table.files) - len(table.snapshots[0].files)
+        True
+        """
+        return display.diff_table(self, before, after)
+
+    def tree(self, references: bool = True) -> StorageTree:
+        """Every object in the table's directory with its size, its role and what refers to it.
+
+        Parameters
+        ----------
+        references
+            Whether to find what refers to what, by walking every snapshot; False only lists.
+        """
+        return display.list_tree(self, references)
+
+    @cached_property
+    def history(self) -> Timeline:
+        """Every snapshot once, with branches, tags, rollbacks and what expired: a still picture. Reads no manifest.
+
+        A Hive table has no snapshots: its history is when its files were written.
+
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").history
+        <Timeline of lakes.v3_merge_on_read: 5 snapshots>
+        """
+        return display.trace_history(self)
+
+    def timeline(self, *, spacing: Literal["time", "even"] = "time") -> Any:
+        """The history as a widget: choose a snapshot for its card, two of them or a range for the diff.
+
+        The choice is `widget.snapshot` and `widget.diff`. Needs anywidget (`pip install 'lakelens[notebook]'`); without
+        a kernel a reader sees the still picture of `history`.
+
+        Parameters
+        ----------
+        spacing
+            Whether snapshots are placed true to time or evenly.
+        """
+        if spacing not in ("time", "even"):
+            raise ValueError(f"spacing is 'time' or 'even', not {spacing!r}")
+        widget = self.history.widget()
+        widget.spacing = spacing
+        return widget
+
+    def sql(
+        self, query: str, *, snapshot: Any = None, engine: Literal["duckdb", "datafusion"] | None = None
+    ) -> QueryResult:
+        """Query the metadata in SQL, over the views `snapshots`, `refs`, `manifests`, `entries` and `files`.
+
+        The columns of `files` are those of `FileSet.to_arrow`; `entries` has `status` before them. Bounds and partition
+        values are structs: `lower_bounds['id']`. Only what the query names is read: one about `snapshots` reads no
+        manifest. The query itself can read and write no file.
+
+        Parameters
+        ----------
+        query
+            A SELECT in the engine's dialect.
+        snapshot
+            The snapshot whose `manifests`, `entries` and `files` are meant: an id, a branch, a tag, a time; by default
+            the current one.
+        engine
+            By default DuckDB where it is installed, else DataFusion.
+
+        Raises
+        ------
+        LakeError
+            The query cannot be run; the hint lists the views and their columns.
+        Missing
+            There is no such snapshot.
+        Unsupported
+            The engine is not installed.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> table = ll.sample("iceberg")
+        >>> table.sql("select content, count(*) as files from files group by content order by content").to_pylist()
+        [{'content': 'data', 'files': 5}, {'content': 'deletion_vector', 'files': 2}]
+        >>> table.sql("select min(lower_bounds['id']) as low, max(upper_bounds['id']) as high from files")[0]
+        (0, 100)
+        """
+        return display.query_table(self, query, snapshot, engine)
+
+    def watch(self, *, spark: Any = None, storage_options: Mapping[str, Any] | None = None) -> Watch:
+        """Watch what a block of code does to this table's storage: see `lakelens.watch`.
+
+        Parameters
+        ----------
+        spark
+            A session: a table that was opened by name is then found again through its catalog.
+        storage_options
+            Options of the store, as in `lakelens.open`.
+        """
+        return display.watch_table(self, spark, storage_options)
+
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
+        """Plot how the table grew: rows, files and bytes after each snapshot, as the snapshots record them.
+
+        No manifest is read. A table with fewer than two snapshots shows its files instead: see `FileSet.plot`.
+
+        Parameters
+        ----------
+        figsize
+            Width and height in inches.
+
+        Raises
+        ------
+        Unsupported
+            Matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> [axes.get_ylabel() for axes in ll.sample("iceberg").plot().axes]
+        ['rows', 'files', 'bytes (binary units)']
+        """
+        return display.plot_growth(self, figsize)
 
     def __repr__(self) -> str:
         version = f" v{self.format_version}" if self.format_version is not None else ""

@@ -10,7 +10,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.analysis.tree import build_tree
-from lakelens.model.stored_file import StoredFile
+from lakelens.model.storage import StoredFile
 from tests.support import LAKES
 from tests.support.fakes import FakeTable
 

@@ -15,8 +15,8 @@ from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
 from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
 from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
-from lakelens.model.stored_file import StoredFile
-from lakelens.model.table import Evidence, Reads, Relocation, Table
+from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
+from lakelens.model.table import Table
 
 START = datetime(2026, 11, 21, 11, 48, 26, tzinfo=UTC)
 Word = Callable[[], str]

@@ -20,7 +20,7 @@ from lakelens.analysis.tree import StorageTree
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.snapshot import Snapshot
-from lakelens.model.stored_file import StoredFile
+from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.render.html import render_card, render_page

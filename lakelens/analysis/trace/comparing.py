@@ -25,7 +25,7 @@ from lakelens.analysis.tree import build_tree, find_references, list_every_snaps
 from lakelens.errors import LakeError
 from lakelens.model.manifest import Manifest
 from lakelens.model.snapshot import Snapshot
-from lakelens.model.stored_file import StoredFile
+from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table
 
 _NOUNS = {

@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable
 
-from lakelens.model.stored_file import StoredFile
+from lakelens.model.storage import StoredFile
 
 NOTHING = "referred to by nothing"
 _MOST = 3

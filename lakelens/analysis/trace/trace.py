@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 from lakelens.display import Displayable
-from lakelens.model.stored_file import StoredFile
+from lakelens.model.storage import StoredFile
 
 if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff, JsonChange, SchemaChange

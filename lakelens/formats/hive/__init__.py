@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lakelens.formats.base import OpenRequest, Place
-    from lakelens.model.table import Evidence, Table
+    from lakelens.model.storage import Evidence
+    from lakelens.model.table import Table
 
 
 class HiveFormat:

@@ -19,7 +19,7 @@ from lakelens.formats.hive.names import (
     parse_partition_directory,
 )
 from lakelens.io.store import ObjectInfo
-from lakelens.model.table import Evidence
+from lakelens.model.storage import Evidence
 
 _MAX_LISTINGS = 8
 _MAX_SNIFFED = 4

@@ -22,8 +22,8 @@ from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, PartitionSpec, Schema
 from lakelens.model.snapshot import Refs, Snapshots
-from lakelens.model.stored_file import StoredFile
-from lakelens.model.table import Reads, Relocation, Table
+from lakelens.model.storage import Reads, Relocation, StoredFile
+from lakelens.model.table import Table
 
 _FURTHER = (
     ("role", DataType("string", "string")),

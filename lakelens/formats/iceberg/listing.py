@@ -10,7 +10,7 @@ from lakelens.formats.iceberg.discovery.detect import Layout
 from lakelens.formats.iceberg.discovery.names import guess_role
 from lakelens.formats.iceberg.discovery.versions import HINT_NAME
 from lakelens.io.store import ObjectInfo, walk
-from lakelens.model.stored_file import StoredFile
+from lakelens.model.storage import StoredFile
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest

@@ -24,11 +24,12 @@ from lakelens.model.fileset import FileSet
 from lakelens.model.lazy import Keeper, LazySequence
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
-from lakelens.model.table import Evidence, LogEntry, MetadataLogEntry, Reads, Relocation, Table
+from lakelens.model.storage import Evidence, Reads, Relocation
+from lakelens.model.table import LogEntry, MetadataLogEntry, Table
 
 if TYPE_CHECKING:
     from lakelens.model.explanation import Explanation
-    from lakelens.model.stored_file import StoredFile
+    from lakelens.model.storage import StoredFile
 
 _MAIN = "main"
 

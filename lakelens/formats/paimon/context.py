@@ -21,7 +21,7 @@ from lakelens.model.datafile import Content
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType
-from lakelens.model.table import Relocation
+from lakelens.model.storage import Relocation
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.deletes.positions import VectorReader

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lakelens.formats.paimon.discovery.layout import MAIN, parse_numbered
 from lakelens.io.store import walk
-from lakelens.model.stored_file import StoredFile
+from lakelens.model.storage import StoredFile
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot

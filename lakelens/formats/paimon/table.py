@@ -21,8 +21,8 @@ from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
 from lakelens.io.store import find_info, list_names
 from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
-from lakelens.model.stored_file import StoredFile
-from lakelens.model.table import Evidence, Reads, Relocation, Table
+from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
+from lakelens.model.table import Table
 
 if TYPE_CHECKING:
     from lakelens.model.explanation import Explanation

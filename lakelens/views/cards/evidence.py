@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakelens.model.table import Evidence, Reads, Relocation
+from lakelens.model.storage import Evidence, Reads, Relocation
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import tell_about
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold

@@ -9,7 +9,7 @@ from heapq import nsmallest
 from itertools import islice
 
 from lakelens.analysis.tree import StorageTree
-from lakelens.model.stored_file import StoredFile
+from lakelens.model.storage import StoredFile
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import tell_about

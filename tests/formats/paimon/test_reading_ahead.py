@@ -9,7 +9,7 @@ from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.io.memory import MemoryStore
 from lakelens.io.tracing import TracingStore
-from lakelens.model.table import Evidence
+from lakelens.model.storage import Evidence
 from tests.support.growth import grow_paimon
 
 

@@ -16,7 +16,7 @@ from lakelens.io.memory import MemoryStore
 from lakelens.io.tracing import TracingStore
 from lakelens.model.scan.files_to_arrow import build_table
 from lakelens.model.scan.scan_to_arrow import read_table
-from lakelens.model.table import Evidence
+from lakelens.model.storage import Evidence
 from tests.support.paimon_lakes import get_lake
 from tests.support.scans import assert_same_files
 

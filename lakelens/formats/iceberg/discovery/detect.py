@@ -11,7 +11,7 @@ from lakelens.formats.iceberg.discovery.names import parse_metadata_name
 from lakelens.formats.iceberg.discovery.versions import MetadataFolder, VersionChoice
 from lakelens.formats.iceberg.metadata.document import check_not_a_view, decode_outline
 from lakelens.io.store import ObjectInfo, Store, list_names
-from lakelens.model.table import Evidence
+from lakelens.model.storage import Evidence
 
 _VIEW_WORDS = (b'"view-uuid"', b'"view-version"', b'"current-version-id"')
 

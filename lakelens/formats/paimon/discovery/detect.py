@@ -13,7 +13,7 @@ from lakelens.formats.base import Place
 from lakelens.formats.paimon.discovery.layout import parse_numbered
 from lakelens.formats.paimon.metadata.wire import parse_json
 from lakelens.io.store import list_names
-from lakelens.model.table import Evidence
+from lakelens.model.storage import Evidence
 
 
 def detect_table(place: Place) -> Evidence | None:
