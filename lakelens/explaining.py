@@ -98,7 +98,7 @@ def _find_in_table(store: Any, path: str) -> Iterator[Any]:
 
 
 def _open_above(store: Any, path: str) -> Any:
-    """The table in whose directory a file lies; a Hive table keeps nothing that would tell of its files."""
+    """The table in whose directory a file lies; a listed table keeps nothing that describes its files."""
     from lakelens.formats.registry import detect_format
     from lakelens.opening import open_in_store
 
@@ -110,6 +110,7 @@ def _open_above(store: Any, path: str) -> Any:
             chosen, _ = detect_format(store, path)
         except LakeError:
             continue
-        if chosen.name != "hive":
-            return open_in_store(store, path, format=chosen.name)
+        table = open_in_store(store, path, format=chosen.name)
+        if not table.traits.files_are_listed:
+            return table
     return None

@@ -11,7 +11,7 @@ import hashlib
 import os
 import posixpath
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -250,7 +250,7 @@ def _add_state(
 
 def _ask_metastore(spark: Any, table: Table, asked: int) -> Mapping[str, object]:
     """What the metastore says of a Hive table that was found by its path; nothing where it knows of none there."""
-    if spark is None or table.format != "hive" or asked >= _MOST_DESCRIBED:
+    if spark is None or not table.traits.files_are_listed or asked >= _MOST_DESCRIBED:
         return {}
     from lakelens.spark.local.catalog import locate
 
@@ -283,7 +283,11 @@ def _capture_named(target: _Target, references: bool, earlier: _Moment | None) -
     try:
         table = open_in_store(store, path, format=entry.format, name=entry.name, catalog=facts)
         _add_state(
-            tables, table, entry.facts if entry.format == "hive" else _name_pointer(entry), references, notes
+            tables,
+            table,
+            entry.facts if table.traits.files_are_listed else _name_pointer(entry),
+            references,
+            notes,
         )
     except LakeError as error:  # damaged, or the catalog knows of it before its directory holds anything
         notes.append(str(error))
@@ -341,11 +345,11 @@ def _compare(before: _Moment, after: _Moment, root: str) -> StorageChange:
 
 
 def _correct_kind(told: TableTrace, before: _Moment) -> TableTrace:
-    """A Hive table without files is told from no table only by its directory."""
-    from dataclasses import replace
-
-    was_there = told.kind == "created" and told.format == "hive" and before.store.has_folder(told.location)
-    return replace(told, kind="changed") if was_there else told
+    """A listed table that has no files yet differs from no table only by its directory."""
+    table = told.after
+    if told.kind != "created" or table is None or not table.traits.files_are_listed:
+        return told
+    return replace(told, kind="changed") if before.store.has_folder(told.location) else told
 
 
 def _describe_other(path: str, state: Any, change: ListingChange, root: str) -> TracedFile:

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from lakelens.analysis.figures import read_figures
 from lakelens.model.datafile import DataFile
 from lakelens.model.snapshot import Snapshot
 
@@ -116,7 +115,9 @@ def measure_growth(snapshots: Iterable[Snapshot]) -> list[Moment]:
     moments = []
     for snapshot in snapshots:
         if snapshot.committed_at is not None:
-            told = read_figures(snapshot)
+            figures = snapshot.figures
             operation = snapshot.operation or "unknown"
-            moments.append(Moment(snapshot.committed_at, operation, told.rows, told.files, told.size))
+            moments.append(
+                Moment(snapshot.committed_at, operation, figures.rows, figures.files, figures.bytes)
+            )
     return sorted(moments, key=lambda moment: moment.committed_at)

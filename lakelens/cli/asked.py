@@ -54,9 +54,9 @@ class Choice:
             if self.branch is not None or self.version is not None:
                 remember_place(None)
             raise
-        if self.version is not None and table.format != "iceberg":
+        if self.version is not None and not table.traits.has_versions:
             raise Unsupported(
-                f"--version chooses an Iceberg metadata file, and this is a {table.format} table",
+                f"--version chooses an older metadata file, and a {table.traits.title} table has none",
                 path=table.location,
                 hint="--snapshot",
             )

@@ -93,9 +93,9 @@ def _choose_columns(table: Table, known: FileColumns, columns: str | None, outpu
     chosen = list(_ALWAYS)
     if known.partition:
         chosen.insert(2, "partition")
-    if table.format == "paimon":
+    if table.traits.has_levels:
         chosen[-3:-3] = ["bucket", "level"]
-    if table.format == "hive" or not output.is_plain:
+    if not (table.traits.has_sequence_numbers and output.is_plain):
         chosen.remove("sequence_number")
     return chosen
 

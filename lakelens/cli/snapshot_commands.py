@@ -60,8 +60,8 @@ def snapshots(choice: Choice, limit: int | None, output: Output) -> None:
 
 
 def _word_none(table: Table) -> str:
-    if table.format == "hive":
-        return "a Hive table keeps no snapshots: lakelens history tells when its files were written"
+    if not table.traits.has_snapshots:
+        return f"a {table.traits.title} table keeps no snapshots: lakelens history tells when its files were written"
     return "no snapshot: nothing was committed yet"
 
 

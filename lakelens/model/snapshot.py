@@ -17,6 +17,7 @@ from lakelens.model.lazy import LazySequence
 from lakelens.model.manifest import Manifest, ManifestList
 from lakelens.model.schema import PartitionSpec, Schema
 from lakelens.model.tabular import Tabular
+from lakelens.model.traits import Figures
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -129,11 +130,27 @@ class Snapshot(Explainable, Displayable, ABC):
     sequence_number: int | None = None
     committed_at: datetime | None = None
     operation: str | None = None
+    schema_id: int | None = None
     schema: Schema
     summary: Mapping[str, str]
     record_count: int | None = None
     path: str | None = None
     raw: Any = None
+
+    @property
+    def figures(self) -> Figures:
+        """What its own document records of its changes and totals. Nothing else is read."""
+        return Figures(rows=self.record_count)
+
+    @property
+    def picked_from(self) -> str | None:
+        """The id of the snapshot that this one is a cherry-pick of, where it records that."""
+        return None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What its own document says of how it was committed, in words."""
+        return ()
 
     @property
     @abstractmethod

@@ -18,6 +18,7 @@ from lakelens.model.finding import Findings
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
 from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
+from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,6 +53,17 @@ class Table(Explainable, Displayable, ABC):
     findings: Findings
     # facts that only a catalog or metastore knows, when the table was opened through one
     catalog: Mapping[str, Any] | None = None
+
+    @property
+    def traits(self) -> Traits:
+        """What is true of it because of its format."""
+        title = self.format.title()
+        return Traits(title, f"{title} table")
+
+    @property
+    def metadata_path(self) -> str | None:
+        """The document that says what the table is now; None where there is none."""
+        return self.current.path if self.current is not None else None
 
     @property
     @abstractmethod
@@ -92,6 +104,15 @@ class Table(Explainable, Displayable, ABC):
     @abstractmethod
     def snapshots(self) -> Snapshots:
         """The snapshots in commit order; empty for Hive."""
+
+    @property
+    def snapshot_count(self) -> int:
+        """How many snapshots there are. No snapshot is read only to count it, so damaged ones may be counted too."""
+        return len(self.snapshots)
+
+    def has_snapshot(self, number: int) -> bool:
+        """Whether there is a snapshot of this id. No snapshot is read only to know it."""
+        return any(snapshot.id == number for snapshot in self.snapshots)
 
     def outline_history(self, most: int = 5) -> History:
         """The history in outline: how many snapshots there are, the first, and the newest `most` in commit order.

@@ -17,6 +17,7 @@ from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
 from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
 from lakelens.model.table import Table
+from lakelens.model.traits import Figures
 
 START = datetime(2026, 11, 21, 11, 48, 26, tzinfo=UTC)
 Word = Callable[[], str]
@@ -93,11 +94,15 @@ class FakeSnapshot(Snapshot):
         self.id, self.parent_id, self.sequence_number = number, 1, 3
         self.committed_at = START + timedelta(minutes=number or 0)
         self.operation, self.schema, self.path = word(), schema, word()
-        self.summary = {word(): word(), "added-data-files": "2", "added-records": "9", "deleted-records": "4"}
+        self.summary = {word(): word()}
         self.record_count = 1_564_185
         self.raw = {word(): word()}
         self.manifest = FakeManifest(word, files)
         self._word, self._list_of_files = word, files
+
+    @property
+    def figures(self) -> Figures:
+        return Figures(added_files=2, added_rows=9, removed_rows=4, rows=self.record_count)
 
     @property
     def refs(self) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ def _word_step(diff: Diff) -> str:
     statement = getattr(after, "statement", None)
     if statement and statement.upper() != word.upper():
         word = f"{word} ({statement})"
-    picked = after.summary.get("source-snapshot-id")
+    picked = after.picked_from
     if picked is not None:
         return f"cherry-pick of snapshot {picked} ({word})"
     if not len(diff.added) and not len(diff.removed):
@@ -102,7 +102,7 @@ def _word_return(relation: Relation) -> str:
     if relation.kind == "back":
         return f"back to snapshot {number}, before {undone}"
     ids = {str(one.id) for one in relation.undone}
-    picked = any(step.summary.get("source-snapshot-id") in ids for step in relation.steps)
+    picked = any(step.picked_from in ids for step in relation.steps)
     later = f"{_word_commits(relation.steps)} on the other{', which picked from the first' if picked else ''}"
     return f"both go back to snapshot {number}: {undone} on one side, {later}"
 

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from lakelens.analysis.figures import read_figures
 from lakelens.analysis.timeline.timeline import Amounts, Flag, Gap, Kind, Lane, Mark, Rollback, Timeline
 from lakelens.errors import LakeError
 from lakelens.model.snapshot import Snapshot
@@ -68,10 +67,10 @@ def _gather(table: Table) -> _Found:
     kept = dict(_list_kept_by_tags(table, own))
     found.kept = set(kept)
     found.snapshots = kept | own
-    if _is_numbered(table):  # what a tag keeps belongs before what is still there
+    if table.traits.numbers_branches:  # what a tag keeps belongs before what is still there
         found.snapshots = dict(sorted(found.snapshots.items(), key=lambda item: item[1].id or 0))
     for key, snapshot in found.snapshots.items():
-        parent = str((snapshot.id or 0) - 1 if _is_numbered(table) else snapshot.parent_id)
+        parent = str((snapshot.id or 0) - 1 if table.traits.numbers_branches else snapshot.parent_id)
         found.parents[key] = parent if parent in found.snapshots and parent != key else None
     for name, snapshots in table.separate_branches.items():
         _add_separate(found, name, snapshots)
@@ -88,11 +87,6 @@ def _list_kept_by_tags(table: Table, own: Mapping[str, Snapshot]) -> Iterator[tu
             continue
         if str(snapshot.id) not in own:
             yield str(snapshot.id), snapshot
-
-
-def _is_numbered(table: Table) -> bool:
-    """Whether a branch numbers its commits from 1 on, without a hole but where snapshots expired."""
-    return table.format == "paimon"
 
 
 def _add_separate(found: _Found, name: str, snapshots: Sequence[Snapshot]) -> None:
@@ -137,7 +131,7 @@ def _find_rollbacks(table: Table, found: _Found) -> Iterator[Rollback]:
 def _place_branches(table: Table, found: _Found) -> None:
     """Give each snapshot that a branch leads to its lane, the opened branch's first."""
     branches = sorted(table.refs.branches, key=lambda ref: ref.name != _MAIN)
-    if _is_numbered(table):
+    if table.traits.numbers_branches:
         opened = next((ref.name for ref in branches if ref.name not in table.separate_branches), _MAIN)
         found.lanes.insert(0, Lane(opened))
         found.lane_of = {key: lane + 1 for key, lane in found.lane_of.items()}
@@ -199,7 +193,7 @@ def _find_gaps(table: Table, found: _Found) -> Iterator[Gap]:
     last: dict[int, int] = {}  # lane: the number met last
     for key, snapshot in found.snapshots.items():
         parent, lane, number = found.parents[key], found.lane_of[key], snapshot.id or 0
-        if not _is_numbered(table):
+        if not table.traits.numbers_branches:
             if snapshot.parent_id is not None and parent is None:
                 yield Gap(key)
             continue
@@ -245,15 +239,9 @@ def _make_marks(found: _Found, gapped: set[str], undone: set[str]) -> Iterator[M
 
 
 def _list_notes(mark: Mark, found: _Found, gapped: set[str], undone: set[str]) -> Iterator[str]:
-    summary = mark.snapshot.summary
     if mark.key in undone:
         yield "rolled back"
-    if "source-snapshot-id" in summary:
-        yield f"cherry-picked from {summary['source-snapshot-id']}"
-    if "wap.id" in summary:
-        yield f"staged as {summary['wap.id']}"
-    if "published-wap-id" in summary:
-        yield f"published {summary['published-wap-id']}"
+    yield from mark.snapshot.notes
     if mark.key in gapped:
         yield "what came before has expired"
     if mark.key in found.kept:
@@ -265,11 +253,11 @@ def _to_milliseconds(moment: datetime | None) -> int:
 
 
 def read_amounts(snapshot: Snapshot) -> Amounts:
-    """What a snapshot's own document records: the summary keys of Iceberg, the counters of Paimon.
+    """What a snapshot's own document records.
 
-    Paimon records the net change of rows alone: it counts as added when it is positive, as removed when it is negative.
+    Where that is the net change of rows alone, it counts as added when it is positive, as removed when it is negative.
     """
-    told = read_figures(snapshot)
+    told = snapshot.figures
     if told.net_rows is not None:
         return Amounts(
             added_rows=max(told.net_rows, 0), removed_rows=max(-told.net_rows, 0), rows=snapshot.record_count
@@ -283,5 +271,5 @@ def read_amounts(snapshot: Snapshot) -> Amounts:
         removed_bytes=told.removed_bytes,
         rows=told.rows,
         files=told.files,
-        size_bytes=told.size,
+        size_bytes=told.bytes,
     )

@@ -169,8 +169,10 @@ def _find_schema(before: TableState | None, after: TableState | None) -> tuple[S
 
 
 def _find_document(before: TableState | None, after: TableState | None) -> tuple[JsonChange, ...]:
-    """The tables' own documents; a Hive table has none: what its metastore says is compared by itself."""
-    if before is None or after is None or "hive" in (before.table.format, after.table.format):
+    """What changed in the tables' own documents. A listed table has none: what its metastore says is compared apart."""
+    if before is None or after is None:
+        return ()
+    if before.table.traits.files_are_listed or after.table.traits.files_are_listed:
         return ()
     return tuple(diff_json(before.table.metadata, after.table.metadata))
 

@@ -13,6 +13,7 @@ from lakelens.model.comparison import FileComparison, FileCounts, WholeCompariso
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
 from lakelens.model.snapshot import Snapshot
+from lakelens.model.traits import Figures, parse_figure
 
 if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
@@ -90,6 +91,14 @@ class HiveListing(Snapshot):
         }
         roles = Counter(one.role for one in self._found if not one.is_data)
         return {key: str(value) for key, value in (*counted.items(), *sorted(roles.items()))}
+
+    @property
+    def figures(self) -> Figures:
+        """Files, bytes and partitions, as listed."""
+        files, size, partitions = (
+            parse_figure(self.summary, f"total-{noun}") for noun in ("data-files", "files-size", "partitions")
+        )
+        return Figures(files=files, bytes=size, partitions=partitions)
 
     @property
     def refs(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from lakelens.model.schema import DataType, PartitionSpec, Schema
 from lakelens.model.snapshot import Refs, Snapshots
 from lakelens.model.storage import Reads, Relocation, StoredFile
 from lakelens.model.table import Table
+from lakelens.model.traits import Traits
 
 _FURTHER = (
     ("role", DataType("string", "string")),
@@ -54,6 +55,31 @@ class HiveTable(Table):
         self.catalog = facts or None
         self._access = TableAccess(request.store, Locator(request.path, scheme=request.store.scheme))
         self.findings = self._access.findings
+
+    @property
+    def traits(self) -> Traits:
+        """What is true of every Hive table; whether a metastore knows it, and its buckets by that."""
+        known = "as its metastore knows it" if self.catalog else "by its directory alone, without a metastore"
+        return Traits(
+            "Hive",
+            f"Apache Hive table, {known}",
+            self._describe_buckets(),
+            has_snapshots=False,
+            files_are_listed=True,
+            has_sequence_numbers=False,
+        )
+
+    def _describe_buckets(self) -> str:
+        told = (self.catalog or {}).get("table")
+        if not isinstance(told, Mapping) or not str(told.get("Num Buckets", "-1")).isdecimal():
+            return ""
+        columns = str(told.get("Bucket Columns", "")).strip("[]").replace("`", "")
+        return f"{told['Num Buckets']} buckets by {columns}"
+
+    @property
+    def metadata_path(self) -> None:
+        """None: no document describes a Hive table."""
+        return None
 
     @property
     def properties(self) -> Mapping[str, str]:

@@ -79,12 +79,12 @@ class IcebergComparison(FileComparison):
     def _complete(self, counts: dict[str, FileCounts]) -> dict[str, FileCounts]:
         """The counts with what the snapshot's totals tell besides: the bytes, and all where a list has no counts."""
         added = _count_by_kind(self.added)
-        total = self._new.count
+        total = self._new.figures
         recorded = {
-            "data": FileCounts(total("total-data-files"), total("total-records"), None),
-            "deletes": FileCounts(total("total-delete-files"), None, None),
+            "data": FileCounts(total.files, total.rows, None),
+            "deletes": FileCounts(total.delete_files, None, None),
         }
-        size = FileCounts(bytes=total("total-files-size")) - FileCounts(bytes=_sum_bytes(added))
+        size = FileCounts(bytes=total.bytes) - FileCounts(bytes=_sum_bytes(added))
         done = {}
         for kind, part in counts.items():
             told = recorded[kind] - replace(added.get(kind, FileCounts()), bytes=None)

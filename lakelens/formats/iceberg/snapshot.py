@@ -22,6 +22,7 @@ from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.schema import PartitionSpec, Schema
 from lakelens.model.snapshot import Snapshot
+from lakelens.model.traits import Figures, parse_figure
 
 if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
@@ -34,6 +35,26 @@ if TYPE_CHECKING:
     from lakelens.model.explanation import Explanation
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# keys of the summary
+_FIGURES = {
+    "added_files": "added-data-files",
+    "removed_files": "deleted-data-files",
+    "added_rows": "added-records",
+    "removed_rows": "deleted-records",
+    "added_bytes": "added-files-size",
+    "removed_bytes": "removed-files-size",
+    "rows": "total-records",
+    "files": "total-data-files",
+    "delete_files": "total-delete-files",
+    "bytes": "total-files-size",
+    "position_deletes": "total-position-deletes",
+    "equality_deletes": "total-equality-deletes",
+}
+_NOTES = {
+    "source-snapshot-id": "cherry-picked from",
+    "wap.id": "staged as",
+    "published-wap-id": "published",
+}
 
 
 def to_time(milliseconds: int | None) -> datetime | None:
@@ -68,18 +89,26 @@ class IcebergSnapshot(Snapshot):
         self.committed_at = to_time(wire.timestamp_ms)
         self.summary = {key: _to_text(value) for key, value in (wire.summary or {}).items()}
         self.operation = self.summary.get("operation")
-        self.record_count = self.count("total-records")
+        self.record_count = parse_figure(self.summary, "total-records")
         self.schema_id = wire.schema_id
         self.first_row_id = wire.first_row_id
         self.added_rows = wire.added_rows
         self.key_id = wire.key_id
 
-    def count(self, key: str) -> int | None:
-        """A figure of the summary; None when it is missing or no number."""
-        try:
-            return int(self.summary[key])
-        except (KeyError, ValueError):
-            return None
+    @property
+    def figures(self) -> Figures:
+        """The figures of the summary."""
+        return Figures(**{name: parse_figure(self.summary, key) for name, key in _FIGURES.items()})
+
+    @property
+    def picked_from(self) -> str | None:
+        """The id of the snapshot that this one is a cherry-pick of."""
+        return self.summary.get("source-snapshot-id")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Cherry-picks, and commits that were staged (write, audit, publish)."""
+        return tuple(f"{words} {self.summary[key]}" for key, words in _NOTES.items() if key in self.summary)
 
     @cached_property
     def path(self) -> str | None:  # type: ignore[override]
@@ -328,7 +357,7 @@ class IcebergSnapshot(Snapshot):
             "total-files-size": sum(file.own_size_bytes or 0 for file in files),
         }
         for key, seen in counted.items():
-            recorded = self.count(key)
+            recorded = parse_figure(self.summary, key)
             if recorded is not None and recorded != seen:
                 self._context.findings.add(
                     "warning",

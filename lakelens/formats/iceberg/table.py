@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
 
 from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
@@ -26,6 +27,7 @@ from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
 from lakelens.model.storage import Evidence, Reads, Relocation
 from lakelens.model.table import LogEntry, MetadataLogEntry, Table
+from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
     from lakelens.model.explanation import Explanation
@@ -56,6 +58,12 @@ class IcebergTable(Table):
         if self.branch is not None and self.refs.get(self.branch) is None:
             known = ", ".join(self.refs.keys()) or "none"
             raise Missing(f"no branch {self.branch!r}", path=self.location, hint=f"one of {known}")
+
+    @property
+    def traits(self) -> Traits:
+        """What is true of every Iceberg table."""
+        kind = f"Apache Iceberg table, format version {self.format_version}"
+        return Traits("Iceberg", kind, has_versions=True, unquote=unquote_plus)
 
     @property
     def metadata_path(self) -> str:

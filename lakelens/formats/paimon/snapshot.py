@@ -28,6 +28,7 @@ from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Entry
 from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import Snapshot
+from lakelens.model.traits import Figures
 
 if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
@@ -64,7 +65,7 @@ class PaimonSnapshot(Snapshot):
         self.commit_user = document.commit_user
         self.commit_identifier = document.commit_identifier
         self.writer_version = document.writer_version
-        self.schema_id = document.schema_id
+        self.schema_id: int = document.schema_id
         self.time_millis = document.time_millis
         self.committed_at = _to_time(document.time_millis)
         self.record_count = document.total_record_count
@@ -85,6 +86,11 @@ class PaimonSnapshot(Snapshot):
     def parent_id(self) -> int | None:  # type: ignore[override]
         """The snapshot before this one, when it is still there: ids are consecutive."""
         return self.id - 1 if self._table.has_snapshot(self.id - 1) else None
+
+    @property
+    def figures(self) -> Figures:
+        """Rows, and their net change: a document records no more."""
+        return Figures(rows=self.record_count, net_rows=self.delta_record_count)
 
     @cached_property
     def schema(self) -> PaimonSchema:  # type: ignore[override]

@@ -23,6 +23,7 @@ from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
 from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
 from lakelens.model.table import Table
+from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
     from lakelens.model.explanation import Explanation
@@ -58,6 +59,27 @@ class PaimonTable(Table):
     def pointer(self) -> SnapshotPointer:
         """The current snapshot's number and how it was found."""
         return find_latest(self.context.store, self.context.layout.folder("snapshot"), self.findings)
+
+    @property
+    def traits(self) -> Traits:
+        """What is true of every Paimon table; its key, and its buckets."""
+        key = "with primary key" if self.primary_keys else "without primary key"
+        kind = f"Apache Paimon table {key}"
+        return Traits("Paimon", kind, self._describe_buckets(), numbers_branches=True, has_levels=True)
+
+    def _describe_buckets(self) -> str:
+        number = self.bucket
+        if number > 0:
+            each = " each" if len(self.partitioning) else ""
+            return f"{number:,} bucket{'' if number == 1 else 's'}{each}"
+        if number == -2:
+            return "buckets are given later, by a compaction"
+        return "buckets as needed (dynamic)" if self.primary_keys else ""
+
+    @property
+    def snapshot_count(self) -> int:
+        """How many snapshots there are, by the names of their files."""
+        return len(self.pointer.ids)
 
     @property
     def format_version(self) -> int | None:  # type: ignore[override]

@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, unquote_plus
+from urllib.parse import unquote
 
 from lakelens.model.scan.scan_to_arrow import make_request
 from lakelens.spark.warehouse.columns import DESCRIBED, READ, data_schema, widen_rows
@@ -84,7 +84,7 @@ def gather_rows(rows: Iterable[tuple[str, Row]], names: tuple[str, ...]) -> Batc
 
 def read_portion(plan: bytes) -> Batches:
     """Read some manifests of one table: their entries, a row for each manifest, and what was found wrong."""
-    key, scan, lines = pickle.loads(plan)
+    key, scan, decode, lines = pickle.loads(plan)
     batches, errors = _read_scan(scan, [line["manifest"] for line in lines])
     findings = list(scan.findings)
     for one in findings:
@@ -93,7 +93,7 @@ def read_portion(plan: bytes) -> Batches:
     origins = {line["manifest"]: line["snapshot_id"] for line in lines if line["role"] != "all"}
     counted = dict.fromkeys((line["manifest"] for line in lines), 0)
     for batch in batches:
-        entries = assemble_entries(batch, key, origins, errors)
+        entries = assemble_entries(batch, key, origins, errors, decode)
         for path, count in _count_values(entries.column("manifest")):
             counted[path] = counted.get(path, 0) + count
         yield widen_rows("entries", entries, READ)
@@ -140,7 +140,11 @@ def _tell_reading(
 
 
 def assemble_entries(
-    batch: FileBatch, key: Row, origins: dict[str, int | None], errors: dict[str, str]
+    batch: FileBatch,
+    key: Row,
+    origins: dict[str, int | None],
+    errors: dict[str, str],
+    decode: Callable[[str], str] = unquote,
 ) -> pa.RecordBatch:
     """A batch of a scan as rows of `entries`. Paimon's get the commit whose delta list named their manifest."""
     import pyarrow as pa
@@ -165,7 +169,6 @@ def assemble_entries(
             plain["size_bytes"],
         )
     )
-    decode = unquote_plus if key["format"] == "iceberg" else unquote
     columns["partition_texts"] = _map_values(
         plain["partition"], lambda text: split_partition(text, decode), pa.map_(pa.string(), pa.string())
     )

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.figures import read_figures
 from lakelens.errors import LakeError
 from lakelens.model.scan.scan_to_arrow import cut_portions
 from lakelens.opening import open_located
@@ -80,7 +79,7 @@ class _Look:
     def describe(self) -> Rows:
         current = self._table.current
         facts = self._gather_facts(current)
-        listed = list(self._list_files(current)) if self._table.format == "hive" else []
+        listed = list(self._list_files(current)) if self._table.traits.files_are_listed else []
         told = [(row["path"], row["size_bytes"], row["modified"]) for row in listed]
         signature = _sign([facts, None if current is None else make_key(current), told])
         if signature == self._known.signature and not self._known.is_incomplete:
@@ -112,18 +111,16 @@ class _Look:
 
     def _gather_facts(self, current: Snapshot | None) -> Row:
         table = self._table
-        knows_columns = table.format != "hive" or bool((table.catalog or {}).get("columns"))
-        leaves = (
-            list(table.schema.leaves()) if knows_columns else None
-        )  # of Hive's files each would be opened
-        path = getattr(table, "metadata_path", None) or (current.path if current is not None else None)
+        # without a metastore each of the listed files would be opened
+        knows_columns = not table.traits.files_are_listed or bool((table.catalog or {}).get("columns"))
+        leaves = list(table.schema.leaves()) if knows_columns else None
         return {
             "format_version": table.format_version,
             "uuid": table.uuid,
-            "metadata_location": None if table.format == "hive" else path,
+            "metadata_location": table.metadata_path,
             "current_snapshot_id": None if current is None else current.id,
             "committed_at": None if current is None else current.committed_at,
-            "snapshot_count": self._count_snapshots(),
+            "snapshot_count": table.snapshot_count,
             "record_count": None if current is None else current.record_count,
             "schema_id": table.schema.id if knows_columns else None,
             "column_count": None if leaves is None else len(leaves),
@@ -135,15 +132,9 @@ class _Look:
             ],
         }
 
-    def _count_snapshots(self) -> int:
-        pointer = getattr(self._table, "pointer", None)  # Paimon: by the names of the files, none is read
-        return len(self._table.snapshots) if pointer is None else len(pointer.ids)
-
     def _find_snapshots(self, current: Snapshot | None) -> tuple[list[Snapshot], list[Row]]:
         """The snapshots to walk, and those that are there: their keys, and whether the current one stems from them."""
-        if self._table.format == "hive":
-            return [], []
-        if hasattr(self._table, "has_snapshot"):
+        if self._table.traits.numbers_branches:
             return self._find_numbered(current)
         every = list(self._table.snapshots)
         ancestors = set() if current is None else {current.id, *(one.id for one in current.walk_ancestors())}
@@ -158,7 +149,7 @@ class _Look:
         found: list[Snapshot] = []
         present: set[str] = set()
         number = None if current is None else current.id
-        while number is not None and self._table.has_snapshot(number):  # type: ignore[attr-defined]
+        while number is not None and self._table.has_snapshot(number):
             try:
                 one = self._table.snapshot(number)
             except LakeError:
@@ -174,7 +165,7 @@ class _Look:
 
     def _is_within(self, key: str, newest: int) -> bool:
         number = int(key.split(":", 1)[0])
-        return number <= newest and bool(self._table.has_snapshot(number))  # type: ignore[attr-defined]
+        return number <= newest and self._table.has_snapshot(number)
 
     def _is_new(self, snapshot: Snapshot) -> bool:
         return self._known.is_incomplete or make_key(snapshot) not in self._known.snapshots
@@ -190,7 +181,7 @@ class _Look:
             return  # it was walked again for the sake of what could not be read
         if not partial:
             yield from (("findings", describe_finding(one, self._key, of_state=False)) for one in fresh)
-        figures = read_figures(snapshot)
+        figures = snapshot.figures
         yield (
             "snapshots",
             {
@@ -200,7 +191,7 @@ class _Look:
                 "sequence_number": snapshot.sequence_number,
                 "committed_at": snapshot.committed_at,
                 "operation": snapshot.operation,
-                "schema_id": getattr(snapshot, "schema_id", None),
+                "schema_id": snapshot.schema_id,
                 "record_count": snapshot.record_count,
                 "added_files": figures.added_files,
                 "removed_files": figures.removed_files,
@@ -209,7 +200,7 @@ class _Look:
                 "added_bytes": figures.added_bytes,
                 "removed_bytes": figures.removed_bytes,
                 "total_files": figures.files,
-                "total_bytes": figures.size,
+                "total_bytes": figures.bytes,
                 "manifest_count": count,
                 "summary": dict(snapshot.summary),
                 "is_ancestor": is_ancestor,
@@ -270,7 +261,9 @@ class _Look:
         done = 0
         for portion in cut_portions(tasks, PORTION_BYTES):
             lines = [self._describe_manifest(walked.manifests[task.path]) for task in portion]
-            plan = pickle.dumps((self._key, walked.scan.with_tasks(portion), lines))
+            plan = pickle.dumps(
+                (self._key, walked.scan.with_tasks(portion), self._table.traits.unquote, lines)
+            )
             size = sum(task.size_bytes for task in portion)
             yield (
                 "portions",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lakelens.analysis.figures import Figures, read_figures
-from lakelens.analysis.snapshot_figures import count_by_lists
+from lakelens.analysis.figures import count_by_lists
 from lakelens.model.snapshot import History, Snapshot
 from lakelens.model.table import Table
+from lakelens.model.traits import Figures
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Cell, Fact
 
@@ -20,7 +20,7 @@ def summarise(table: Table) -> tuple[Fact, ...]:
 
 def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact, ...]:
     """The row of facts of a snapshot: which, when, rows, files, bytes."""
-    figures = read_figures(snapshot)
+    figures = snapshot.figures
     facts = []
     if snapshot.id is not None:
         small = wording.clean(snapshot.operation or "operation not recorded")
@@ -34,13 +34,11 @@ def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact
         facts.append(Fact("rows", Cell(wording.count(figures.rows)), _word_deletes(figures)))
     files = count_by_lists(snapshot) if figures.files is None else figures.files
     if files is not None:
-        facts.append(
-            Fact("files", Cell(f"{wording.count(files)} data"), _word_delete_files(snapshot, figures))
-        )
-    if figures.size is not None:
+        facts.append(Fact("files", Cell(f"{wording.count(files)} data"), _word_delete_files(figures)))
+    if figures.bytes is not None:
         every = files + (figures.delete_files or 0) if files else 0
-        small = f"{wording.size(figures.size // every)} a file" if every else ""
-        facts.append(Fact("bytes", cells.size(figures.size), small))
+        small = f"{wording.size(figures.bytes // every)} a file" if every else ""
+        facts.append(Fact("bytes", cells.size(figures.bytes), small))
     return tuple(facts)
 
 
@@ -61,8 +59,7 @@ def _word_deletes(figures: Figures) -> str:
     return ", ".join(words)
 
 
-def _word_delete_files(snapshot: Snapshot, figures: Figures) -> str:
+def _word_delete_files(figures: Figures) -> str:
     if figures.delete_files:
         return wording.plural(figures.delete_files, "delete file")
-    partitions = snapshot.summary.get("total-partitions")
-    return f"{partitions} partitions" if partitions not in (None, "0") and snapshot.id is None else ""
+    return f"{figures.partitions} partitions" if figures.partitions else ""

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import islice
 
 from lakelens.analysis.diff.raised import Raised, find_raised_by
-from lakelens.analysis.figures import Figures
-from lakelens.analysis.snapshot_figures import read_changes
+from lakelens.analysis.figures import read_changes
 from lakelens.model.snapshot import Snapshot
+from lakelens.model.traits import Figures
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Cell, Grid

@@ -29,7 +29,6 @@ from lakelens.views.describe import describe, one
 
 # of a catalog's facts: on the card already
 _TOLD_ELSEWHERE = ("columns", "partition_columns", "properties")
-_FORMAT_NAMES = {"hive": "Apache Hive", "iceberg": "Apache Iceberg", "paimon": "Apache Paimon"}
 
 
 @describe.register
@@ -37,7 +36,7 @@ def describe_table(table: Table, detail: int = 1) -> Card:
     """What it is, where, why lakelens thinks so, and its state."""
     folds = [
         Fold(
-            f"Why {table.format.title()}",
+            f"Why {wording.clean(table.traits.title)}",
             word_evidence(table.evidence),
             lambda: list_evidence(table.evidence, table.location),
         ),
@@ -52,27 +51,13 @@ def describe_table(table: Table, detail: int = 1) -> Card:
     folds.append(fold_findings(table.findings))
     return Card(
         wording.clean(table.name),
-        _word_table(table),
+        wording.clean(table.traits.kind),
         wording.clean(table.location),
         word_alert(table.findings),
         summarise(table),
         folds=tuple(folds),
         about=tell_about(table, "table", "snapshot"),
     )
-
-
-def _word_table(table: Table) -> str:
-    name = _FORMAT_NAMES.get(table.format, wording.clean(table.format))
-    if table.format == "paimon":
-        key = "with primary key" if table.schema.identifier_names else "without primary key"
-        return f"{name} table {key}"
-    if table.format == "hive":
-        known = (
-            "as its metastore knows it" if table.catalog else "by its directory alone, without a metastore"
-        )
-        return f"{name} table, {known}"
-    version = f", format version {table.format_version}" if table.format_version is not None else ""
-    return f"{name} table{version}"
 
 
 def _fold_schema(table: Table) -> Fold:
@@ -84,7 +69,7 @@ def _fold_schema(table: Table) -> Fold:
     number = f", schema {schema.id}" if schema.id is not None else ""
     evolution = word_evolution(schema)
     answer = f"{word_schema(schema)}{number}" + (f"; {evolution}" if evolution else "")
-    if table.format == "hive" and not table.catalog:
+    if table.traits.files_are_listed and not table.catalog:
         answer += "; put together from the files and directories"
     return Fold("Schema", answer, lambda: one(grid), opened=True)
 
@@ -95,11 +80,10 @@ def _fold_partitioning(table: Table) -> Fold:
     ranges = find_ranges(current) if current is not None and table.partitioning.fields else None
     if ranges is not None:
         answer += word_ranges(ranges, table.partitioning.id)
-    elif current is not None and current.id is None and len(table.partitioning):
-        number = int(current.summary.get("total-partitions", "0"))
-        answer += f": {wording.plural(number, 'directory', 'directories')}"
+    elif current is not None and current.figures.partitions is not None and len(table.partitioning):
+        answer += f": {wording.plural(current.figures.partitions, 'directory', 'directories')}"
 
-    buckets = _word_buckets(table)
+    buckets = wording.clean(table.traits.buckets, 120)
     answer += f"; {buckets}" if buckets else ""
 
     def make() -> list[Body]:
@@ -109,25 +93,9 @@ def _fold_partitioning(table: Table) -> Fold:
     return Fold("Partitioning", answer, make) if has_fields else Fold("Partitioning", answer)
 
 
-def _word_buckets(table: Table) -> str:
-    """Into how many buckets each partition is divided, where the format has buckets."""
-    told = (table.catalog or {}).get("table")
-    if isinstance(told, Mapping) and str(told.get("Num Buckets", "-1")).isdecimal():
-        columns = wording.clean(str(told.get("Bucket Columns", "")).strip("[]").replace("`", ""), 80)
-        return f"{wording.clean(told['Num Buckets'], 20)} buckets by {columns}"
-    number = getattr(table, "bucket", None)
-    if not isinstance(number, int):
-        return ""
-    if number > 0:
-        return f"{wording.plural(number, 'bucket')}{' each' if len(table.partitioning) else ''}"
-    if number == -2:
-        return "buckets are given later, by a compaction"
-    return "buckets as needed (dynamic)" if table.schema.identifier_names else ""
-
-
 def _list_history(table: Table) -> list[Fold]:
     """What happened to the table, and what its states are called."""
-    if table.format == "hive":
+    if not table.traits.has_snapshots:
         return [fold_writes(table)]
     folds = []
     history = table.outline_history()

@@ -89,7 +89,7 @@ def _describe_listing(timeline: Timeline, name: str) -> Card:
     if timeline.listing is None:
         return Card("History", f"of {name}: nothing was committed yet")
     times = _count_times(timeline.listing)
-    sentence = f"of {name}: a {timeline.table.format.capitalize()} table keeps no snapshots"
+    sentence = f"of {name}: a {timeline.table.traits.title} table keeps no snapshots"
     if not times:
         return Card(
             "History", sentence, body=(Note("Nor is there any file whose time could tell something."),)

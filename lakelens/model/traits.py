@@ -1,0 +1,70 @@
+"""What a format says of its tables and snapshots in words of all formats: nothing outside asks for a format by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What is true of a table because of its format.
+
+    `title` is the format's name in a sentence ("Iceberg"), `kind` says what the table is ("Apache Iceberg table, format
+    version 2"), `buckets` how rows are divided into buckets (empty where they are not). Without `has_snapshots` the one
+    state is a listing taken now; where `files_are_listed` only the directory says which files there are, and a metastore
+    the rest. `numbers_branches`: each branch numbers its commits without a gap, so that the parent of 7 is 6.
+    `has_versions`: older metadata documents can be opened. `has_levels` and `has_sequence_numbers` are true of its files.
+    `unquote` decodes what the directory form of a partition escapes.
+    """
+
+    title: str
+    kind: str
+    buckets: str = ""
+    has_snapshots: bool = True
+    files_are_listed: bool = False
+    numbers_branches: bool = False
+    has_versions: bool = False
+    has_levels: bool = False
+    has_sequence_numbers: bool = True
+    unquote: Callable[[str], str] = unquote
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one snapshot records of its changes and totals; None where it records nothing."""
+
+    added_files: int | None = None
+    removed_files: int | None = None
+    added_rows: int | None = None
+    removed_rows: int | None = None
+    net_rows: int | None = None
+    added_bytes: int | None = None
+    removed_bytes: int | None = None
+    rows: int | None = None
+    files: int | None = None
+    delete_files: int | None = None
+    bytes: int | None = None
+    partitions: int | None = None
+    position_deletes: int | None = None
+    equality_deletes: int | None = None
+
+    @property
+    def net_bytes(self) -> int | None:
+        """Bytes added less bytes removed."""
+        if self.added_bytes is None and self.removed_bytes is None:
+            return None
+        return (self.added_bytes or 0) - (self.removed_bytes or 0)
+
+
+def parse_figure(facts: Mapping[str, object], key: str) -> int | None:
+    """A figure of a snapshot's document; None when it is missing or not a number.
+
+    >>> parse_figure({"total-records": "3"}, "total-records"), parse_figure({}, "total-records")
+    (3, None)
+    """
+    try:
+        return int(facts[key])  # type: ignore[call-overload,no-any-return]
+    except (KeyError, ValueError, TypeError):
+        return None
