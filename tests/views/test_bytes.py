@@ -9,7 +9,7 @@ from functools import partial
 import html5lib
 import pytest
 
-from lakelens.codecs.span.span import Late, Span
+from lakelens.codecs.span.span import Deferred, Span
 from lakelens.errors import Corrupt
 from lakelens.model.explanation import Explanation
 from lakelens.options import display
@@ -80,7 +80,7 @@ def make_endless(count: int, asked: list[int] | None = None) -> Span:
                 asked.append(position)
             yield Span(position, position + 1, f"f{position}", position % 256, "uint8")
 
-    return Span(0, count, "many", Late(lambda: pytest.fail("the value of all was asked for")), "", make)
+    return Span(0, count, "many", Deferred(lambda: pytest.fail("the value of all was asked for")), "", make)
 
 
 class Zeros:

@@ -22,6 +22,7 @@ from lakelens.codecs.avro.types import (
     UnionType,
     read_long,
 )
+from lakelens.codecs.span.reader import format_count
 from lakelens.codecs.span.span import Octets
 from lakelens.codecs.temporal import (
     date_from_days,
@@ -32,15 +33,6 @@ from lakelens.codecs.temporal import (
 from lakelens.errors import Corrupt
 
 _MAX_DECIMAL = 40  # bytes, and digits of scale: more is no decimal of any format
-
-
-def count_nouns(count: int, noun: str) -> str:
-    """A count with its noun.
-
-    >>> count_nouns(1, "byte"), count_nouns(2000, "byte")
-    ('1 byte', '2,000 bytes')
-    """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def join_notes(*notes: str) -> str:
@@ -58,7 +50,7 @@ def word_varint(at: int, stop: int) -> str:
     >>> word_varint(4, 6)
     'varint, zigzag: 2 bytes'
     """
-    return f"varint, zigzag: {count_nouns(stop - at, 'byte')}"
+    return f"varint, zigzag: {format_count(stop - at, 'byte')}"
 
 
 def word_value(kind: AvroType, data: Octets, at: int, stop: int) -> str:
@@ -79,7 +71,7 @@ def _word_value(kind: AvroType, data: Octets, at: int, stop: int) -> str:
         return f"union branch {index}: {_word_value(kind.branches[index], data, start, stop)}"
     if isinstance(kind, SizedType):
         size, start = read_long(data, at, stop)
-        words = f"{kind.words}: {count_nouns(size, 'byte')}"
+        words = f"{kind.words}: {format_count(size, 'byte')}"
         is_known = kind.logical and not kind.is_text and size <= _MAX_DECIMAL
         return join_notes(words, word_meaning(kind, bytes(data[start:stop]))) if is_known else words
     if isinstance(kind, ItemsType):
@@ -96,7 +88,7 @@ def word_leaf(kind: AvroType, data: Octets, at: int, stop: int, value: Any) -> s
     >>> word_leaf(NumberType("long"), bytes([2]), 0, 1, 1)
     'long, varint, zigzag: 1 byte'
     """
-    size, meaning = count_nouns(stop - at, "byte"), word_meaning(kind, value)
+    size, meaning = format_count(stop - at, "byte"), word_meaning(kind, value)
     if isinstance(kind, NumberType):
         beyond = "" if -(2 ** (kind.bits - 1)) <= value < 2 ** (kind.bits - 1) else "more than 32 bits"
         return join_notes(f"{kind.words}, {word_varint(at, stop)}", meaning, beyond)

@@ -29,8 +29,8 @@ from lakelens.codecs.avro.types import (
     UnionType,
     read_long,
 )
-from lakelens.codecs.span.reader import flaw
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.reader import damage_span
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, LakeError
 
 Path = tuple[str | int, ...]
@@ -62,7 +62,7 @@ def explain_avro_record(
         start,
         end,
         "record",
-        Late(lambda: kind.decode(data, start, end)[0]),
+        Deferred(lambda: kind.decode(data, start, end)[0]),
         "Avro record",
         lambda: _explain_whole(data, start, end, kind, nested),
     )
@@ -155,9 +155,9 @@ class RecordSpans:
             elif not isinstance(kind, RecordType | ItemsType | SizedType):
                 return self._explain_leaf(kind, at, end, label, place, note), True
         except Corrupt as error:
-            return flaw(Span(at, end, label, None, note, number=place.number), error), False
+            return damage_span(Span(at, end, label, None, note, number=place.number), error), False
         stop, whole = self._skip(kind, at, end, place)
-        value = Late(lambda: kind.decode(data, at, stop, place.level)[0])
+        value = Deferred(lambda: kind.decode(data, at, stop, place.level)[0])
         parts = partial(self._parts, kind, at, stop, place)
         words = join_notes(word_value(kind, data, at, stop), note)
         return Span(at, stop, label, value, words, parts, number=place.number), whole
@@ -215,7 +215,7 @@ class RecordSpans:
         if stop - start == size:
             return span
         seen = f"{size} bytes"
-        return flaw(span, Corrupt("wrong size of items", offset=at, expected=stop - start, seen=seen))
+        return damage_span(span, Corrupt("wrong size of items", offset=at, expected=stop - start, seen=seen))
 
     def _explain_item(
         self, kind: ItemsType, at: int, end: int, place: _Place, index: int
@@ -231,7 +231,7 @@ class RecordSpans:
         except Corrupt:
             pass  # told where it is
         data, items = self._data, kind.items
-        value = Late(lambda: items.decode(data, kind.skip_key(data, at, stop), stop, place.level)[0])
+        value = Deferred(lambda: items.decode(data, kind.skip_key(data, at, stop), stop, place.level)[0])
         parts = partial(self._explain_entry, kind, at, stop, place)
         return Span(at, stop, str(key), value, items.words, parts, number=place.number), whole
 
@@ -264,7 +264,7 @@ class RecordSpans:
         except UnicodeDecodeError as failure:
             seen = content[failure.start : failure.start + 8].hex()
             error = Corrupt("text that is not UTF-8", offset=start + failure.start, seen=seen)
-            return flaw(Span(start, stop, "text", content, number=place.number), error)
+            return damage_span(Span(start, stop, "text", content, number=place.number), error)
 
     def _explain_leaf(
         self, kind: AvroType, at: int, end: int, label: str, place: _Place, note: str = ""

@@ -20,7 +20,7 @@ from typing import Any
 
 from lakelens.codecs.avro.compiler import compile_text
 from lakelens.codecs.avro.container import MAGIC, SYNC_SIZE, AvroBlock, decompress_block
-from lakelens.codecs.avro.notes import count_nouns, word_varint
+from lakelens.codecs.avro.notes import word_varint
 from lakelens.codecs.avro.record_spans import (
     Explainer,
     Nested,
@@ -29,8 +29,8 @@ from lakelens.codecs.avro.record_spans import (
     explain_avro_record,
 )
 from lakelens.codecs.avro.types import AvroType, UnionType, decode_text, read_long
-from lakelens.codecs.span.reader import flaw
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.reader import damage_span, format_count
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
 __all__ = ["Explainer", "Nested", "Path", "explain_avro", "explain_avro_record"]
@@ -74,7 +74,7 @@ def explain_avro(
     """
     file = _AvroFile(data, start, len(data) if end is None else end, nested)
     note = "Avro object container file"
-    return Span(start, file.end, "Avro file", Late(file.decode), note, file.parts, origin=start)
+    return Span(start, file.end, "Avro file", Deferred(file.decode), note, file.parts, origin=start)
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ class _AvroFile:
             yield Span(at, self.end, "header", None, "a map of string to bytes", self.explain_header)
             return
         entries = dict(header.entries)
-        note = f"a map of string to bytes: {count_nouns(len(entries), 'key')}"
+        note = f"a map of string to bytes: {format_count(len(entries), 'key')}"
         yield Span(at, header.end, "header", entries, note, self.explain_header)
         at = header.end
         self.check_sync_room(at)
@@ -123,9 +123,9 @@ class _AvroFile:
         while at < self.end:
             block = self.try_block(at)
             stop = self.end if block is None else block.end
-            records = Late(partial(self.decode_block, block, header)) if block is not None else None
+            records = Deferred(partial(self.decode_block, block, header)) if block is not None else None
             parts = partial(self.explain_block, at, header, first)
-            note = "" if block is None else f"{count_nouns(block.count, 'record')}, {header.codec}"
+            note = "" if block is None else f"{format_count(block.count, 'record')}, {header.codec}"
             yield Span(at, stop, f"block {number}", records, note, parts)
             first, number, at = first + (block.count if block else 0), number + 1, stop
 
@@ -202,9 +202,9 @@ class _AvroFile:
         content = bytes(self.data[start : start + size])
         try:
             value: str | bytes = content.decode()
-            note = f"UTF-8: {count_nouns(size, 'byte')}"
+            note = f"UTF-8: {format_count(size, 'byte')}"
         except UnicodeDecodeError:
-            value, note = content, count_nouns(size, "byte")
+            value, note = content, format_count(size, "byte")
         head = Span(at, start, size_label, size, word_varint(at, start))
         return head, Span(start, start + size, label, value, note), start + size
 
@@ -241,12 +241,12 @@ class _AvroFile:
         if marker != header.sync:
             expected, seen = header.sync.hex(), marker.hex()
             wrong = Span(stop, stop + SYNC_SIZE, "sync marker", marker)
-            span = flaw(wrong, Corrupt("wrong sync marker", offset=stop, expected=expected, seen=seen))
+            span = damage_span(wrong, Corrupt("wrong sync marker", offset=stop, expected=expected, seen=seen))
         yield span
 
     def explain_payload(self, block: AvroBlock, header: _Header, first: int) -> Span:
         """The records: in place, or as compressed bytes that can be unpacked."""
-        stop, size = block.start + block.size, count_nouns(block.size, "byte")
+        stop, size = block.start + block.size, format_count(block.size, "byte")
         if header.kind is None:
             note = f"{size}, not explained: the schema cannot be read"
             return Span(block.start, stop, "records", None, note, role="unexplained", error=header.error)
@@ -259,7 +259,7 @@ class _AvroFile:
         if header.codec == "null":
             records = _Records(self.data, block.start, stop, header.kind, block.count, first, self.nested)
             return records.explain()
-        note = f"{count_nouns(block.count, 'record')}, {size} of {header.codec}"
+        note = f"{format_count(block.count, 'record')}, {size} of {header.codec}"
         unpack = partial(self.unpack, block, header, first)
         return Span(block.start, stop, "records", None, note, unpacked=unpack)
 
@@ -325,7 +325,7 @@ class _Records:
 
     def explain(self) -> Span:
         """One span over all, without a value of its own: the block has it."""
-        note = f"{count_nouns(self.count, 'record')}, {count_nouns(self.end - self.start, 'byte')}"
+        note = f"{format_count(self.count, 'record')}, {format_count(self.end - self.start, 'byte')}"
         return Span(self.start, self.end, "records", None, note, self.parts)
 
     def check_count(self, empty: int = MAX_EMPTY_RECORDS) -> None:
@@ -363,8 +363,8 @@ class _Records:
         self.check_count()
         at = self.start
         if self.kind.size == 0 and self.count:
-            note = f"{count_nouns(self.count, 'record')} without a byte"
-            yield Span(at, at, "records", Late(lambda: list(self.decode())), note)
+            note = f"{format_count(self.count, 'record')} without a byte"
+            yield Span(at, at, "records", Deferred(lambda: list(self.decode())), note)
             self.check_rest(at)
             return
         for number in range(self.first, self.first + self.count):
@@ -382,8 +382,8 @@ class _Records:
     def explain_record(self, number: int, at: int, stop: int) -> Span:
         """One record."""
         data, kind, nested = self.data, self.kind, self.nested
-        value = Late(lambda: kind.decode(data, at, stop)[0])
-        size = count_nouns(stop - at, "byte")
+        value = Deferred(lambda: kind.decode(data, at, stop)[0])
+        size = format_count(stop - at, "byte")
         return Span(
             at,
             stop,
@@ -400,7 +400,7 @@ def _tell_schema(span: Span, text: bytes) -> Span:
         compile_text(text)
     except Corrupt as error:
         error.offset = span.start
-        return flaw(span, error)
+        return damage_span(span, error)
     except LakeError as error:
         note = f"{span.note}; {error.reason}"
         return Span(span.start, span.end, span.label, span.value, note, error=error)

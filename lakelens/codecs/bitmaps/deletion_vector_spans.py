@@ -30,14 +30,14 @@ from lakelens.codecs.span.reader import (
     GROUP,
     SpanReader,
     collect,
-    flaw,
-    flaw_if,
+    damage_span,
+    damage_span_if,
+    format_count,
     group_items,
-    rebase,
     rename,
-    tell_count,
+    shift_errors,
 )
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, Unsupported
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def explain_deletion_vector(
 
     note = "the deleted rows of one data file, 0-based"
     children = partial(_explain_vector, data, start, end, iceberg)
-    return Span(start, end, "deletion vector", Late(decode), note, children, origin=start)
+    return Span(start, end, "deletion vector", Deferred(decode), note, children, origin=start)
 
 
 def explain_paimon_dv_index(
@@ -101,12 +101,13 @@ def explain_paimon_dv_index(
 
     def decode() -> dict[str, BitMap64] | dict[int, BitMap64]:
         if known is not None:
-            return rebase(lambda: decode_paimon_dv_file(bytes(data[start:end]), known), start)
+            with shift_errors(start):
+                return decode_paimon_dv_file(bytes(data[start:end]), known)
         return {vector.start: vector.value for vector in _explain_vectors(data, start + 1, end)}
 
     note = "the deleted rows of data files"
     children = partial(_explain_index, data, start, end, known)
-    return Span(start, end, "deletion-vector index file", Late(decode), note, children, origin=start)
+    return Span(start, end, "deletion-vector index file", Deferred(decode), note, children, origin=start)
 
 
 def explain_hash_index(data: Octets, start: int = 0, end: int | None = None) -> Span:
@@ -120,12 +121,13 @@ def explain_hash_index(data: Octets, start: int = 0, end: int | None = None) -> 
     end = len(data) if end is None else end
 
     def decode() -> Any:
-        return rebase(lambda: decode_hash_index(bytes(data[start:end])), start)
+        with shift_errors(start):
+            return decode_hash_index(bytes(data[start:end]))
 
     count = (end - start) // 4
-    note = f"hashes of {tell_count(count, 'key')}"
+    note = f"hashes of {format_count(count, 'key')}"
     children = partial(_explain_hashes, data, start, end)
-    return Span(start, end, "hash index", Late(decode), note, children, origin=start)
+    return Span(start, end, "hash index", Deferred(decode), note, children, origin=start)
 
 
 def _explain_vector(data: Octets, start: int, end: int, iceberg: bool) -> Iterator[Span]:
@@ -133,14 +135,14 @@ def _explain_vector(data: Octets, start: int, end: int, iceberg: bool) -> Iterat
     length = reader.number(">i", "length", "magic and bitmap")
     wrong = length.value != end - start - _FRAME
     message = "the length word of a deletion vector is wrong"
-    yield flaw_if(wrong, length, message, expected=end - start - _FRAME)
+    yield damage_span_if(wrong, length, message, expected=end - start - _FRAME)
     magic_at = reader.at
     magic = reader.octets(4, "its magic")
     accepted = (MAGIC_64,) if iceberg else (MAGIC_32, MAGIC_64)
     leaf = Span(magic_at, reader.at, "magic", magic, _KINDS.get(magic, ""))
     message = "not an Iceberg deletion vector" if iceberg else "not a deletion vector"
     expected = "magic " + " or ".join(kind.hex() for kind in accepted)
-    yield flaw_if(magic not in accepted, leaf, message, expected=expected, seen=magic.hex())
+    yield damage_span_if(magic not in accepted, leaf, message, expected=expected, seen=magic.hex())
     body = reader.at
     reader.take(end - 4 - body, "its bitmap")
     if magic in accepted:
@@ -157,8 +159,8 @@ def _explain_crc(reader: SpanReader, start: int, *, check: bool) -> Span:
         computed = zlib.crc32(bytes(reader.data[at : min(at + _PIECE, end)]), computed)
     verdict = "matches" if reader.data[end : end + 4] == computed.to_bytes(4, "big") else "does not match"
     words = f"of magic and bitmap: stored {{:08x}}, computed {computed:08x}, {verdict}"
-    leaf = reader.number(">I", "CRC-32", tell=lambda stored: words.format(stored))
-    return flaw_if(
+    leaf = reader.number(">I", "CRC-32", describe=lambda stored: words.format(stored))
+    return damage_span_if(
         check and leaf.value != computed,
         leaf,
         "the CRC of a deletion vector does not match",
@@ -180,7 +182,7 @@ def _explain_index(
     version = reader.number(">B", "version")
     if version.value != PAIMON_VERSION:
         error = Unsupported(f"version {version.value} of Paimon's deletion-vector files")
-        yield flaw(version, error)
+        yield damage_span(version, error)
         yield reader.rest("vectors", "of a version that is not known")
         return
     yield version

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from lakelens.codecs.span.reader import SpanReader, flaw_if, group_items, tell_count
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.reader import SpanReader, damage_span_if, format_count, group_items
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
 WHAT = "a Roaring bitmap"
@@ -48,7 +48,7 @@ def explain_containers(
             container.end,
             container.kind,
             None,
-            f"container {container.number}: {tell_count(container.cardinality, 'position')} from {base}",
+            f"container {container.number}: {format_count(container.cardinality, 'position')} from {base}",
             partial(explain, data, container, base),
             number=container.number,
         )
@@ -66,7 +66,7 @@ def _explain_array(data: Octets, container: Container, base: int) -> Iterator[Sp
                 at, at + 2, "value", base + values[i], "uint16, little-endian", number=container.number
             )
             wrong = i > 0 and values[i] <= values[i - 1]
-            leaves.append(flaw_if(wrong, leaf, "the values of an array container do not ascend"))
+            leaves.append(damage_span_if(wrong, leaf, "the values of an array container do not ascend"))
         label = f"values {first} to {line[-1]}" if len(line) > 1 else f"value {first}"
         held = tuple(base + values[i] for i in line)
         yield Span(
@@ -81,7 +81,7 @@ def _explain_words(data: Octets, container: Container, base: int) -> Iterator[Sp
         at, lowest = container.start + 8 * i, base + 64 * i
         ones += word.bit_count()
         note = f"64 bits, lowest first: {word.bit_count()} of positions {lowest} to {lowest + 63}"
-        value = Late(partial(_list_positions, word, lowest))
+        value = Deferred(partial(_list_positions, word, lowest))
         yield Span(at, at + 8, f"word {i}", value, note, number=container.number)
     if ones != container.cardinality:
         raise Corrupt(
@@ -112,13 +112,13 @@ def _explain_runs(data: Octets, container: Container, base: int) -> Iterator[Spa
             at, lowest, highest = place + 4 * i, base + starts[i], base + ends[i]
             leaf = Span(at, at + 2, "start", lowest, "uint16, little-endian", number=container.number)
             wrong = ends[i] > 0xFFFF or (i > 0 and starts[i] <= ends[i - 1])
-            leaf = flaw_if(
+            leaf = damage_span_if(
                 wrong,
                 leaf,
                 "the runs of a run container overlap or leave it",
                 seen=f"{starts[i]} to {ends[i]}",
             )
-            note = f"uint16, little-endian: {tell_count(lengths[i] + 1, 'position')}"
+            note = f"uint16, little-endian: {format_count(lengths[i] + 1, 'position')}"
             more = Span(at + 2, at + 4, "length - 1", lengths[i], note, number=container.number)
             label, note = f"run {i}", f"positions {lowest} to {highest}"
             yield Span(

@@ -31,8 +31,8 @@ from lakelens.codecs.bitmaps.roaring import (
     decode_roaring64,
 )
 from lakelens.codecs.bitmaps.roaring_container_spans import WHAT, Container, explain_containers
-from lakelens.codecs.span.reader import SpanReader, collect, flaw_if, group_items, tell_count
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.reader import SpanReader, collect, damage_span_if, format_count, group_items
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def explain_roaring32(data: Octets, start: int = 0, end: int | None = None, *, h
         start,
         end,
         "32-bit bitmap",
-        Late(decode),
+        Deferred(decode),
         "Roaring bitmap of 32-bit positions",
         partial(_explain_bitmap32, data, start, end, high),
         origin=start,
@@ -84,7 +84,7 @@ def explain_roaring64(data: Octets, start: int = 0, end: int | None = None) -> S
         start,
         end,
         "64-bit bitmap",
-        Late(decode),
+        Deferred(decode),
         "Roaring bitmaps of 32-bit positions, one for each upper half",
         partial(_explain_bitmap64, data, start, end),
         origin=start,
@@ -177,9 +177,11 @@ def _find_containers(data: Octets, head: _Head, end: int) -> Iterator[Container]
 
 def _explain_bitmap64(data: Octets, start: int, end: int) -> Iterator[Span]:
     reader = SpanReader(data, start, end, WHAT)
-    size = reader.number("<q", "size", tell=lambda count: tell_count(count, "bucket"))
+    size = reader.number("<q", "size", describe=lambda count: format_count(count, "bucket"))
     count, limit = size.value, reader.left // (4 + MIN_BITMAP_BYTES)
-    yield flaw_if(not 0 <= count <= limit, size, "an impossible count of bitmaps", expected=f"0 to {limit}")
+    yield damage_span_if(
+        not 0 <= count <= limit, size, "an impossible count of bitmaps", expected=f"0 to {limit}"
+    )
     if not 0 <= count <= limit:
         return
     # buckets tell their length only in their headers: each group begins where the one before it ended
@@ -227,8 +229,10 @@ def _explain_buckets(data: Octets, start: int, end: int, count: int, previous: i
 
 def _explain_bucket(data: Octets, start: int, end: int, previous: int) -> Iterator[Span]:
     reader = SpanReader(data, start, end, WHAT)
-    key = reader.number("<I", "key", tell=lambda key: f"positions from {key << 32}")
-    yield flaw_if(key.value <= previous, key, "bitmap keys do not ascend", expected=f"more than {previous}")
+    key = reader.number("<I", "key", describe=lambda key: f"positions from {key << 32}")
+    yield damage_span_if(
+        key.value <= previous, key, "bitmap keys do not ascend", expected=f"more than {previous}"
+    )
     yield explain_roaring32(data, reader.at, end, high=key.value << 32)
 
 
@@ -238,7 +242,7 @@ def _explain_bitmap32(data: Octets, start: int, end: int, high: int) -> Iterator
     if head.flags is not None:
         yield Span(head.flags, head.pairs, "run flags", head.runs, _tell_flags(head))
     if head.count:
-        note = f"{tell_count(head.count, 'container')}, each key and cardinality - 1"
+        note = f"{format_count(head.count, 'container')}, each key and cardinality - 1"
         size = head.pairs + 4 * head.count
         yield Span(head.pairs, size, "descriptive header", None, note, partial(_explain_pairs, head, high))
         if head.offsets is not None:
@@ -250,7 +254,7 @@ def _explain_bitmap32(data: Octets, start: int, end: int, high: int) -> Iterator
         make = partial(explain_containers, data, containers, high)
         children = partial(group_items, len(containers), lambda i: _place(containers, i), "containers", make)
         yield Span(
-            head.body, containers[-1].end, "containers", None, tell_count(head.count, "container"), children
+            head.body, containers[-1].end, "containers", None, format_count(head.count, "container"), children
         )
     if failure is not None:
         raise failure
@@ -269,12 +273,14 @@ def _explain_cookie(data: Octets, start: int, end: int) -> Iterator[Span]:
     reader.at = start
     if cookie & 0xFFFF == COOKIE_WITH_RUNS:
         first = reader.number("<H", "cookie", "SERIAL_COOKIE, there are run containers")
-        second = reader.number("<H", "size - 1", tell=lambda size: tell_count(size + 1, "container"))
+        second = reader.number("<H", "size - 1", describe=lambda size: format_count(size + 1, "container"))
     elif cookie == COOKIE:
         first = reader.number("<I", "cookie", "SERIAL_COOKIE_NO_RUNCONTAINER")
-        second = reader.number("<I", "size", tell=lambda size: tell_count(size, "container"))
+        second = reader.number("<I", "size", describe=lambda size: format_count(size, "container"))
         if second.value > 1 << 16:
-            second = flaw_if(True, second, "an impossible count of containers", expected="at most 65536")
+            second = damage_span_if(
+                True, second, "an impossible count of containers", expected="at most 65536"
+            )
     else:
         return
     yield Span(start, reader.at, "cookie header", None, "", (first, second))
@@ -302,13 +308,13 @@ def _explain_some_pairs(head: _Head, high: int, first: int, stop: int) -> Iterat
         leaf = Span(
             at, at + 2, "key", key, f"uint16, little-endian: positions from {high + (key << 16)}", number=i
         )
-        leaf = flaw_if(
+        leaf = damage_span_if(
             key <= previous, leaf, "container keys do not ascend", expected=f"more than {previous}"
         )
-        note = f"uint16, little-endian: {tell_count(cardinality, 'position')}"
+        note = f"uint16, little-endian: {format_count(cardinality, 'position')}"
         held = Span(at + 2, at + 4, "cardinality - 1", cardinality - 1, note, number=i)
         yield Span(
-            at, at + 4, f"container {i}", None, tell_count(cardinality, "position"), (leaf, held), number=i
+            at, at + 4, f"container {i}", None, format_count(cardinality, "position"), (leaf, held), number=i
         )
 
 
@@ -321,8 +327,10 @@ def _explain_offsets(data: Octets, head: _Head, end: int) -> Iterator[Span]:
     def make(first: int, stop: int) -> Iterator[Span]:
         for i in range(first, stop):
             reader = SpanReader(data, origin + 4 * i, head.body, WHAT)
-            leaf = reader.number("<I", f"container {i}", tell=lambda o: f"byte {head.start + o}", number=i)
+            leaf = reader.number(
+                "<I", f"container {i}", describe=lambda o: f"byte {head.start + o}", number=i
+            )
             true = starts[i] - head.start if i < len(starts) else leaf.value
-            yield flaw_if(leaf.value != true, leaf, "a wrong container offset", expected=true)
+            yield damage_span_if(leaf.value != true, leaf, "a wrong container offset", expected=true)
 
     return group_items(head.count, lambda i: origin + 4 * i, "containers", make)

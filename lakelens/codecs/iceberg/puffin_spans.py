@@ -28,8 +28,16 @@ from lakelens.codecs.iceberg.puffin import (
 )
 from lakelens.codecs.iceberg.theta_sketch_spans import explain_theta_sketch
 from lakelens.codecs.kinds import explain
-from lakelens.codecs.span.reader import SpanReader, flaw, flaw_if, group_items, rebase, rename, tell_count
-from lakelens.codecs.span.span import Late, Octets, Span, tell_damage
+from lakelens.codecs.span.reader import (
+    SpanReader,
+    damage_span,
+    damage_span_if,
+    format_count,
+    group_items,
+    rename,
+    shift_errors,
+)
+from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
 MAX_UNPACKED = 256 * 2**20
@@ -52,7 +60,7 @@ def explain_puffin(data: Octets, start: int = 0, end: int | None = None) -> Span
     """
     end = len(data) if end is None else end
     note = "Puffin, Iceberg's container for statistics and deletion vectors"
-    value, children = Late(partial(_decode, data, start, end)), partial(_explain_file, data, start, end)
+    value, children = Deferred(partial(_decode, data, start, end)), partial(_explain_file, data, start, end)
     return Span(start, end, "puffin file", value, note, children, origin=start)
 
 
@@ -72,7 +80,8 @@ def _decode(data: Octets, start: int, end: int) -> PuffinFooter:
     magic = bytes(data[start : start + 4])
     if magic != MAGIC:
         raise _wrong_magic("not a Puffin file", start, magic)
-    return rebase(lambda: decode_footer(bytes(data[tail:end]), end - start), start)
+    with shift_errors(start):
+        return decode_footer(bytes(data[tail:end]), end - start)
 
 
 def _wrong_magic(message: str, at: int, seen: bytes) -> Corrupt:
@@ -110,24 +119,25 @@ def _decode_anyway(data: Octets, start: int, end: int) -> PuffinFooter:
     """The footer of a file whose first magic may be wrong: that is told by its own leaf."""
     size = int.from_bytes(bytes(data[end - FOOTER_TAIL : end - FOOTER_TAIL + 4]), "little", signed=True)
     tail = bytes(data[end - FOOTER_FRAME - size : end])
-    return rebase(lambda: decode_footer(tail, end - start), start)
+    with shift_errors(start):
+        return decode_footer(tail, end - start)
 
 
 def _read_magic(reader: SpanReader, message: str) -> Span:
     at = reader.at
     magic = reader.octets(4, "a magic")
     leaf = Span(at, reader.at, "magic", magic, "PFA1: Puffin, format version 1")
-    return leaf if magic == MAGIC else flaw(leaf, _wrong_magic(message, at, magic))
+    return leaf if magic == MAGIC else damage_span(leaf, _wrong_magic(message, at, magic))
 
 
 def _read_tail(reader: SpanReader, limit: int) -> Iterator[Span]:
     """The last three parts of the footer, which have one length in every file."""
     size = reader.number("<i", "payload size", "bytes as stored")
     message = "a footer payload size that does not fit the file"
-    yield flaw_if(not 0 <= size.value <= limit, size, message, expected=f"0 to {limit}")
-    flags = reader.number("<I", "flags", tell=_name_flags)
+    yield damage_span_if(not 0 <= size.value <= limit, size, message, expected=f"0 to {limit}")
+    flags = reader.number("<I", "flags", describe=_name_flags)
     reserved = flags.value & ~COMPRESSED_PAYLOAD
-    yield flaw(flags, Unsupported(f"Puffin footer flags {flags.value:#x}")) if reserved else flags
+    yield damage_span(flags, Unsupported(f"Puffin footer flags {flags.value:#x}")) if reserved else flags
     yield _read_magic(reader, "the file does not end as a Puffin file")
 
 
@@ -159,7 +169,7 @@ def _explain_footer(
             expected=failure.expected,
             seen=failure.seen,
         )
-        yield tell_damage(stop, stop, error)
+        yield damaged_leaf(stop, stop, error)
     yield from _read_tail(last, size)
 
 
@@ -177,7 +187,8 @@ def _unpack(
 ) -> tuple[bytes, Span]:
     """The content of a compressed blob or payload, and its tree. Raises `Corrupt`."""
     stored = bytes(data[start:end])
-    content = rebase(lambda: decompress_blob(stored, codec, limit=limit), start)
+    with shift_errors(start):
+        content = decompress_blob(stored, codec, limit=limit)
     return content, explain_content(content, 0, len(content))
 
 
@@ -185,7 +196,7 @@ def _explain_body(data: Octets, start: int, body: int, end: int, footer: PuffinF
     if footer is None:
         return Span(body, end, "blobs", None, "the footer that tells them is damaged", role="unexplained")
     children = partial(_explain_blobs, data, start, body, end, footer)
-    return Span(body, end, "blobs", None, tell_count(len(footer.blobs), "blob"), children)
+    return Span(body, end, "blobs", None, format_count(len(footer.blobs), "blob"), children)
 
 
 def _explain_blobs(data: Octets, start: int, body: int, end: int, footer: PuffinFooter) -> Iterator[Span]:

@@ -15,8 +15,15 @@ from collections.abc import Iterator
 from functools import partial
 
 from lakelens.codecs.iceberg.puffin import ThetaSketch, decode_theta
-from lakelens.codecs.span.reader import SpanReader, flaw, flaw_if, group_items, rebase, tell_count
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.reader import (
+    SpanReader,
+    damage_span,
+    damage_span_if,
+    format_count,
+    group_items,
+    shift_errors,
+)
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, Unsupported
 
 SERIAL_VERSION = 3
@@ -37,11 +44,12 @@ def explain_theta_sketch(data: Octets, start: int = 0, end: int | None = None) -
     end = len(data) if end is None else end
 
     def decode() -> ThetaSketch:
-        return rebase(lambda: decode_theta(bytes(data[start:end])), start)
+        with shift_errors(start):
+            return decode_theta(bytes(data[start:end]))
 
     note = "hashes of distinct values, of which those below theta are kept"
     children = partial(_explain_sketch, data, start, end)
-    return Span(start, end, "theta sketch", Late(decode), note, children, origin=start)
+    return Span(start, end, "theta sketch", Deferred(decode), note, children, origin=start)
 
 
 def _explain_sketch(data: Octets, start: int, end: int) -> Iterator[Span]:
@@ -73,29 +81,29 @@ def _explain_sketch(data: Octets, start: int, end: int) -> Iterator[Span]:
     if count:
         make = partial(_explain_hashes, data, place)
         children = partial(group_items, count, lambda i: place + 8 * i, "hashes", make)
-        yield Span(place, reader.at, "hashes", None, tell_count(count, "value"), children)
+        yield Span(place, reader.at, "hashes", None, format_count(count, "value"), children)
     if reader.left:
         yield reader.rest("unused", "bytes after the last hash")
 
 
 def _read_head(reader: SpanReader) -> Iterator[Span]:
     """The eight bytes that every sketch begins with."""
-    longs = reader.number("<B", "preamble longs", tell=lambda byte: f"{byte & 0x3F}, in the low 6 bits")
+    longs = reader.number("<B", "preamble longs", describe=lambda byte: f"{byte & 0x3F}, in the low 6 bits")
     wrong = not 1 <= longs.value & 0x3F <= 3
     error = "a theta sketch's preamble"
     version = reader.number("<B", "serial version")
-    family = reader.number("<B", "family", tell=lambda family: "compact" if family == 3 else "")
+    family = reader.number("<B", "family", describe=lambda family: "compact" if family == 3 else "")
     known = version.value == SERIAL_VERSION and family.value == COMPACT_FAMILY
-    yield flaw_if(known and wrong, longs, error, expected="1 to 3 longs", seen=longs.value & 0x3F)
+    yield damage_span_if(known and wrong, longs, error, expected="1 to 3 longs", seen=longs.value & 0x3F)
     message = f"theta sketch of serial version {version.value}, family {family.value}"
-    yield version if known else flaw(version, Unsupported(message))
+    yield version if known else damage_span(version, Unsupported(message))
     yield family
     yield reader.number(
-        "<B", "lgK", tell=lambda k: f"at most 2^{k} hashes" if k else "not given when compact"
+        "<B", "lgK", describe=lambda k: f"at most 2^{k} hashes" if k else "not given when compact"
     )
     yield reader.number("<B", "lgArr", "size of the hash table, unused when compact")
-    yield reader.number("<B", "flags", tell=_name_flags)
-    yield reader.number("<H", "seed hash", tell=lambda value: value.to_bytes(2, "little").hex())
+    yield reader.number("<B", "flags", describe=_name_flags)
+    yield reader.number("<H", "seed hash", describe=lambda value: value.to_bytes(2, "little").hex())
 
 
 def _name_flags(flags: int) -> str:
@@ -110,7 +118,7 @@ def _read_second(reader: SpanReader, longs: int) -> tuple[list[Span], int | None
     count = reader.number("<i", "entry count")
     fits = 0 <= count.value <= limit
     message = "a theta sketch's entry count does not fit its bytes"
-    count = flaw_if(not fits, count, message, expected=f"0 to {limit}")
+    count = damage_span_if(not fits, count, message, expected=f"0 to {limit}")
     share = reader.number("<f", "p", "the share of values that were sampled before")
     return [count, share], count.value if fits else None
 
@@ -119,7 +127,7 @@ def _read_theta(reader: SpanReader) -> Span:
     at = reader.at
     stored: int = struct.unpack("<q", reader.octets(8, "theta"))[0]
     leaf = Span(at, reader.at, "theta", stored / 2**63, f"int64, little-endian: {stored} of 2^63")
-    return flaw_if(not 0 < stored / 2**63 <= 1, leaf, "a theta outside 0 to 1")
+    return damage_span_if(not 0 < stored / 2**63 <= 1, leaf, "a theta outside 0 to 1")
 
 
 def _explain_hashes(data: Octets, place: int, first: int, stop: int) -> Iterator[Span]:

@@ -15,8 +15,8 @@ from functools import partial
 
 from lakelens.codecs.compression import CODECS, decompress_block
 from lakelens.codecs.orc.protobuf_spans import Message, explain_message
-from lakelens.codecs.span.reader import tell_count
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.reader import format_count
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, Unsupported
 
 GROUP = 1024
@@ -49,7 +49,7 @@ def explain_message_section(
     data: Octets, start: int, end: int, message: Message, label: str, compression: Compression
 ) -> Span:
     """A section that is one message, compressed or not; its value is the message as a dict."""
-    value = Late(partial(decode_section, data, start, end, message, compression))
+    value = Deferred(partial(decode_section, data, start, end, message, compression))
     if compression.kind == "NONE":
         span = Span(start, end, label, value, f"{message.name}, protobuf")
         if start == end:
@@ -165,7 +165,7 @@ def _explain_message_chunks(
 
 def _head(chunk: _Chunk) -> Span:
     kind = "as they are" if chunk.is_original else "compressed"
-    note = f"{tell_count(chunk.end - chunk.body, 'byte')}, {kind}: 3 bytes, little-endian"
+    note = f"{format_count(chunk.end - chunk.body, 'byte')}, {kind}: 3 bytes, little-endian"
     return Span(chunk.start, chunk.body, "chunk header", chunk.end - chunk.body, note)
 
 

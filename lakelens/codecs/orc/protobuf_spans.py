@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
-from lakelens.codecs.span.reader import tell_count
-from lakelens.codecs.span.span import Late, Span
+from lakelens.codecs.span.reader import format_count
+from lakelens.codecs.span.span import Deferred, Span
 from lakelens.errors import Corrupt
 
 GROUP = 1024
@@ -82,7 +82,7 @@ def explain_message(
     stop = len(data) if end is None else end
     tree = _Tree(data, base)
     make = partial(tree.explain_fields, start, stop, message, {})
-    value = Late(partial(tree.decode, start, stop, message))
+    value = Deferred(partial(tree.decode, start, stop, message))
     note = f"{message.name}, protobuf" if label and label != message.name else "protobuf"
     return Span(base + start, base + stop, label or message.name, value, note, make)
 
@@ -197,7 +197,7 @@ class _Tree:
         head, prefix = self.head(found), f"field {found.number}: "
         start, end = self.base + found.start, self.base + found.end
         if isinstance(kind, Message):
-            value = Late(partial(self.decode, found.body, found.end, kind))
+            value = Deferred(partial(self.decode, found.body, found.end, kind))
             return Span(
                 start, end, name, value, f"{prefix}{kind.name}", partial(self.explain_inner, found, kind)
             )
@@ -213,7 +213,7 @@ class _Tree:
     def explain_many(self, found: _Field, label: str, name: str, kind: Many) -> Span:
         if not is_packed(found, kind):
             return self.explain_field(found, label, kind.of)
-        value = Late(partial(self.decode_many, found, kind))
+        value = Deferred(partial(self.decode_many, found, kind))
         note = f"field {found.number}: packed"
         make = partial(self.explain_packed, found, kind)
         return Span(self.base + found.start, self.base + found.end, name, value, note, make)
@@ -270,7 +270,7 @@ def _note(found: _Field, kind: Type) -> str:
     if isinstance(kind, Words):
         return f"{kind.name} {found.value}, varint" if found.wire == VARINT else kind.name
     if found.wire == BYTES:
-        return f"{'UTF-8' if kind == 'text' else 'bytes'}, {tell_count(found.end - found.body, 'byte')}"
+        return f"{'UTF-8' if kind == 'text' else 'bytes'}, {format_count(found.end - found.body, 'byte')}"
     if found.wire == VARINT:
         return _LABEL_NOTES.get(str(kind), "varint")
     return f"{'double' if kind == 'double' else f'fixed{(found.end - found.body) * 8}'}, little-endian"

@@ -33,8 +33,8 @@ from lakelens.codecs.orc.proto_schema import (
 )
 from lakelens.codecs.orc.protobuf_spans import explain_message
 from lakelens.codecs.span.octets import OctetsFile
-from lakelens.codecs.span.reader import rebase, tell_count
-from lakelens.codecs.span.span import Late, Octets, Span, tell_damage
+from lakelens.codecs.span.reader import format_count, shift_errors
+from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError
 
 _INDEXES = {"ROW_INDEX": ROW_INDEX, "BLOOM_FILTER": BLOOM_FILTERS, "BLOOM_FILTER_UTF8": BLOOM_FILTERS}
@@ -60,7 +60,7 @@ def explain_orc(data: Octets, start: int = 0, end: int | None = None) -> Span:
     """
     stop = len(data) if end is None else end
     file = _File(data, start, stop)
-    return Span(start, stop, "ORC file", Late(file.decode), "Apache ORC", file.explain)
+    return Span(start, stop, "ORC file", Deferred(file.decode), "Apache ORC", file.explain)
 
 
 class _File:
@@ -71,7 +71,8 @@ class _File:
 
     def decode(self) -> OrcFooter:
         view = cast(IO[bytes], OctetsFile(self.data, self.start, self.end))
-        return rebase(lambda: decode_footer(view), self.start)
+        with shift_errors(self.start):
+            return decode_footer(view)
 
     @cached_property
     def postscript_start(self) -> int:
@@ -138,7 +139,7 @@ class _File:
         try:
             places = self.sections
         except LakeError as error:
-            yield tell_damage(self.start, postscript, error)
+            yield damaged_leaf(self.start, postscript, error)
         else:
             yield from self.explain_body(places["stripeStatistics"][0])
             yield from self.explain_sections(places)
@@ -183,10 +184,10 @@ class _File:
             stop = begin + sum(lengths)
             if not at <= begin <= stop <= end:
                 message = f"stripe {i} where it cannot be"
-                yield tell_damage(end, end, Corrupt(message, offset=end, seen=f"bytes {begin} to {stop}"))
+                yield damaged_leaf(end, end, Corrupt(message, offset=end, seen=f"bytes {begin} to {stop}"))
                 return
             yield from self.explain_gap(at, begin)
-            note = tell_count(_number(stripe, "numberOfRows"), "row")
+            note = format_count(_number(stripe, "numberOfRows"), "row")
             if begin < stop:
                 yield Span(
                     begin, stop, f"stripe {i}", None, note, partial(self.explain_stripe, begin, *lengths)
@@ -262,7 +263,7 @@ class _File:
         if kind in _ENCRYPTED:
             return Span(start, end, label, None, "encrypted", role="unexplained", number=column)
         make = partial(explain_stream, self.data, start, end, self.compression)
-        return Span(start, end, label, None, tell_count(end - start, "byte"), make, number=column)
+        return Span(start, end, label, None, format_count(end - start, "byte"), make, number=column)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Iterator
 from functools import cached_property, partial
 
-from lakelens.codecs.span.reader import flaw_if, group_items
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.reader import damage_span_if, group_items
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, Unsupported
 
 MAGIC = 1481511375
@@ -31,7 +31,7 @@ def explain_blob(data: Octets, start: int = 0, end: int | None = None) -> Span:
     (None,)
     """
     file = _File(data, start, len(data) if end is None else end)
-    return Span(start, file.end, "blob file", Late(file.decode), "Apache Paimon", file.explain)
+    return Span(start, file.end, "blob file", Deferred(file.decode), "Apache Paimon", file.explain)
 
 
 class _File:
@@ -115,19 +115,19 @@ class _File:
     def explain_record(self, start: int, end: int) -> Iterator[Span]:
         magic = int.from_bytes(bytes(self.data[start : start + 4]), "little")
         span = Span(start, start + 4, "magic", magic, "int32, little-endian")
-        yield flaw_if(magic != MAGIC, span, "not the magic of a record", expected=MAGIC)
+        yield damage_span_if(magic != MAGIC, span, "not the magic of a record", expected=MAGIC)
         if end - start > _FRAME:
             yield Span(start + 4, end - 12, "content", None, f"{end - start - _FRAME} bytes")
         length = int.from_bytes(bytes(self.data[end - 12 : end - 4]), "little", signed=True)
         span = Span(end - 12, end - 4, "length", length, "int64, little-endian: with magic and all")
-        yield flaw_if(
+        yield damage_span_if(
             length != end - start, span, "not the length that the index gives", expected=end - start
         )
         stored = int.from_bytes(bytes(self.data[end - 4 : end]), "little")
         span = Span(end - 4, end, "CRC-32", stored, "uint32, little-endian: of all before")
         if end - start <= _MAX_CHECKED:
             found = zlib.crc32(bytes(self.data[start : end - 4]))
-            span = flaw_if(found != stored, span, "not the checksum of the record", expected=found)
+            span = damage_span_if(found != stored, span, "not the checksum of the record", expected=found)
         yield span
 
     def explain_index(self) -> Iterator[Span]:

@@ -28,7 +28,7 @@ from lakelens.codecs.paimon.row_slot_spans import (
     locate_room,
 )
 from lakelens.codecs.span.reader import group_items, make_line
-from lakelens.codecs.span.span import Late, Span
+from lakelens.codecs.span.span import Deferred, Span
 from lakelens.codecs.span.window import Window
 from lakelens.errors import LakeError
 
@@ -193,7 +193,7 @@ def _explain_item(frame: Frame, slot: Slot, place: Place, end: int, nest: Conten
         place.start,
         end,
         slot.label,
-        Late(lambda: nested.value),
+        Deferred(lambda: nested.value),
         nested.note,
         lambda: (*nested.children, *padding),
         number=slot.number,

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from lakelens.codecs.paimon.row_slots import RowWindow
 from lakelens.codecs.paimon.types import PaimonType, make_nullable
 from lakelens.codecs.span.reader import make_line
-from lakelens.codecs.span.span import Late, Span
-from lakelens.codecs.span.window import Window
+from lakelens.codecs.span.span import Deferred, Span
 from lakelens.errors import Corrupt, LakeError
 
 #: Bytes of a value that lies in its slot; what is not here takes 8.
@@ -30,7 +30,7 @@ NESTED = frozenset({"ROW", "ARRAY", "MAP", "MULTISET", "VARIANT", "VECTOR"})
 class Frame(NamedTuple):
     """The row or array that slots lie in: offsets count from `base`; `start` to `end` is its variable part."""
 
-    window: Window
+    window: RowWindow
     base: int
     start: int
     end: int
@@ -166,7 +166,7 @@ def _decode(frame: Frame, slot: Slot, place: Place | None) -> Any:
     type_ = slot.type
     assert type_ is not None
     if type_.name in NESTED and place is not None and place.length:
-        return Late(lambda: window.decode_slot(type_, slot.start, base, end, depth))
+        return Deferred(lambda: window.decode_slot(type_, slot.start, base, end, depth))
     try:
         return window.decode_slot(type_, slot.start, base, end, depth)
     except Corrupt as error:

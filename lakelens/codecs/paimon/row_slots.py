@@ -22,6 +22,9 @@ from decimal import Context, Decimal
 from typing import Any
 
 from lakelens.codecs.paimon.types import PaimonType
+from lakelens.codecs.span.reader import shift_errors
+from lakelens.codecs.span.span import Octets
+from lakelens.codecs.span.window import Window
 from lakelens.codecs.temporal import date_from_days, time_from_millis, timestamp_from_millis_nanos
 from lakelens.codecs.variant.value import Variant
 from lakelens.errors import Corrupt, Unsupported
@@ -328,3 +331,27 @@ _DECODERS: dict[str, Callable[..., Any]] = {
     "VARIANT": SlotDecoder._variant,
     "VECTOR": SlotDecoder._vector,
 }
+
+
+class RowWindow(Window):
+    """The bytes of one row, array or map while it is explained, with the fast decoder for the values in it."""
+
+    __slots__ = ("_decoder",)
+
+    def __init__(self, data: Octets, start: int, end: int) -> None:
+        super().__init__(data, start, end)
+        self._decoder = SlotDecoder(self.content)
+
+    def decode_slot(self, type_: PaimonType, slot: int, base: int, end: int, depth: int) -> Any:
+        """The value of one slot of the row or array from `base` to `end`."""
+        self._decoder.left = len(self.content)
+        shift = self.start
+        with shift_errors(shift):
+            return self._decoder.decode_slot(type_, slot - shift, base - shift, end - shift, depth)
+
+    def decode_item(self, type_: PaimonType) -> Any:
+        """The value of all the bytes as one variable-length item: an array, a map, a variant."""
+        slot = len(self.content)
+        decoder = SlotDecoder(self.content + struct.pack("<ii", slot, 0))
+        with shift_errors(self.start):
+            return decoder.decode_slot(type_, slot, 0, slot, -1)

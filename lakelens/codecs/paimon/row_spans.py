@@ -33,11 +33,10 @@ from lakelens.codecs.paimon.row_slot_spans import (
     has_far_items,
     spell_type,
 )
-from lakelens.codecs.paimon.row_slots import MAX_DEPTH, count_null_bytes
+from lakelens.codecs.paimon.row_slots import MAX_DEPTH, RowWindow, count_null_bytes
 from lakelens.codecs.paimon.types import PaimonField, PaimonType, TypeLike, parse_type
-from lakelens.codecs.span.reader import make_line
-from lakelens.codecs.span.span import Late, Octets, Span
-from lakelens.codecs.span.window import Window, rebase
+from lakelens.codecs.span.reader import make_line, shift_errors
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
 KIND_NAMES = ("INSERT", "UPDATE_BEFORE", "UPDATE_AFTER", "DELETE")
@@ -68,9 +67,9 @@ def explain_binary_row(
     [('id', 'INT, 4 bytes'), ('name', 'STRING, inline: tag 81 = 1 byte')]
     """
     end = len(data) if end is None else end
-    window = Window(data, start, end)
+    window = RowWindow(data, start, end)
     names, types = (None, None) if fields is None else split_fields(fields)
-    value = None if fields is None else Late(lambda: _decode_row(window, fields))
+    value = None if fields is None else Deferred(lambda: _decode_row(window, fields))
     make = partial(_explain_serialized, window, names, types)
     return Span(start, end, "BinaryRow", value, _summarize_row(window), make, origin=min(start + 4, end))
 
@@ -115,21 +114,19 @@ def explain_binary_map(
 
 def _explain_whole(data: Octets, start: int, end: int | None, type_: PaimonType) -> Span:
     end = len(data) if end is None else end
-    window = Window(data, start, end)
-    return explain_structure(window, type_, start, end, 0, value=Late(lambda: window.decode_item(type_)))
+    window = RowWindow(data, start, end)
+    return explain_structure(window, type_, start, end, 0, value=Deferred(lambda: window.decode_item(type_)))
 
 
 # -- rows
 
 
-def _decode_row(window: Window, fields: Sequence[FieldLike]) -> Any:
-    try:
+def _decode_row(window: RowWindow, fields: Sequence[FieldLike]) -> Any:
+    with shift_errors(window.start):
         return decode_binary_row(window.content, fields)
-    except Corrupt as error:
-        raise rebase(error, window.start) from None
 
 
-def _summarize_row(window: Window) -> str:
+def _summarize_row(window: RowWindow) -> str:
     """The fields, bytes, kind and nulls of a row, as far as its first bytes tell them."""
     size = window.end - window.start
     arity = int.from_bytes(window.content[:4], "big", signed=True)
@@ -143,7 +140,7 @@ def _summarize_row(window: Window) -> str:
 
 
 def _explain_serialized(
-    window: Window, names: tuple[str, ...] | None, types: tuple[PaimonType, ...] | None
+    window: RowWindow, names: tuple[str, ...] | None, types: tuple[PaimonType, ...] | None
 ) -> Iterator[Span]:
     start, end = window.start, window.end
     if end - start < 4:
@@ -151,12 +148,12 @@ def _explain_serialized(
     arity = int.from_bytes(window.content[:4], "big", signed=True)
     schema = _Schema(arity, names, types)
     try:
-        check_arity(window.content, arity if types is None else len(types))
+        with shift_errors(start):
+            check_arity(window.content, arity if types is None else len(types))
         note = f"int32, big-endian: {_count(arity, 'field')}"
         leaf = Span(start, start + 4, "arity", None, note)
     except Corrupt as error:
-        moved = rebase(error, start)
-        leaf = Span(start, start + 4, "arity", None, moved.reason, role="damage", error=moved)
+        leaf = Span(start, start + 4, "arity", None, error.reason, role="damage", error=error)
         schema = _Schema(arity)
     yield Span(start, start + 4, "Arity", None, "4 bytes before the row", (make_line(leaf),))
     if arity < 0:
@@ -165,7 +162,7 @@ def _explain_serialized(
 
 
 def _explain_row_parts(
-    window: Window, schema: _Schema, base: int, end: int, depth: int, is_nested: bool = True
+    window: RowWindow, schema: _Schema, base: int, end: int, depth: int, is_nested: bool = True
 ) -> Iterator[Span]:
     """Header, fixed part and variable part of the row that lies from `base` to `end`."""
     _check_depth(base, depth)
@@ -192,7 +189,7 @@ def _explain_row_parts(
         yield Span(start, end, "Variable part", None, count_bytes(end - start), variable)
 
 
-def _explain_header(window: Window, base: int, end: int, arity: int, is_nested: bool) -> Iterator[Span]:
+def _explain_header(window: RowWindow, base: int, end: int, arity: int, is_nested: bool) -> Iterator[Span]:
     kind = window[base]
     if kind < len(KINDS):
         note = f"RowKind {kind}: {KINDS[kind]}, {KIND_NAMES[kind]}"
@@ -207,7 +204,7 @@ def _explain_header(window: Window, base: int, end: int, arity: int, is_nested: 
     yield from explain_null_bits(window, base + 1, end, arity)
 
 
-def _take_row_slots(window: Window, schema: _Schema, frame: Frame, head: int) -> Slots:
+def _take_row_slots(window: RowWindow, schema: _Schema, frame: Frame, head: int) -> Slots:
     names, types = schema.names, schema.types
 
     def make(i: int) -> Slot:
@@ -225,14 +222,14 @@ def explain_nested(frame: Frame, slot: Slot, place: Place) -> Span:
     """The content of a far item of a nested type; its value is that of its slot."""
     type_ = slot.type
     assert type_ is not None
-    value = Late(partial(frame.window.decode_slot, type_, slot.start, frame.base, frame.end, frame.depth))
+    value = Deferred(partial(frame.window.decode_slot, type_, slot.start, frame.base, frame.end, frame.depth))
     return explain_structure(
         frame.window, type_, place.start, place.start + place.length, frame.depth + 1, value=value
     )
 
 
 def explain_structure(
-    window: Window, type_: PaimonType, base: int, end: int, depth: int, *, value: Late | None
+    window: RowWindow, type_: PaimonType, base: int, end: int, depth: int, *, value: Deferred | None
 ) -> Span:
     """The spans of a nested row, array, map, vector or variant that fills the bytes from `base` to `end`."""
     size = count_bytes(end - base)
@@ -260,14 +257,14 @@ def explain_structure(
 
 
 def explain_array(
-    window: Window,
+    window: RowWindow,
     element: PaimonType,
     base: int,
     end: int,
     depth: int,
     *,
     label: str = "BinaryArray",
-    value: Late | None = None,
+    value: Deferred | None = None,
 ) -> Span:
     """The spans of the array that fills the bytes from `base` to `end`."""
     note = count_bytes(end - base)
@@ -279,7 +276,7 @@ def explain_array(
 
 
 def _explain_array_parts(
-    window: Window, element: PaimonType, base: int, end: int, depth: int
+    window: RowWindow, element: PaimonType, base: int, end: int, depth: int
 ) -> Iterator[Span]:
     _check_depth(base, depth)
     count = window.read_count(base, end, "count of the array's elements")
@@ -314,7 +311,7 @@ def _explain_elements(slots: Slots, element: PaimonType, start: int, stop: int, 
 
 
 def _explain_array_header(
-    window: Window, base: int, end: int, count: int, *, has_nulls: bool
+    window: RowWindow, base: int, end: int, count: int, *, has_nulls: bool
 ) -> Iterator[Span]:
     note = f"int32, little-endian: {_count(count, 'element')}"
     leaf = Span(base, base + 4, "count", None, note)
@@ -323,7 +320,7 @@ def _explain_array_header(
         yield from explain_null_bits(window, base + 4, end, count)
 
 
-def _explain_map(window: Window, type_: PaimonType, base: int, end: int, depth: int) -> Iterator[Span]:
+def _explain_map(window: RowWindow, type_: PaimonType, base: int, end: int, depth: int) -> Iterator[Span]:
     key, value = (type_.element, _INT) if type_.name == "MULTISET" else (type_.key, type_.value)
     assert key is not None and value is not None
     size = window.read_count(base, end, "length of the map's keys")
@@ -342,11 +339,11 @@ def _explain_map(window: Window, type_: PaimonType, base: int, end: int, depth: 
     yield explain_array(window, value, middle, end, depth, label="Values")
 
 
-def _peek_count(window: Window, base: int, end: int) -> int | None:
+def _peek_count(window: RowWindow, base: int, end: int) -> int | None:
     return int.from_bytes(window.take(base, base + 4), "little", signed=True) if end - base >= 4 else None
 
 
-def _explain_vector(window: Window, type_: PaimonType, base: int, end: int, depth: int) -> Iterator[Span]:
+def _explain_vector(window: RowWindow, type_: PaimonType, base: int, end: int, depth: int) -> Iterator[Span]:
     element = type_.element
     assert element is not None
     count = window.read_count(base, end, "count of the vector's elements")

@@ -20,7 +20,7 @@ from lakelens.codecs.parquet.structure import SchemaLeaf
 from lakelens.codecs.parquet.thrift_schema import shape_page_header
 from lakelens.codecs.parquet.thrift_spans import Struct, explain_struct
 from lakelens.codecs.parquet.value_spans import PageContent, explain_content, explain_runs
-from lakelens.codecs.span.reader import tell_count
+from lakelens.codecs.span.reader import format_count
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import Corrupt
 
@@ -96,9 +96,9 @@ class _Page:
     @property
     def note(self) -> str:
         count, encoding = self.more.get("num_values"), self.more.get("encoding")
-        parts = [tell_count(count, "value")] if isinstance(count, int) else []
+        parts = [format_count(count, "value")] if isinstance(count, int) else []
         parts += [encoding] if isinstance(encoding, str) else []
-        return ", ".join([*parts, tell_count(self.end - self.body, "byte")])
+        return ", ".join([*parts, format_count(self.end - self.body, "byte")])
 
     def number(self, facts: Any, name: str) -> int:
         value = facts.get(name)

@@ -34,8 +34,8 @@ from lakelens.codecs.parquet.thrift_schema import (
 )
 from lakelens.codecs.parquet.thrift_spans import explain_struct
 from lakelens.codecs.span.octets import OctetsFile
-from lakelens.codecs.span.reader import rebase, tell_count
-from lakelens.codecs.span.span import Late, Octets, Span, tell_damage
+from lakelens.codecs.span.reader import format_count, shift_errors
+from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
 #: Larger footers are not explained field by field.
@@ -65,7 +65,7 @@ def explain_parquet(data: Octets, start: int = 0, end: int | None = None) -> Spa
     """
     stop = len(data) if end is None else end
     file = _File(data, start, stop)
-    return Span(start, stop, "Parquet file", Late(file.decode), "Apache Parquet", file.explain)
+    return Span(start, stop, "Parquet file", Deferred(file.decode), "Apache Parquet", file.explain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,8 @@ class _File:
 
     def decode(self) -> ParquetFooter:
         view = cast(IO[bytes], OctetsFile(self.data, self.start, self.end))
-        return rebase(lambda: decode_footer(view), self.start)
+        with shift_errors(self.start):
+            return decode_footer(view)
 
     @cached_property
     def structure(self) -> Mapping[int, Any]:
@@ -142,7 +143,7 @@ class _File:
             yield from self.explain_encrypted()
         else:
             yield from self.explain_body()
-            value = Late(lambda: self.metadata.value)
+            value = Deferred(lambda: self.metadata.value)
             note = "FileMetaData, Thrift compact"
             yield Span(footer, end - 8, "footer", value, note, self.explain_footer)
         yield Span(end - 8, end - 4, "footer length", end - 8 - footer, "uint32, little-endian")
@@ -178,7 +179,7 @@ class _File:
             yield Span(metadata.end, end, "unexplained", role="unexplained")
         error = self.find_flaw()
         if error is not None:
-            yield tell_damage(end, end, error)
+            yield damaged_leaf(end, end, error)
 
     def find_flaw(self) -> LakeError | None:
         """What is wrong with a footer that is whole Thrift, but not what a footer must be."""
@@ -219,20 +220,20 @@ class _File:
             run_parts = tuple(run)
             label = _RUN_LABELS[kind].format(group)
             explain = partial(self.explain_parts, run_parts)
-            note = self.note_group(group) if kind == "pages" else tell_count(len(run_parts), "column")
+            note = self.note_group(group) if kind == "pages" else format_count(len(run_parts), "column")
             yield Span(run_parts[0].start, run_parts[-1].end, label, None, note, explain)
         if wrong is not None:
             where = f"column {wrong.column} in row group {wrong.group}"
             message = f"the footer puts the {wrong.kind} of {where} where it cannot be"
             seen = f"bytes {wrong.start} to {wrong.end}"
-            yield tell_damage(stop, stop, Corrupt(message, offset=stop, seen=seen))
+            yield damaged_leaf(stop, stop, Corrupt(message, offset=stop, seen=seen))
 
     def note_group(self, group: int) -> str:
         facts = self.structure[4][group]
         rows, size = facts.get(3), facts.get(2)
         if type(rows) is not int or type(size) is not int:
             return ""
-        return f"{tell_count(rows, 'row')}, {tell_count(size, 'byte')} without codec"
+        return f"{format_count(rows, 'row')}, {format_count(size, 'byte')} without codec"
 
     def find_parts(self) -> Iterator[_Part]:
         """Everything that the footer points to, in the order of the footer. Raises `Corrupt` when it is damaged."""
@@ -304,7 +305,7 @@ class _File:
         kind = leaf.physical_type if leaf else "pages"
         chunk = Chunk(leaf, codec, self.widths[part.column] if part.column < len(self.widths) else 0)
         count = facts.get(5)
-        note = f"{kind}, {codec}" + (f", {tell_count(count, 'value')}" if type(count) is int else "")
+        note = f"{kind}, {codec}" + (f", {format_count(count, 'value')}" if type(count) is int else "")
         make = partial(explain_pages, self.data, part.start, part.end, chunk)
         return Span(part.start, part.end, label, None, note, make, number=part.column)
 

@@ -36,8 +36,8 @@ from lakelens.codecs.parquet.thrift import (
     UUID,
     ThriftReader,
 )
-from lakelens.codecs.span.reader import tell_count
-from lakelens.codecs.span.span import Late, Span
+from lakelens.codecs.span.reader import format_count
+from lakelens.codecs.span.span import Deferred, Span
 from lakelens.errors import Corrupt
 
 GROUP = 1024
@@ -119,7 +119,7 @@ def explain_struct(
     tree = _Tree(data, base)
     tree.start = start
     make = partial(tree.explain_fields, start, shape, 0)
-    value = Late(partial(tree.decode, STRUCT, start, shape, 0))
+    value = Deferred(partial(tree.decode, STRUCT, start, shape, 0))
     told = f"{shape.name}, Thrift compact" if label and label != shape.name else "Thrift compact"
     return Span(base + start, base + tree.end_of(start), label or shape.name, value, note or told, make)
 
@@ -246,7 +246,7 @@ class _Tree:
                 start,
                 self.base + reader.at,
                 name,
-                Late(partial(self.decode, kind, at, shape, depth + 1 if kind == STRUCT else depth)),
+                Deferred(partial(self.decode, kind, at, shape, depth + 1 if kind == STRUCT else depth)),
                 prefix + (shape.name if isinstance(shape, Struct) and kind == STRUCT else _KINDS[kind]),
                 partial(_chain, head, make, at, shape, depth + 1),
             )
@@ -255,7 +255,7 @@ class _Tree:
             body = reader.at
             stored = reader.take(size)
             value = name_value(stored, shape)
-            note = f"{prefix}{'text' if shape is decode_text else 'binary'}, {tell_count(size, 'byte')}"
+            note = f"{prefix}{'text' if shape is decode_text else 'binary'}, {format_count(size, 'byte')}"
             parts = [*head, self.leaf(at, body, "length", size, "varint")]
             if size:
                 parts.append(
@@ -275,7 +275,7 @@ class _Tree:
         header = reader.take(1)[0]
         kind, size = header & 0x0F, header >> 4
         of = f"of {_KINDS.get(kind, f'type {kind}')}"
-        note = f"{tell_count(size, 'element')} {of}" if size < 15 else of
+        note = f"{format_count(size, 'element')} {of}" if size < 15 else of
         yield self.leaf(at, at + 1, "list header", None if size == 15 else size, note)
         if size == 15:
             size = reader.varint()

@@ -17,7 +17,7 @@ from typing import Any
 
 from lakelens.codecs.parquet.enums import decode_statistic
 from lakelens.codecs.parquet.structure import SchemaLeaf
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
 GROUP = 1024
@@ -79,7 +79,7 @@ def explain_runs(data: Octets, start: int, end: int, width: int, number: int = 0
         if header & 1:
             stop = min(body + count * width, end)  # some writers cut the padding of the last run
             note = f"{count * 8} values of {width} bit{'s' * (width != 1)}"
-            value: Any = Late(partial(_unpack_bits, data, body, stop, width))
+            value: Any = Deferred(partial(_unpack_bits, data, body, stop, width))
         else:
             stop = body + size
             if stop > end:

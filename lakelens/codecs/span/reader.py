@@ -1,18 +1,19 @@
-"""Reading values one after the other into leaves, for the explaining paths of the codecs of fixed layouts."""
+"""Reads values one after the other into leaves; and what the explaining paths of all codecs share."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, LakeError
 
 _Item = TypeVar("_Item")
 
-#: More siblings than this are shown in groups of this many, so that no list of spans grows with a hostile count.
+#: More siblings than this are grouped, so that no list of spans grows with a hostile count.
 GROUP = 1024
 _NAMES = {"b": "int8", "B": "uint8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32"}
 _NAMES |= {"?": "boolean", "q": "int64", "Q": "uint64", "f": "float32", "d": "float64"}
@@ -31,15 +32,15 @@ class SpanReader:
 
     @property
     def left(self) -> int:
-        """How many bytes are not taken yet."""
+        """How many bytes are left."""
         return self.end - self.at
 
     def fail(self, message: str, at: int, *, expected: object = None, seen: object = None) -> NoReturn:
-        """Raises `Corrupt`: what is wrong at a byte."""
+        """Raises `Corrupt` at a byte."""
         raise Corrupt(message, offset=at, expected=expected, seen=seen)
 
     def take(self, size: int, part: str) -> int:
-        """Moves past `size` bytes and gives where they start. Raises `Corrupt` when there are fewer."""
+        """Moves past `size` bytes and returns where they start. Raises `Corrupt` when there are fewer."""
         start = self.at
         if not 0 <= size <= self.left:
             self.fail(
@@ -59,26 +60,26 @@ class SpanReader:
         label: str,
         note: str = "",
         *,
-        tell: Callable[[Any], str] | None = None,
+        describe: Callable[[Any], str] | None = None,
         number: int | None = None,
     ) -> Span:
-        """A leaf of one number, its note beginning with how it is encoded; `tell` gives more words from the value."""
+        """A leaf of one number, its note beginning with how it is encoded; `describe` adds words made from the value."""
         start = self.at
         value = struct.unpack(layout, self.octets(struct.calcsize(layout), label))[0]
-        words = "; ".join(part for part in (note, tell(value) if tell else "") if part)
+        words = "; ".join(part for part in (note, describe(value) if describe else "") if part)
         encoding = name_layout(layout)
         return Span(
             start, self.at, label, value, f"{encoding}: {words}" if words else encoding, number=number
         )
 
     def rest(self, label: str, note: str = "") -> Span:
-        """Everything that is left, as bytes that nobody explains."""
+        """All bytes that are left, unexplained."""
         start = self.take(self.left, label)
         return Span(start, self.at, label, None, note, role="unexplained")
 
 
 def name_layout(layout: str) -> str:
-    """A `struct` layout of one number in words.
+    """The name of a `struct` layout of one number.
 
     >>> name_layout("<H"), name_layout(">b")
     ('uint16, little-endian', 'int8')
@@ -89,10 +90,10 @@ def name_layout(layout: str) -> str:
     return f"{name}, {'big' if layout[0] == '>' else 'little'}-endian"
 
 
-def flaw(span: Span, error: LakeError) -> Span:
-    """A leaf whose bytes can be read but are not what they must be: it keeps its label and value and holds the error.
+def damage_span(span: Span, error: LakeError) -> Span:
+    """A leaf whose bytes can be read but are wrong: it keeps its label and value and gets the error.
 
-    >>> flaw(Span(0, 4, "CRC", 7), LakeError("does not match")).role
+    >>> damage_span(Span(0, 4, "CRC", 7), LakeError("does not match")).role
     'damage'
     """
     note = f"{span.note}: {error.reason}" if span.note else error.reason
@@ -101,61 +102,69 @@ def flaw(span: Span, error: LakeError) -> Span:
     )
 
 
-def flaw_if(wrong: bool, span: Span, message: str, *, expected: object = None, seen: object = None) -> Span:
-    """The leaf itself, or as `flaw` with a `Corrupt` at its first byte when something about it is wrong."""
+def damage_span_if(
+    wrong: bool, span: Span, message: str, *, expected: object = None, seen: object = None
+) -> Span:
+    """The leaf itself, or its `damage_span` with a `Corrupt` at its first byte when it is wrong."""
     if not wrong:
         return span
     seen = span.value if seen is None else seen
-    return flaw(span, Corrupt(message, offset=span.start, expected=expected, seen=seen))
+    return damage_span(span, Corrupt(message, offset=span.start, expected=expected, seen=seen))
 
 
-def tell_count(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """A count with its noun.
 
-    >>> tell_count(1, "run"), tell_count(1000, "run")
-    ('1 run', '1000 runs')
+    >>> format_count(1, "run"), format_count(1000, "run")
+    ('1 run', '1,000 runs')
     """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def rebase(decode: Callable[[], _Item], start: int) -> _Item:
-    """What a decoder of a slice gives; the offset of the `Corrupt` that it raises is made absolute by `start`."""
+@contextmanager
+def shift_errors(start: int) -> Iterator[None]:
+    """Makes the offset of a `Corrupt` absolute: what is decoded inside is a slice that begins at `start`.
+
+    >>> with shift_errors(10):
+    ...     raise Corrupt("cut short", offset=3)
+    Traceback (most recent call last):
+    lakelens.errors.Corrupt: cut short (at byte 13)
+    """
     try:
-        return decode()
+        yield
     except Corrupt as error:
-        offset = start + (error.offset or 0)
-        place, expected, seen = error.json_path, error.expected, error.seen
-        raise Corrupt(error.message, offset=offset, json_path=place, expected=expected, seen=seen) from error
+        error.offset = start + (error.offset or 0)
+        raise
 
 
 def rename(span: Span, label: str, note: str) -> Span:
-    """The same span under another name: what a table of contents calls the structure that lies there.
+    """The same span under another label: what a table of contents calls the structure.
 
     >>> rename(Span(0, 4, "deletion vector"), "a.parquet", "deletion vector").label
     'a.parquet'
     """
     children = () if span.is_leaf else lambda: span.children
-    value = Late(lambda: span.value)
+    value = Deferred(lambda: span.value)
     return Span(span.start, span.end, label, value, note, children, role=span.role, origin=span.origin)
 
 
 def collect(items: Iterable[_Item]) -> tuple[list[_Item], Corrupt | None]:
-    """What an iterator gives until it ends or fails, and the failure.
+    """The items of an iterator until it ends or fails, and the failure.
 
     >>> collect(iter([1, 2]))
     ([1, 2], None)
     """
-    held: list[_Item] = []
+    items_read: list[_Item] = []
     try:
         for item in items:
-            held.append(item)
+            items_read.append(item)
     except Corrupt as error:
-        return held, error
-    return held, None
+        return items_read, error
+    return items_read, None
 
 
 def make_line(leaf: Span) -> Span:
-    """A line of a view around one leaf, so that a structure of that leaf alone is still shown under its own title.
+    """A span around one leaf, so that a structure of that leaf alone still has its own title in a view.
 
     >>> line = make_line(Span(0, 4, "arity", None, "int32"))
     >>> line.note, line.is_leaf, line.children[0].note

@@ -1,12 +1,12 @@
 """Spans: which bytes mean what. The explaining path of every codec gives a tree of them.
 
     root [0, n)
-    ├─ child [0, a)            children lie side by side, in order, without a gap and without an overlap:
-    ├─ child [a, b)            every byte of the root is in exactly one leaf; padding and bytes that nobody
-    └─ child [b, n)            explains are leaves too, and say so in their role
+    ├─ child [0, a)            children follow each other without a gap and without an overlap: every byte of
+    ├─ child [a, b)            the root is in exactly one leaf; padding and bytes that nobody explains are
+    └─ child [b, n)            leaves too, and their role says so
 
-Positions are absolute in the bytes that were explained. A tree may be far larger than the bytes: children (and values that
-cost) are made when they are asked for and never kept, so walking a tree of millions of spans needs the memory of one path.
+Positions are absolute in the explained bytes. A tree may be far larger than the bytes: children (and expensive values) are
+made when they are asked for and never kept, so walking a tree of millions of spans needs the memory of one path.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any, Literal, Protocol, overload
 from lakelens.errors import LakeError
 
 # "" is a field or a structure; `padding` fills up to a boundary; `unused` are bytes of a slot that its value does not need;
-# `null` is the room of a null; `damage` is where a decoder gave up; `unexplained` is what no specification tells
+# `null` is the room of a null; `damage` is where a decoder gave up; `unexplained` is what no specification describes
 Role = Literal["", "padding", "unused", "null", "damage", "unexplained"]
 
 
 class Octets(Protocol):
-    """Bytes, or anything that has their length and gives slices of them: a file is read no further than it is explained."""
+    """Bytes, or anything with a length and slices of bytes: a file is read no further than it is explained."""
 
     def __len__(self) -> int: ...
     @overload
@@ -35,11 +35,31 @@ class Octets(Protocol):
 class Span:
     """Some bytes, what they are called, and what they mean.
 
-    `start` and `end` are absolute positions; `label` is the specification's name of the field or structure; `value` is
-    what the bytes decode to (None: nothing of its own, or null, which the role tells); `note` says in words how they are
-    encoded; `children` are the parts, empty for a leaf. `number` is the position of the field in its row, so that all bytes
-    of one field can be told together; `origin` is the byte from which offsets inside this structure count; `error` is what
-    a `damage` leaf met; `unpacked` gives, for compressed bytes, their content with its own tree.
+    Parameters
+    ----------
+    start, end : int
+        Absolute positions: the bytes are `data[start:end]`.
+    label : str
+        The specification's name of the field or structure.
+    value : object
+        What the bytes decode to, or a `Deferred` that makes it. None: no value of its own, or null (see `role`).
+    note : str
+        How the bytes are encoded.
+    children : sequence of Span, or callable
+        The parts, empty for a leaf; a callable makes them when they are asked for.
+    role : str
+        "" for a field or structure, else "padding", "unused", "null", "damage" or "unexplained".
+    number : int, optional
+        The position of the field in its row; all bytes of one field have the same.
+    origin : int, optional
+        The byte from which offsets inside this structure count.
+    error : LakeError, optional
+        What is wrong with a `damage` leaf.
+    unpacked : callable, optional
+        For compressed bytes: makes their content and its own tree.
+
+    Examples
+    --------
 
     >>> root = Span(0, 3, "pair", children=(Span(0, 1, "first", 7), Span(1, 3, "rest", role="padding")))
     >>> [(leaf.label, leaf.start, leaf.end) for leaf in root.leaves()]
@@ -92,36 +112,51 @@ class Span:
     @property
     def value(self) -> Any:
         """What the bytes decode to."""
-        return self._value.make() if isinstance(self._value, Late) else self._value
+        return self._value.make() if isinstance(self._value, Deferred) else self._value
 
     @property
     def children(self) -> tuple[Span, ...]:
-        """The parts, side by side; empty for a leaf. Those made late are made anew each time and tile the span exactly."""
+        """The parts, which tile the span; empty for a leaf. Deferred ones are made again each time."""
         if callable(self._children):
             return tile(self._children, self.start, self.end)
         return tuple(self._children)
 
     def iter_children(self) -> Iterator[Span]:
         """The parts one after another: what is not asked for is not made, however many there are."""
-        return lay(self._children, self.start, self.end) if callable(self._children) else iter(self._children)
+        if callable(self._children):
+            return iter_tiles(self._children, self.start, self.end)
+        return iter(self._children)
 
     @property
-    def is_late(self) -> bool:
-        """Whether asking for the value costs something."""
-        return isinstance(self._value, Late)
+    def is_deferred(self) -> bool:
+        """Whether the value is made only when it is asked for."""
+        return isinstance(self._value, Deferred)
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it has no parts; nothing is made to tell."""
+        """Whether it has no parts; makes none to find out."""
         return not callable(self._children) and not self._children
 
     @property
     def is_packed(self) -> bool:
-        """Whether the bytes are compressed, so that `unpack` has something to give."""
+        """Whether the bytes are compressed: `unpack` gives their content."""
         return self._unpacked is not None
 
     def unpack(self) -> tuple[bytes, Span]:
-        """The decompressed content and its own tree, whose positions count in it. Raises `Corrupt`, `ValueError`."""
+        """Decompress the bytes.
+
+        Returns
+        -------
+        tuple of bytes and Span
+            The content and its own tree, whose positions count in the content.
+
+        Raises
+        ------
+        Corrupt
+            The bytes do not decompress.
+        ValueError
+            The bytes are not compressed (`is_packed` is False).
+        """
         if self._unpacked is None:
             raise ValueError(f"{self.label}: these bytes are not compressed")
         return self._unpacked()
@@ -159,24 +194,61 @@ class Span:
                 stack.append(chain((first,), children))
 
     def find(self, offset: int) -> Span:
-        """The leaf that holds a byte. Raises `ValueError` outside of the span."""
-        path = self.trace(offset)
-        return path[-1]
+        """The leaf that holds a byte.
+
+        Parameters
+        ----------
+        offset : int
+            The absolute position of the byte.
+
+        Returns
+        -------
+        Span
+            The leaf; the last of `trace`.
+
+        Raises
+        ------
+        ValueError
+            The byte is outside of the span.
+        """
+        return self.trace(offset)[-1]
 
     def trace(self, offset: int) -> tuple[Span, ...]:
-        """From this span down to the leaf that holds a byte. Raises `ValueError` outside of the span."""
+        """The spans around a byte, from this one down to the leaf.
+
+        Parameters
+        ----------
+        offset : int
+            The absolute position of the byte.
+
+        Returns
+        -------
+        tuple of Span
+            This span first, the leaf last.
+
+        Raises
+        ------
+        ValueError
+            The byte is outside of the span.
+        """
         if not self.start <= offset < self.end:
             raise ValueError(f"byte {offset} is outside of {self.start} to {self.end}")
         path = [self]
         while True:
-            held = (child for child in path[-1].iter_children() if child.start <= offset < child.end)
-            found = next(held, None)
+            around = (child for child in path[-1].iter_children() if child.start <= offset < child.end)
+            found = next(around, None)
             if found is None:
                 return tuple(path)
             path.append(found)
 
     def check(self) -> None:
-        """Raise the first error that any leaf met; nothing otherwise. Walks the whole tree, compressed content too."""
+        """Raise the first error of any leaf; walks the whole tree, compressed content too.
+
+        Raises
+        ------
+        LakeError
+            The error of the first leaf that has one.
+        """
         for leaf in self.leaves():
             if leaf.error is not None:
                 raise leaf.error
@@ -184,14 +256,14 @@ class Span:
                 leaf.unpack()[1].check()
 
     def __repr__(self) -> str:
-        held = "" if self._value is None or isinstance(self._value, Late) else f" = {self._value!r}"
-        return f"<Span {self.start}..{self.end} {self.label}{held[:80]}>"
+        value = "" if self._value is None or self.is_deferred else f" = {self._value!r}"
+        return f"<Span {self.start}..{self.end} {self.label}{value[:80]}>"
 
 
-class Late:
+class Deferred:
     """A value that is made when it is asked for.
 
-    >>> Span(0, 1, "count", Late(lambda: 3)).value
+    >>> Span(0, 1, "count", Deferred(lambda: 3)).value
     3
     """
 
@@ -202,23 +274,22 @@ class Late:
 
 
 def tile(make: Callable[[], Iterable[Span]], start: int, end: int) -> tuple[Span, ...]:
-    """The spans that `make` yields, which it may stop yielding by raising a `LakeError`; together they cover the range.
+    """The spans that `make` yields until it ends or raises a `LakeError`, filled up so that they cover the range.
 
     Bytes between two spans or after the last one become an `unexplained` leaf, or a `damage` leaf where an error ended the
-    explanation: so every explanation tiles its bytes, whatever they hold. Spans without any byte are kept only when they are
-    the only way to tell a value (an empty string). A span that leaves the range or overlaps the one before is a mistake of
-    the codec and raises `ValueError`.
+    explanation: so every explanation tiles its bytes, whatever they are. A span that leaves the range or overlaps the one
+    before is a mistake of the codec and raises `ValueError`.
 
     >>> tile(lambda: iter([Span(0, 2, "magic")]), 0, 5)
     (<Span 0..2 magic>, <Span 2..5 unexplained>)
     """
-    return tuple(lay(make, start, end))
+    return tuple(iter_tiles(make, start, end))
 
 
-def lay(make: Callable[[], Iterable[Span]], start: int, end: int) -> Iterator[Span]:
+def iter_tiles(make: Callable[[], Iterable[Span]], start: int, end: int) -> Iterator[Span]:
     """The spans of `tile` one after another, each made when it is asked for.
 
-    >>> next(lay(lambda: (Span(n, n + 1, "byte") for n in range(10**12)), 0, 10**12))
+    >>> next(iter_tiles(lambda: (Span(n, n + 1, "byte") for n in range(10**12)), 0, 10**12))
     <Span 0..1 byte>
     """
     position, error = start, None
@@ -238,15 +309,15 @@ def lay(make: Callable[[], Iterable[Span]], start: int, end: int) -> Iterator[Sp
         yield span
         position = span.end
     if error is not None:
-        yield tell_damage(position, end, error)
+        yield damaged_leaf(position, end, error)
     elif position < end:
         yield Span(position, end, "unexplained", role="unexplained")
 
 
-def tell_damage(start: int, end: int, error: LakeError) -> Span:
-    """A leaf for bytes that could not be explained, with what was wrong.
+def damaged_leaf(start: int, end: int, error: LakeError) -> Span:
+    """A leaf for bytes that could not be explained, with what is wrong.
 
-    >>> tell_damage(4, 9, LakeError("cut short")).note
+    >>> damaged_leaf(4, 9, LakeError("cut short")).note
     'cut short'
     """
     return Span(start, end, "damaged", None, error.reason, role="damage", error=error)

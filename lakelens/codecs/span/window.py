@@ -1,12 +1,9 @@
-"""The bytes of one BinaryRow, read at their absolute positions while the row is explained."""
+"""The bytes of one structure, read at their absolute positions while it is explained."""
 
 from __future__ import annotations
 
 import struct
-from typing import Any
 
-from lakelens.codecs.paimon.row_slots import SlotDecoder
-from lakelens.codecs.paimon.types import PaimonType
 from lakelens.codecs.span.span import Octets
 from lakelens.errors import Corrupt
 
@@ -21,14 +18,13 @@ class Window:
     ((2, 7), 7)
     """
 
-    __slots__ = ("_decoder", "content", "data", "end", "start")
+    __slots__ = ("content", "data", "end", "start")
 
     def __init__(self, data: Octets, start: int, end: int) -> None:
         self.data = data
         self.content = bytes(data[start:end])
         self.start = start
         self.end = end
-        self._decoder = SlotDecoder(self.content)
 
     def __getitem__(self, position: int) -> int:
         return self.content[position - self.start]
@@ -50,38 +46,3 @@ class Window:
         if count < 0:
             raise Corrupt(f"negative {meaning}", offset=base, expected="0 or more", seen=count)
         return count
-
-    def decode_slot(self, type_: PaimonType, slot: int, base: int, end: int, depth: int) -> Any:
-        """What the fast decoder makes of one slot of the row or array that lies from `base` to `end`."""
-        self._decoder.left = len(self.content)
-        shift = self.start
-        try:
-            return self._decoder.decode_slot(type_, slot - shift, base - shift, end - shift, depth)
-        except Corrupt as error:
-            raise rebase(error, shift) from None
-
-    def decode_item(self, type_: PaimonType) -> Any:
-        """What the fast decoder makes of all the bytes as one far item of a type: an array, a map, a variant."""
-        slot = len(self.content)
-        decoder = SlotDecoder(self.content + _PAIR.pack(slot, 0))
-        try:
-            return decoder.decode_slot(type_, slot, 0, slot, -1)
-        except Corrupt as error:
-            raise rebase(error, self.start) from None
-
-
-def rebase(error: Corrupt, shift: int) -> Corrupt:
-    """The same error with its byte counted from another place.
-
-    >>> rebase(Corrupt("cut short", offset=3), 10).offset
-    13
-    """
-    return Corrupt(
-        error.message,
-        path=error.path,
-        offset=None if error.offset is None else error.offset + shift,
-        json_path=error.json_path,
-        expected=error.expected,
-        seen=error.seen,
-        hint=error.hint,
-    )

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from functools import cache, partial
 
-from lakelens.codecs.span.span import Late, Octets, Span, tell_damage
+from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt
 
 MAGIC = b"crc\x00"
@@ -31,7 +31,7 @@ def explain_crc(
     'CRC-32C of bytes 0 to 8: matches'
     """
     stop = len(data) if end is None else end
-    value = Late(lambda: tuple(leaf.value for leaf in _explain_sums(data, start + 8, stop, 0, 1, None)))
+    value = Deferred(lambda: tuple(leaf.value for leaf in _explain_sums(data, start + 8, stop, 0, 1, None)))
     return Span(
         start, stop, "CRC file", value, "big-endian", partial(_explain_file, data, start, stop, neighbour)
     )
@@ -107,7 +107,7 @@ def _compare(at: int, number: int, value: int, chunk: bytes, offset: int) -> Spa
             return Span(at, at + 4, f"checksum {number}", value, f"{kind} of {where}: matches", number=number)
     message = f"the checksum of {where} is not that of the file"
     expected = " or ".join(f"{compute(chunk):08x} ({kind})" for kind, compute in kinds)
-    return tell_damage(at, at + 4, Corrupt(message, offset=at, expected=expected, seen=f"{value:08x}"))
+    return damaged_leaf(at, at + 4, Corrupt(message, offset=at, expected=expected, seen=f"{value:08x}"))
 
 
 @cache

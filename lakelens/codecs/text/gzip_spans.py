@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from lakelens.codecs.kinds import choose_kind, explain
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
 MAGIC = b"\x1f\x8b"
@@ -41,7 +41,7 @@ def explain_gzip(data: Octets, start: int = 0, end: int | None = None, *, nestin
     """
     stop = len(data) if end is None else end
     make = partial(_explain_members, data, start, stop, MAX_CONTENT, nesting)
-    return Span(start, stop, "gzip", Late(lambda: _decode(data, start, stop)), "RFC 1952", make)
+    return Span(start, stop, "gzip", Deferred(lambda: _decode(data, start, stop)), "RFC 1952", make)
 
 
 def _explain_members(data: Octets, start: int, end: int, room: int, nesting: int) -> Iterator[Span]:

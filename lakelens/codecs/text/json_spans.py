@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any, Literal, NoReturn
 
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
 MAX_SIZE = 1 << 28
@@ -61,7 +61,7 @@ def explain_json(data: Octets, start: int = 0, end: int | None = None) -> Span:
         start,
         document.end,
         "JSON document",
-        Late(document.decode),
+        Deferred(document.decode),
         "UTF-8",
         document.explain,
     )
@@ -211,7 +211,7 @@ class _Document:
                 self.start + at,
                 self.start + end,
                 label,
-                Late(partial(self.decode, at, end)),
+                Deferred(partial(self.decode, at, end)),
                 path,
                 partial(self.explain_container, at, end, path, depth),
             )
@@ -334,7 +334,7 @@ def _make_lines(parts: tuple[Span, ...], behind: tuple[Span, ...], name: str, no
     end = behind[-1].end if behind else value.end
     if value.is_leaf:
         return (Span(parts[0].start, end, name, value.value, note, (*parts, *behind)),)
-    held = Late(lambda: value.value)
+    held = Deferred(lambda: value.value)
     return (Span(parts[0].start, end, name, held, note, lambda: (*head, *value.children, *behind)),)
 
 
@@ -366,7 +366,7 @@ def _take_value(member: Span, parts: tuple[Span, ...]) -> Span:
     if not _is_bracket(parts[first]):
         return parts[first]
     last = max(i for i, part in enumerate(parts) if part.role != "padding")
-    inside, value = parts[first : last + 1], Late(lambda: member.value)
+    inside, value = parts[first : last + 1], Deferred(lambda: member.value)
     return Span(inside[0].start, inside[-1].end, member.label, value, member.note, inside)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.codecs.text.json_spans import MAX_SIZE, explain_json
 from lakelens.errors import Corrupt
 
@@ -158,14 +158,14 @@ def _explain_line(data: Octets, separator: bytes, start: int, end: int, number: 
     stop = _split_end(data, start, end)
     ending = () if stop == end else (Span(stop, end, "line end", role="padding"),)
     if not separator:
-        value = Late(lambda: _take(data, start, stop).decode(errors="replace"))
+        value = Deferred(lambda: _take(data, start, stop).decode(errors="replace"))
         text = () if start == stop else (Span(start, stop, "text", value, "UTF-8"),)
         return Span(start, end, f"line {number}", value, "UTF-8", (*text, *ending))
     return Span(
         start,
         end,
         f"line {number}",
-        Late(lambda: [_field(field) for field in _take(data, start, stop).split(separator)]),
+        Deferred(lambda: [_field(field) for field in _take(data, start, stop).split(separator)]),
         f"fields separated by {separator.hex(' ')}",
         lambda: (*_explain_fields(data, start, stop, separator), *ending),
     )
@@ -222,4 +222,4 @@ def _explain_json_line(data: Octets, start: int, end: int, number: int) -> Span:
     if not bytes(data[start : min(stop, start + 64)]).strip():
         return Span(start, end, "blanks", role="padding")
     document = explain_json(data, start, stop)
-    return Span(start, end, f"line {number}", Late(lambda: document.value), "JSON", (document, *ending))
+    return Span(start, end, f"line {number}", Deferred(lambda: document.value), "JSON", (document, *ending))

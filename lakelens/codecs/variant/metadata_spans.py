@@ -12,7 +12,7 @@ from functools import partial
 
 from lakelens.codecs.paimon.row_slot_spans import count_bytes
 from lakelens.codecs.span.reader import group_items
-from lakelens.codecs.span.span import Late, Octets, Span, tell_damage
+from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.codecs.span.window import Window
 from lakelens.errors import Corrupt
 
@@ -25,7 +25,7 @@ def explain_variant_metadata(data: Octets, start: int = 0, end: int | None = Non
     (('a',), 'version 1, not sorted, offsets of 1 byte')
     """
     window = Window(data, start, len(data) if end is None else end)
-    names = Late(lambda: decode_names(window, start, window.end))
+    names = Deferred(lambda: decode_names(window, start, window.end))
     note = f"{window.end - start:,} bytes, the names of keys"
     return Span(start, window.end, "Metadata", names, note, partial(_explain_metadata, window))
 
@@ -139,7 +139,7 @@ def explain_numbers(
             try:
                 yield Span(at, at + size, label, number, note(number, at), number=i if i < members else None)
             except Corrupt as error:
-                yield tell_damage(at, at + size, error)
+                yield damaged_leaf(at, at + size, error)
 
     yield from group_items(count, lambda i: start + i * size, f"{label}s", make)
 

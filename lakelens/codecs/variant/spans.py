@@ -20,9 +20,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from lakelens.codecs.paimon.row_slot_spans import count_bytes
-from lakelens.codecs.span.reader import group_items, make_line
-from lakelens.codecs.span.span import Late, Octets, Span, tell_damage
-from lakelens.codecs.span.window import Window, rebase
+from lakelens.codecs.span.reader import group_items, make_line, shift_errors
+from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
+from lakelens.codecs.span.window import Window
 from lakelens.codecs.variant.metadata_spans import (
     decode_names,
     explain_numbers,
@@ -80,7 +80,7 @@ def explain_variant(data: Octets, start: int = 0, end: int | None = None) -> Spa
         start,
         window.end,
         "Variant",
-        Late(partial(_split_variant, window)),
+        Deferred(partial(_split_variant, window)),
         size,
         partial(_explain_halves, window),
     )
@@ -104,7 +104,7 @@ def explain_variant_pair(data: Octets, start: int = 0, end: int | None = None) -
         metadata = window.take(start, middle)
         yield explain_variant_value(data, middle, window.end, metadata=metadata)
 
-    return Span(start, window.end, "Variant", Late(split), f"{window.end - start:,} bytes", explain)
+    return Span(start, window.end, "Variant", Deferred(split), f"{window.end - start:,} bytes", explain)
 
 
 def _split_variant(window: Window) -> Variant:
@@ -148,12 +148,12 @@ def explain_variant_value(
         names = _Names(metadata, decode_names(Window(metadata, 0, len(metadata)), 0, len(metadata)))
     except Corrupt:
         names = _Names(metadata, None)
-    value = Late(lambda: _decode_value(window, start, window.end, metadata))
+    value = Deferred(lambda: _decode_value(window, start, window.end, metadata))
     note = f"{window.end - start:,} bytes"
     try:
         whole = _explain_value(window, names, "Value", start, window.end, 0)
     except Corrupt as error:
-        damage = tell_damage(start, window.end, error)
+        damage = damaged_leaf(start, window.end, error)
         return Span(start, window.end, "Value", value, note, (damage,))
     if whole.end == window.end:
         return whole
@@ -161,10 +161,8 @@ def explain_variant_value(
 
 
 def _decode_value(window: Window, start: int, end: int, metadata: bytes = _NO_NAMES) -> Any:
-    try:
+    with shift_errors(start):
         return Variant(window.take(start, end), metadata).to_python()
-    except Corrupt as error:
-        raise rebase(error, start) from None
 
 
 def _explain_value(
@@ -253,7 +251,7 @@ def _explain_container(
 ) -> Span:
     found = _read_container(window, start, limit)
     kind = "object" if found.id_size else "array"
-    value = Late(lambda: _decode_value(window, start, found.end, names.metadata))
+    value = Deferred(lambda: _decode_value(window, start, found.end, names.metadata))
     parts = partial(_explain_container_parts, window, names, found, depth)
     note = f"{kind}: {count_bytes(found.end - start)}"
     return Span(start, found.end, label, value, note, parts, number=number)
@@ -293,7 +291,7 @@ def _explain_members(window: Window, names: _Names, found: _Container, depth: in
                     raise Corrupt("variant values overlap", offset=found.offsets + i * found.offset_size)
                 yield _explain_value(window, names, label, position, limit, depth + 1, i)
             except LakeError as error:
-                yield tell_damage(bound(k), limit, error)
+                yield damaged_leaf(bound(k), limit, error)
 
     yield from group_items(found.count, bound, "values", make)
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, overload
 
 from lakelens.codecs.kinds import KINDS, choose_kind, explain
-from lakelens.codecs.span.span import Late, Octets, Span, tell_damage
+from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, Missing
 from lakelens.formats.explain.caption import Words, count_bytes
 from lakelens.io.store import Store
@@ -216,12 +216,12 @@ def explain_parts(parts: Sequence[Part], words: Words, *, path: str | None = Non
         inner = explain(data, part.kind, position, end, **dict(part.context))
         spans.append(_name_part(part, inner))
         position = end
-    root = Span(0, len(data), words.what, Late(partial(_gather_values, spans)), children=tuple(spans))
+    root = Span(0, len(data), words.what, Deferred(partial(_gather_values, spans)), children=tuple(spans))
     return make_explanation(data, root, words, path=path, base=None)
 
 
 def _name_part(part: Part, inner: Span) -> Span:
-    value = Late(lambda: inner.value) if part.value is None else part.value
+    value = Deferred(lambda: inner.value) if part.value is None else part.value
     return Span(inner.start, inner.end, part.label, value, inner.note, (inner,), origin=inner.origin)
 
 
@@ -242,7 +242,7 @@ def explain_range(
         seen = f"{len(data)} bytes"
         expected = "a range" if start is None or length is None else f"bytes {start} to {start + length}"
         error = Corrupt("a range outside of its file", path=path, offset=first, expected=expected, seen=seen)
-        span = Span(first, last, words.what, children=(tell_damage(first, last, error),))
+        span = Span(first, last, words.what, children=(damaged_leaf(first, last, error),))
     else:
         span = explain(data, kind, first, last, **context)
     return make_explanation(data, span, words, path=path, base=0)

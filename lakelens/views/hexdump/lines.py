@@ -151,7 +151,7 @@ class Frame:
 
     def _is_plain(self, span: Span) -> bool:
         """Whether the value is nothing but the bytes beside it."""
-        value = None if span.is_late or not span.is_leaf else span.value
+        value = None if span.is_deferred or not span.is_leaf else span.value
         return (
             isinstance(value, bytes)
             and len(value) == len(span)

@@ -54,7 +54,7 @@ def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section
     """The sections of a page about an object, the object itself first."""
     parts = list_parts(thing)
     cards: dict[Part, Card] = {}
-    for part in sorted(parts, key=lambda part: part.is_late):  # stable: what tells of the rest comes last
+    for part in sorted(parts, key=lambda part: part.is_deferred):  # stable: what tells of the rest comes last
         cards[part] = _describe(part, describe)
     if len(parts) > 1:
         last = Part(None, noun="Meanings")

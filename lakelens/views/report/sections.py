@@ -57,7 +57,7 @@ class Part:
     names: tuple[tuple[str, str], ...] = ()
     noun: str = ""
     left_out: tuple[str, str] | None = None
-    is_late: bool = False  # described after all others were read: it tells what was met
+    is_deferred: bool = False  # described after all others were read: it tells what was met
 
     @property
     def depth(self) -> int:
@@ -114,7 +114,7 @@ def list_parts(thing: Any) -> Sequence[Part]:
 
 
 def _add_table(found: _Found, table: Table) -> None:
-    found.add(table, "table", is_late=True)
+    found.add(table, "table", is_deferred=True)
     found.add(table.evidence, "evidence")
     schema = found.read("Schema", lambda: table.schema)
     if schema is not None:
@@ -131,7 +131,7 @@ def _add_table(found: _Found, table: Table) -> None:
     refs = found.read("Refs", lambda: table.refs)
     if refs is not None and len(refs):
         found.add(refs, "refs")
-    found.add(table.findings, "findings", is_late=True)
+    found.add(table.findings, "findings", is_deferred=True)
     if history is not None and history.count > _MOST_WALKED:
         told = f"who refers to what is found by walking {wording.plural(history.count, 'snapshot')}"
         found.add(None, noun="Storage tree", left_out=(told, "table.tree().to_html(path)"))

@@ -34,7 +34,7 @@ from lakelens.codecs.paimon.index.blocks import (
 )
 from lakelens.codecs.paimon.index.keys import choose_layout
 from lakelens.codecs.paimon.types import TypeLike
-from lakelens.codecs.span.reader import SpanReader, collect, flaw, group_items, rename, tell_count
+from lakelens.codecs.span.reader import SpanReader, collect, damage_span, format_count, group_items, rename
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import Corrupt, Unsupported
 
@@ -74,7 +74,7 @@ def _read_footer(reader: SpanReader) -> Iterator[Span]:
     version = reader.number(">i", "version")
     known = version.value == VERSION
     error = Unsupported(f"version {version.value} of a global bitmap index")
-    yield version if known else flaw(version, error)
+    yield version if known else damage_span(version, error)
     at = reader.take(4, "its magic")
     yield Span(at, reader.at, "magic", MAGIC, "ASCII")
 
@@ -151,7 +151,7 @@ def _explain_entries(data: Octets, part: Part, type_: TypeLike | None) -> Iterat
     if entries:
         places = [entry.start for entry in entries] + [entries[-1].end]
         children = partial(group_items, len(entries), places.__getitem__, "entries", make)
-        note = f"{tell_count(len(entries), 'key')}, each with its {named}"
+        note = f"{format_count(len(entries), 'key')}, each with its {named}"
         yield Span(places[0], places[-1], "entries", None, note, children)
     if failure is not None:
         raise failure

@@ -14,7 +14,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lakelens.codecs.span.reader import SpanReader, collect, flaw, flaw_if, group_items, tell_count
+from lakelens.codecs.span.reader import (
+    SpanReader,
+    collect,
+    damage_span,
+    damage_span_if,
+    format_count,
+    group_items,
+)
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import Corrupt
 
@@ -58,7 +65,7 @@ def explain_parts(
     yield from group_items(len(pieces), places.__getitem__, "parts", make)
     if (error := overlap or failure) is not None:
         at = pieces[-1][1] if pieces else start
-        yield flaw(Span(at, end if overlap else at, "parts"), error)
+        yield damage_span(Span(at, end if overlap else at, "parts"), error)
 
 
 def place_part(label: str, found: tuple[int, int], start: int, end: int, trailer: int) -> Part:
@@ -97,7 +104,7 @@ def tell_compression(data: Octets, part: Part) -> int:
 def explain_trailer(data: Octets, part: Part) -> Iterator[Span]:
     """The compression byte and the CRC word of a block."""
     trailer = SpanReader(data, part.end, part.after, WHAT)
-    yield trailer.number("<B", "compression", tell=lambda kind: COMPRESSIONS.get(kind, "not known"))
+    yield trailer.number("<B", "compression", describe=lambda kind: COMPRESSIONS.get(kind, "not known"))
     yield explain_crc(data, part.start, part.end + 1)
 
 
@@ -115,9 +122,11 @@ def explain_crc(data: Octets, start: int, at: int) -> Span:
     """A CRC word, compared with the CRC of the bytes from `start` to it."""
     computed = zlib.crc32(bytes(data[start:at]))
     reader = SpanReader(data, at, at + 4, WHAT)
-    leaf = reader.number("<I", "CRC-32", tell=lambda stored: f"stored {stored:08x}, computed {computed:08x}")
+    leaf = reader.number(
+        "<I", "CRC-32", describe=lambda stored: f"stored {stored:08x}, computed {computed:08x}"
+    )
     message = "the CRC of a block does not match"
-    return flaw_if(
+    return damage_span_if(
         leaf.value != computed, leaf, message, expected=f"{computed:08x}", seen=f"{leaf.value:08x}"
     )
 
@@ -141,7 +150,7 @@ def explain_varint(reader: SpanReader, label: str, note: str = "") -> Span:
     """The next varint as a leaf."""
     start = reader.at
     value = read_varint(reader)
-    words = f"varint, {tell_count(reader.at - start, 'byte')}"
+    words = f"varint, {format_count(reader.at - start, 'byte')}"
     return Span(start, reader.at, label, value, f"{words}: {note}" if note else words)
 
 

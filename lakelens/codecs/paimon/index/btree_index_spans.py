@@ -40,7 +40,15 @@ from lakelens.codecs.paimon.index.blocks import (
 )
 from lakelens.codecs.paimon.index.keys import choose_layout
 from lakelens.codecs.paimon.types import TypeLike
-from lakelens.codecs.span.reader import GROUP, SpanReader, collect, flaw, flaw_if, group_items, rename
+from lakelens.codecs.span.reader import (
+    GROUP,
+    SpanReader,
+    collect,
+    damage_span,
+    damage_span_if,
+    group_items,
+    rename,
+)
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import Corrupt, Unsupported
 
@@ -70,7 +78,9 @@ def _read_footer(reader: SpanReader) -> Iterator[Span]:
         yield Span(begin, reader.at, label, None, "" if there else "all zero: not there", parts)
     version = reader.number("<i", "version")
     known = version.value == VERSION
-    yield version if known else flaw(version, Unsupported(f"version {version.value} of a B-tree index"))
+    yield (
+        version if known else damage_span(version, Unsupported(f"version {version.value} of a B-tree index"))
+    )
     at = reader.take(4, "its magic")
     yield Span(at, reader.at, "magic", MAGIC, "ASCII")
 
@@ -171,7 +181,7 @@ def _explain_entries(data: Octets, part: Part, type_: TypeLike | None) -> Iterat
         yield from group_items(len(entries), places.__getitem__, "entries", make)
     if failure is not None:
         at = entries[-1].end if entries else start
-        yield flaw(Span(at, stop, "entries"), failure)
+        yield damage_span(Span(at, stop, "entries"), failure)
     tail = SpanReader(data, stop, end, WHAT)
     if not aligned:
         yield from _explain_positions(tail, number, [entry.start - start for entry in entries])
@@ -187,7 +197,9 @@ def _explain_positions(reader: SpanReader, count: int, true: list[int]) -> Itera
         for i in range(first, stop):
             leaf = SpanReader(reader.data, start + 4 * i, reader.end, WHAT).number("<i", f"entry {i}")
             expected = true[i] if i < len(true) else leaf.value
-            yield flaw_if(leaf.value != expected, leaf, "a wrong position of an entry", expected=expected)
+            yield damage_span_if(
+                leaf.value != expected, leaf, "a wrong position of an entry", expected=expected
+            )
 
     if count:
         children = partial(group_items, count, lambda i: start + 4 * i, "positions", make)
@@ -216,7 +228,9 @@ def _explain_entry(
 def _explain_rows(reader: SpanReader) -> Iterator[Span]:
     """The row ids of one key."""
     count = explain_varint(reader, "row count")
-    yield flaw_if(count.value > reader.left, count, "an impossible count of rows", expected=reader.left)
+    yield damage_span_if(
+        count.value > reader.left, count, "an impossible count of rows", expected=reader.left
+    )
     if count.value <= GROUP:
         yield from _list_rows(reader, count.value)
     elif count.error is None:

@@ -26,7 +26,7 @@ from lakelens.codecs.bitmaps.roaring_spans import explain_roaring32, measure_roa
 from lakelens.codecs.paimon.index.keys import KeyLayout, choose_layout, read_key
 from lakelens.codecs.paimon.index.range_bitmap_spans import explain_range_bitmap
 from lakelens.codecs.paimon.types import TypeLike
-from lakelens.codecs.span.reader import SpanReader, collect, group_items, rename, tell_count
+from lakelens.codecs.span.reader import SpanReader, collect, format_count, group_items, rename
 from lakelens.codecs.span.span import Octets, Span
 
 _LARGEST_BIT_SET = 1 << 24
@@ -85,7 +85,7 @@ def _explain_bitmap(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Sp
     head = [version, rows, values, nulls]
     null_offset = -1
     if nulls.value:
-        head.append(reader.number(">i", "null offset", tell=_tell_offset))
+        head.append(reader.number(">i", "null offset", describe=_tell_offset))
         null_offset = head[-1].value
         if version.value == 2:
             head.append(reader.number(">i", "null bitmap length"))
@@ -132,14 +132,14 @@ def _explain_dictionary(
         for i in range(first, stop):
             inner = SpanReader(reader.data, places[i], places[i + 1], reader.what)
             key = read_key(inner, layout, "value")
-            parts = [key, inner.number(">i", "offset", tell=_tell_offset)]
+            parts = [key, inner.number(">i", "offset", describe=_tell_offset)]
             if more:
-                parts.append(inner.number(">i", "length", tell=lambda n: "" if n >= 0 else "no bitmap"))
+                parts.append(inner.number(">i", "length", describe=lambda n: "" if n >= 0 else "no bitmap"))
             yield Span(places[i], places[i + 1], f"value {i}", key.value, "", parts)
 
     if count:
         children = partial(group_items, count, places.__getitem__, "values", make)
-        yield Span(start, reader.at, label, None, tell_count(count, "value"), children)
+        yield Span(start, reader.at, label, None, format_count(count, "value"), children)
 
 
 def _explain_blocks(reader: SpanReader, layout: KeyLayout, count: int, offsets: list[int]) -> Iterator[Span]:
@@ -208,7 +208,7 @@ def _explain_bitmaps(reader: SpanReader, offsets: list[int]) -> Iterator[Span]:
             yield Span(base, base + inside[0], "unreferenced", None, "no value names it", role="unexplained")
         place = [base + offset for offset in inside] + [end]
         children = partial(group_items, len(inside), place.__getitem__, "bitmaps", make)
-        yield Span(place[0], end, "bitmaps", None, tell_count(len(inside), "bitmap"), children)
+        yield Span(place[0], end, "bitmaps", None, format_count(len(inside), "bitmap"), children)
         reader.at = end
     if len(inside) < len(offsets):
         missing = offsets[len(inside)]

@@ -25,8 +25,15 @@ from lakelens.codecs.paimon.index.file_index import (
 )
 from lakelens.codecs.paimon.index.file_index_body_spans import explain_index_body
 from lakelens.codecs.paimon.types import TypeLike
-from lakelens.codecs.span.reader import SpanReader, collect, flaw, flaw_if, group_items, rebase
-from lakelens.codecs.span.span import Late, Octets, Span
+from lakelens.codecs.span.reader import (
+    SpanReader,
+    collect,
+    damage_span,
+    damage_span_if,
+    group_items,
+    shift_errors,
+)
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, Unsupported
 
 _WHAT = "a file index"
@@ -50,11 +57,12 @@ def explain_file_index(
     end = len(data) if end is None else end
 
     def decode() -> FileIndex:
-        return rebase(lambda: decode_file_index(bytes(data[start:end])), start)
+        with shift_errors(start):
+            return decode_file_index(bytes(data[start:end]))
 
     note = "indexes of the columns of one data file"
     children = partial(_explain_container, data, start, end, types or {})
-    return Span(start, end, "file index", Late(decode), note, children, origin=start)
+    return Span(start, end, "file index", Deferred(decode), note, children, origin=start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +96,15 @@ def _read_fixed_head(reader: SpanReader) -> Iterator[Span]:
     """The leaves before the columns; what does not fit holds an error."""
     start = reader.at
     magic = reader.number(">q", "magic")
-    yield flaw_if(magic.value != MAGIC, magic, "not a Paimon file index", expected=f"magic {MAGIC}")
+    yield damage_span_if(magic.value != MAGIC, magic, "not a Paimon file index", expected=f"magic {MAGIC}")
     version = reader.number(">i", "version")
     known = version.value == VERSION
     error = Unsupported(f"version {version.value} of Paimon's file index")
-    yield version if known else flaw(version, error)
+    yield version if known else damage_span(version, error)
     length = reader.number(">i", "head length", "bytes up to the body")
     fits = reader.at - start < length.value <= reader.end - start
     message = "a head length that does not fit"
-    yield flaw_if(not fits, length, message, expected=f"up to {reader.end - start}")
+    yield damage_span_if(not fits, length, message, expected=f"up to {reader.end - start}")
 
 
 def _explain_head(data: Octets, start: int, stop: int, end: int) -> Iterator[Span]:
@@ -134,7 +142,7 @@ def _read_count(reader: SpanReader, label: str, what: str, smallest: int) -> Spa
     count = reader.number(">i", label)
     limit = reader.left // smallest
     message = f"an impossible count of {what}"
-    return flaw_if(not 0 <= count.value <= limit, count, message, expected=f"0 to {limit}")
+    return damage_span_if(not 0 <= count.value <= limit, count, message, expected=f"0 to {limit}")
 
 
 def _find_columns(reader: SpanReader, count: int) -> Iterator[tuple[int, int]]:
@@ -231,7 +239,7 @@ def _explain_index(data: Octets, start: int, begin: int, after: int, end: int, n
         yield kind
     head_length = int.from_bytes(bytes(data[start + 12 : start + 16]), "big")
     place = reader.number(
-        ">i", "start", tell=lambda at: "an empty index" if at == EMPTY else "", number=number
+        ">i", "start", describe=lambda at: "an empty index" if at == EMPTY else "", number=number
     )
     length = reader.number(">i", "length", "bytes", number=number)
     outside = place.value != EMPTY and (
@@ -239,7 +247,7 @@ def _explain_index(data: Octets, start: int, begin: int, after: int, end: int, n
     )
     message = f"a {kind.value} index outside the container"
     expected, seen = f"bytes {head_length} to {end - start}", f"{place.value} + {length.value}"
-    yield flaw_if(outside, place, message, expected=expected, seen=seen)
+    yield damage_span_if(outside, place, message, expected=expected, seen=seen)
     yield length
 
 

@@ -17,7 +17,7 @@ from lakelens.codecs.paimon.index.blocks import decode_key
 from lakelens.codecs.paimon.index.file_index import decode_modified_utf8
 from lakelens.codecs.paimon.index.keys import choose_layout
 from lakelens.codecs.paimon.types import TypeLike
-from lakelens.codecs.span.reader import SpanReader, flaw_if, group_items
+from lakelens.codecs.span.reader import SpanReader, damage_span_if, group_items
 from lakelens.codecs.span.span import Octets, Span
 
 DATA_EVOLUTION = b"DEIX"
@@ -54,8 +54,8 @@ def _explain_keys(data: Octets, start: int, end: int, type_: TypeLike | None) ->
     reader = SpanReader(data, start, end, "an index meta")
     layout = choose_layout(type_)
     for label in ("first key", "last key"):
-        size = reader.number("<i", f"{label} length", tell=lambda size: "no key" if size < 0 else "bytes")
-        yield flaw_if(size.value < -1, size, "an impossible length of a key", expected="-1 or more")
+        size = reader.number("<i", f"{label} length", describe=lambda size: "no key" if size < 0 else "bytes")
+        yield damage_span_if(size.value < -1, size, "an impossible length of a key", expected="-1 or more")
         if size.value > 0:
             at = reader.at
             value, note = decode_key(layout, reader.octets(size.value, label))
@@ -81,7 +81,7 @@ def _explain_source(data: Octets, start: int, end: int) -> Iterator[Span]:
         count = reader.number(">i", "file count")
         limit = reader.left // _SMALLEST_FILE
         message = "an impossible count of files"
-        yield flaw_if(not 0 <= count.value <= limit, count, message, expected=f"0 to {limit}")
+        yield damage_span_if(not 0 <= count.value <= limit, count, message, expected=f"0 to {limit}")
         if 0 <= count.value <= limit:
             yield from _explain_files(reader, count.value)
     if reader.left:

@@ -23,7 +23,7 @@ from itertools import pairwise
 
 from lakelens.codecs.bitmaps.roaring_spans import explain_roaring32
 from lakelens.codecs.paimon.index.keys import KeyLayout, read_key
-from lakelens.codecs.span.reader import SpanReader, group_items, rename, tell_count
+from lakelens.codecs.span.reader import SpanReader, format_count, group_items, rename
 from lakelens.codecs.span.span import Span
 
 _FIXED_HEADER = 13  # version, rows, distinct values, dictionary length
@@ -107,7 +107,7 @@ def _explain_dictionary(layout: KeyLayout | None, reader: SpanReader) -> Iterato
         places = [base + start for start in starts] + [reader.at]
         build = partial(_explain_chunks, layout, reader, places)
         children = partial(group_items, len(starts), places.__getitem__, "chunks", build)
-        yield Span(base, reader.at, "chunks", None, tell_count(len(starts), "chunk"), children)
+        yield Span(base, reader.at, "chunks", None, format_count(len(starts), "chunk"), children)
     if reader.left:
         yield from _explain_values(layout, reader)
 
