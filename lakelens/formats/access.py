@@ -23,6 +23,17 @@ class TableAccess:
         self.locator = locator
         self.findings = findings if findings is not None else Findings()
 
+    def find_recorded(self, recorded: str) -> tuple[str, int]:
+        """Where a recorded file is now, and its size; the recorded place itself is tried second. Raises `Missing`."""
+        path = self.locator.locate(recorded)
+        for place in (path, split_location(recorded)[1]):
+            info = find_info(self.store, place)
+            if info is not None and not info.is_dir:
+                return place, info.size
+        raise Missing(
+            "no such file", path=path, hint=f"it is recorded as {recorded}" if recorded != path else None
+        )
+
     def read_recorded(self, recorded: str) -> tuple[str, bytes]:
         """Where a recorded location lies now, and its bytes; the recorded place itself is tried second."""
         path = self.locator.locate(recorded)

@@ -19,6 +19,8 @@ from lakelens.model.footer import Footer
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lakelens.model.explanation import Explanation
+
 #: The formats that describe themselves, and whose rows are read here.
 FORMATS = ("parquet", "orc", "avro")
 
@@ -37,9 +39,18 @@ def read_footer(store: Store, path: str, file_format: str) -> Footer:
     if kind not in FORMATS:
         hint = "preview() shows its first lines" if kind in ("text", "csv", "json") else None
         raise Unsupported(f"a {kind or 'nameless'} file has no footer", path=path, hint=hint)
-    return Footer(
-        read_facts(store, path, kind), path, Source("lakelens.formats.explain.stored.explain_footer", store)
-    )
+    return make_footer(store, path, read_facts(store, path, kind))
+
+
+def make_footer(store: Store, path: str, facts: Any) -> Footer:
+    """The footer of decoded facts, which finds its bytes in the file."""
+
+    def explain(footer: Footer) -> Explanation:
+        from lakelens.formats.explain.stored import explain_footer
+
+        return explain_footer(footer, store)
+
+    return Footer(facts, path, Source(explain))
 
 
 def read_rows(store: Store, path: str, file_format: str, n: int) -> pa.Table:

@@ -148,8 +148,14 @@ class IndexFile(Explainable, Displayable):
     blobs: tuple[Any, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict)
     _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
-
     _vectors: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+    _contents: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def read_contents(self) -> Any:
+        """What the file holds, decoded by those who know its type. Raises `LakeError`."""
+        if self._contents is None:
+            raise LakeError("an index file that belongs to no open table cannot be read", path=self.path)
+        return self._contents(self)
 
     def vector_view(self, data_file: str) -> Explanation:
         """The bytes of the deletion vector of one data file inside this file, each with its name.

@@ -13,11 +13,10 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """What a plain object is given to find its bytes by: a function, and what it needs beside the object.
+    """How an object finds its bytes: a function, and what that needs besides the object.
 
-    The function may be given by its dotted name: its module is then loaded when bytes are first asked for. One source
-    serves all objects of a kind that one file holds. It belongs to an open table: a copy of an object shares it, a pickle
-    leaves it behind.
+    A format hands the function down from its opener, which may load the explaining modules late: no object names them. One
+    source serves many objects. It belongs to an open table: a copy of an object shares it, a pickle leaves it behind.
 
     >>> import copy, pickle
     >>> source = Source(lambda thing, path: (thing, path), "m0.avro")
@@ -31,12 +30,12 @@ class Source:
         self._explain = explain
         self._needs = needs
 
-    def __call__(self, *things: Any) -> Explanation:
+    def __call__(self, thing: Any, *more: Any) -> Explanation:
         explain = self._explain
         if isinstance(explain, str):
             module, _, name = explain.rpartition(".")
             explain = getattr(import_module(module), name)
-        explanation: Explanation = explain(*things, *self._needs)
+        explanation: Explanation = explain(thing, *self._needs, *more)
         return explanation
 
     def __copy__(self) -> Source:

@@ -1,8 +1,8 @@
-"""What the parts of one open Iceberg table share: storage, document, schemas, specs, columns, manifests read so far."""
+"""What the parts of one open Iceberg table share: storage, metadata document, schemas, specs and columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,13 @@ from lakelens.formats.iceberg.metadata.columns import ColumnIndex
 from lakelens.formats.iceberg.metadata.document import Document
 from lakelens.formats.iceberg.metadata.partitions import SpecBook
 from lakelens.formats.iceberg.metadata.schemas import SchemaBook, describe_specs
-from lakelens.model.explainable import Source
+from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
-from lakelens.model.schema import DataType
+from lakelens.model.schema import DataType, Field
 
 if TYPE_CHECKING:
-    from lakelens.formats.iceberg.deletes.positions import DeleteReader
-    from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+    from lakelens.model.explanation import Explanation
 
 _INT = DataType("int", "int32")
 _LONG = DataType("long", "int64")
@@ -29,8 +28,6 @@ _BINARY = DataType("binary", "binary")
 
 
 def _list_of(kind: DataType) -> DataType:
-    from lakelens.model.schema import Field
-
     return DataType(f"list<{kind}>", "list", children=(Field(0, "element", kind),))
 
 
@@ -49,16 +46,28 @@ FURTHER = (
 
 
 class TableContext:
-    """Shared by a table, its snapshots, manifests and files."""
+    """Shared by a table, its snapshots, manifests and files.
 
-    def __init__(self, access: TableAccess, document: Document) -> None:
+    `explain` finds the bytes of an object of this table: it is called with the object, this context and what else belongs
+    to the object. Without it, as in a scan that was unpickled, objects have no `bytes_view`.
+    """
+
+    def __init__(
+        self,
+        access: TableAccess,
+        document: Document,
+        explain: Callable[..., Explanation] | None = None,
+        columns: ColumnIndex | None = None,
+    ) -> None:
         self.access = access
         self.document = document
         self.typed = document.typed
-        self.manifests: dict[tuple[Any, ...], IcebergManifest] = {}
-        # what was read of each manifest list, by its recorded path
-        self.manifest_lists: dict[str, tuple[Sequence[IcebergManifest], LakeError | None]] = {}
-        self.recent_documents: dict[str, dict[str, Any]] = {}
+        self._explain = explain
+        self._known_columns = columns
+
+    def source(self, *needs: Any) -> Source | None:
+        """What objects of this table find their bytes by; `needs` is what `explain` gets besides the object."""
+        return None if self._explain is None else Source(self._explain, self, *needs)
 
     @property
     def findings(self) -> Findings:
@@ -69,7 +78,7 @@ class TableContext:
     def schemas(self) -> SchemaBook:
         """Every schema."""
         book = SchemaBook(self.typed, self.document.path, self.report)
-        source = Source("lakelens.formats.iceberg.explain.objects.explain_schema", self)
+        source = self.source()
         book.schemas = {number: replace(schema, _source=source) for number, schema in book.schemas.items()}
         return book
 
@@ -77,26 +86,20 @@ class TableContext:
     def specs(self) -> SpecBook:
         """Every partition spec."""
         structs = self.schemas.newest_first()
-        source = Source("lakelens.formats.iceberg.explain.objects.explain_spec", self)
+        source = self.source()
         specs = describe_specs(self.typed, structs)
         return SpecBook({number: replace(spec, _source=source) for number, spec in specs.items()}, structs)
 
     @cached_property
     def columns(self) -> ColumnIndex:
         """What column ids are called today."""
-        return ColumnIndex(self.schemas.newest_first())
+        known = self._known_columns
+        return ColumnIndex(self.schemas.newest_first()) if known is None else known
 
     @cached_property
     def properties(self) -> Mapping[str, str]:
         """The table's properties."""
         return {key: _to_text(value) for key, value in (self.typed.properties or {}).items()}
-
-    @cached_property
-    def delete_reader(self) -> DeleteReader:
-        """Decodes delete files and vectors, and keeps the last of them."""
-        from lakelens.formats.iceberg.deletes.positions import DeleteReader
-
-        return DeleteReader(self)
 
     def report(self, error: LakeError) -> None:
         """Keep damage as a finding."""
@@ -110,6 +113,16 @@ class TableContext:
             self.specs.model_columns(),
             FURTHER,
         )
+
+
+class TableObject(Explainable):
+    """An object that knows the context of its table, and finds its bytes through it."""
+
+    _context: TableContext
+
+    @property
+    def _source(self) -> Source | None:
+        return self._context.source()
 
 
 def _to_text(value: Any) -> str:

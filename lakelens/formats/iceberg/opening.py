@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import replace
+from typing import Any
 
 from lakelens.errors import Corrupt, LakeError, Missing, NotATable
 from lakelens.formats.access import TableAccess
@@ -16,6 +17,7 @@ from lakelens.formats.iceberg.metadata.document import Document, decode_document
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.io.locate import Locator, split_location
 from lakelens.io.store import find_info
+from lakelens.model.explanation import Explanation
 from lakelens.model.finding import Findings
 
 
@@ -33,7 +35,7 @@ def open_table(request: OpenRequest) -> IcebergTable:
         findings.add("warning", code, document.path, message)
     folder = posixpath.dirname(document.path)
     locator = build_locator(layout.root, folder, document, request.store.scheme)
-    context = TableContext(TableAccess(request.store, locator, findings), document)
+    context = TableContext(TableAccess(request.store, locator, findings), document, explain_late)
     if "delta" in request.evidence.others:
         message = "a Delta log lies beside the Iceberg metadata: the same files may be a Delta table too"
         findings.add("note", "delta-log", f"{layout.root}/_delta_log", message)
@@ -44,6 +46,13 @@ def open_table(request: OpenRequest) -> IcebergTable:
         files=tuple(path for path in (choice.path, choice.hint_path) if path),
     )
     return IcebergTable(context, layout, evidence, request)
+
+
+def explain_late(thing: Any, *needs: Any) -> Explanation:
+    """The bytes of an object of a table. What explains is loaded when it is first asked for."""
+    from lakelens.formats.iceberg.explain.objects import explain_object
+
+    return explain_object(thing, *needs)
 
 
 def _choose(request: OpenRequest, layout: Layout, findings: Findings) -> VersionChoice:

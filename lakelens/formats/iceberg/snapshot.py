@@ -13,9 +13,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
-from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, IcebergManifestList
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, IcebergManifestList, KnownManifests
+from lakelens.formats.iceberg.metadata.committed_document import CommittedDocuments
 from lakelens.formats.iceberg.metadata.wire import WireSnapshot
 from lakelens.model.comparison import FileComparison, WholeComparison, tell_copy
 from lakelens.model.datafile import IndexFile, StatisticsFile
@@ -27,12 +28,12 @@ from lakelens.model.traits import Figures, parse_figure
 if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
+    from lakelens.formats.iceberg.deletes.positions import DeleteReader
     from lakelens.formats.iceberg.scan.plan import IcebergScan
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.comparison import IndexChanges
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDelete, DeleteMatch
-    from lakelens.model.explanation import Explanation
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # keys of the summary
@@ -71,16 +72,33 @@ def to_time(milliseconds: int | None) -> datetime | None:
         return None
 
 
-class IcebergSnapshot(Snapshot):
+class SnapshotReaders:
+    """What the snapshots of one table share besides its context: what was read is kept for the next one."""
+
+    def __init__(self, context: TableContext) -> None:
+        self.context = context
+        self.manifests = KnownManifests(context)
+        self.documents = CommittedDocuments(context.access, context.document)
+
+    @cached_property
+    def deletes(self) -> DeleteReader:
+        """Decodes delete files and vectors."""
+        from lakelens.formats.iceberg.deletes.positions import DeleteReader
+
+        return DeleteReader(self.context)
+
+
+class IcebergSnapshot(TableObject, Snapshot):
     """One snapshot. Every field of the document is in `raw`; `summary` is the document's, `operation` included."""
 
     id: int
 
     def __init__(
-        self, table: IcebergTable, context: TableContext, wire: WireSnapshot, raw: dict[str, Any]
+        self, table: IcebergTable, readers: SnapshotReaders, wire: WireSnapshot, raw: dict[str, Any]
     ) -> None:
         self._table = table
-        self._context = context
+        self._context = readers.context
+        self._readers = readers
         self._wire = wire
         self.raw = raw
         self.id = wire.snapshot_id
@@ -138,9 +156,9 @@ class IcebergSnapshot(Snapshot):
         """The one manifest list."""
         wire = self._wire
         if wire.manifest_list:
-            return (IcebergManifestList(self._context, wire.manifest_list, self.id),)
+            return (IcebergManifestList(self._readers.manifests, wire.manifest_list, self.id),)
         if wire.manifests is not None:
-            return (IcebergManifestList(self._context, None, self.id, wire.manifests),)
+            return (IcebergManifestList(self._readers.manifests, None, self.id, wire.manifests),)
         return ()
 
     @cached_property
@@ -176,7 +194,7 @@ class IcebergSnapshot(Snapshot):
         from lakelens.formats.iceberg.deletes.matching import DeleteIndex
 
         files: Any = self.files
-        return DeleteIndex(files, self._context.delete_reader)
+        return DeleteIndex(files, self._readers.deletes)
 
     @property
     def deletion_vectors(self) -> Mapping[str, DeleteMatch]:
@@ -205,7 +223,7 @@ class IcebergSnapshot(Snapshot):
         from lakelens.formats.iceberg.deletes.dangling import find_dangling
         from lakelens.formats.iceberg.deletes.matching import DeleteIndex
 
-        index = DeleteIndex(files, self._context.delete_reader)
+        index = DeleteIndex(files, self._readers.deletes)
         found = list(find_dangling(index, files, read=False)) if index else []
         if found:
             rows = sum(dangling.record_count or 0 for dangling in found)
@@ -226,7 +244,7 @@ class IcebergSnapshot(Snapshot):
         """Puffin files: the statistics of this snapshot and the files its deletion vectors lie in."""
         from lakelens.formats.iceberg.deletes.puffins import list_index_files
 
-        return list_index_files(self._context, self)
+        return list_index_files(self._readers.deletes, self)
 
     @cached_property
     def statistics(self) -> tuple[StatisticsFile, ...]:
@@ -239,7 +257,7 @@ class IcebergSnapshot(Snapshot):
         """The files against an older state's: only the manifests that one of the two names alone are read."""
         from lakelens.formats.iceberg.changes import IcebergComparison
 
-        if isinstance(before, IcebergSnapshot) and before.is_akin(self):
+        if isinstance(before, IcebergSnapshot) and before.is_same_table(self):
             return IcebergComparison(before, self)
         return WholeComparison(before.files, self.files, tell_copy)
 
@@ -249,9 +267,9 @@ class IcebergSnapshot(Snapshot):
         from lakelens.model.comparison import IndexChanges
 
         sketches = () if before is self else list_sketch_files(self._context, self.id)
+        reader = self._readers.deletes
         return IndexChanges(
-            (*sketches, *list_vector_files(self._context, files.added)),
-            list_vector_files(self._context, files.removed),
+            (*sketches, *list_vector_files(reader, files.added)), list_vector_files(reader, files.removed)
         )
 
     @cached_property
@@ -287,20 +305,12 @@ class IcebergSnapshot(Snapshot):
 
     def find_document(self) -> tuple[str, dict[str, Any]] | None:
         """The metadata document that it was committed with, with its path; None where that is gone."""
-        from lakelens.formats.iceberg.metadata.committed_document import find_committed
+        return self._readers.documents.find(self.id, self._wire.timestamp_ms)
 
-        return find_committed(self._context, self.id, self._wire.timestamp_ms)
-
-    def is_akin(self, other: IcebergSnapshot) -> bool:
+    def is_same_table(self, other: IcebergSnapshot) -> bool:
         """Whether both are states of one table in one place: then one location names one and the same file."""
         mine, theirs = self._table, other._table
         return mine is theirs or (mine.location == theirs.location and mine.uuid == theirs.uuid)
-
-    def bytes_view(self) -> Explanation:
-        """The snapshot's object in the metadata document. Raises `Missing` when the document is gone."""
-        from lakelens.formats.iceberg.explain.objects import explain_snapshot
-
-        return explain_snapshot(self, self._context)
 
     @cached_property
     def changes(self) -> Diff:
@@ -333,7 +343,7 @@ class IcebergSnapshot(Snapshot):
         """The live files of some of its manifests, as this snapshot sees them: with its own deletes."""
         # the same entry may be live in many snapshots, with other deletes
         return [
-            entry.file.seen_with(lambda: self.delete_index)
+            entry.file.with_deletes(lambda: self.delete_index)
             for _, entry in self._walk_manifests(manifests)
             if entry.is_live
         ]

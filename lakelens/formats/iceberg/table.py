@@ -14,13 +14,12 @@ from urllib.parse import unquote_plus
 
 from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
-from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.discovery.detect import Layout
 from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotBook
-from lakelens.formats.iceberg.snapshot import IcebergSnapshot, to_time
+from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders, to_time
 from lakelens.io.locate import split_location
-from lakelens.model.explainable import Source
 from lakelens.model.fileset import FileSet
 from lakelens.model.lazy import Keeper, LazySequence
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
@@ -30,13 +29,12 @@ from lakelens.model.table import LogEntry, MetadataLogEntry, Table
 from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
-    from lakelens.model.explanation import Explanation
     from lakelens.model.storage import StoredFile
 
 _MAIN = "main"
 
 
-class IcebergTable(Table):
+class IcebergTable(TableObject, Table):
     """An Iceberg table, opened from its metadata document."""
 
     format = "iceberg"
@@ -46,6 +44,7 @@ class IcebergTable(Table):
     ) -> None:
         self._context = context
         self._layout = layout
+        self._readers = SnapshotReaders(context)
         self.evidence = evidence
         self.catalog = request.catalog
         self.findings = context.findings
@@ -108,8 +107,7 @@ class IcebergTable(Table):
     def sort_orders(self) -> Sequence[SortOrder]:
         """Every sort order, by id; 0 is unsorted."""
         orders = describe_sort_orders(self._context.typed, self._context.schemas.newest_first())
-        source = Source("lakelens.formats.iceberg.explain.objects.explain_sort_order", self._context)
-        return tuple(replace(orders[number], _source=source) for number in sorted(orders))
+        return tuple(replace(orders[number], _source=self._source) for number in sorted(orders))
 
     @cached_property
     def refs(self) -> Refs:
@@ -117,7 +115,7 @@ class IcebergTable(Table):
         typed = self._context.typed
         raws = self._context.document.outline.get("refs")
         raws = raws if isinstance(raws, dict) else {}
-        source = Source("lakelens.formats.iceberg.explain.objects.explain_ref", self._context)
+        source = self._source
         refs = [
             Ref(
                 name,
@@ -147,9 +145,8 @@ class IcebergTable(Table):
 
     def _make_snapshot(self, position: int) -> IcebergSnapshot:
         index, document = self._book.locate(position), self._context.document
-        return IcebergSnapshot(
-            self, self._context, document.typed.snapshots[index], document.decode_snapshot(index)
-        )
+        wire, raw = document.typed.snapshots[index], document.decode_snapshot(index)
+        return IcebergSnapshot(self, self._readers, wire, raw)
 
     @property
     def _book(self) -> SnapshotBook:
@@ -167,9 +164,8 @@ class IcebergTable(Table):
     def metadata_log(self) -> Sequence[MetadataLogEntry]:
         """Earlier metadata files, oldest first; not the one that was opened."""
         locate = self._context.access.locator.locate
-        source = Source("lakelens.formats.iceberg.explain.objects.explain_log_entry", self._context)
         return tuple(
-            MetadataLogEntry(moment, locate(log.metadata_file), log.metadata_file, _source=source)
+            MetadataLogEntry(moment, locate(log.metadata_file), log.metadata_file, _source=self._source)
             for log in self._context.typed.metadata_log
             if (moment := to_time(log.timestamp_ms)) is not None
         )
@@ -198,12 +194,6 @@ class IcebergTable(Table):
     def reads(self) -> Reads:
         """What was read so far."""
         return self._context.access.count_reads()
-
-    def bytes_view(self) -> Explanation:
-        """The metadata document as stored; `unpack` what a compressed one holds. Raises `Missing` when it is gone."""
-        from lakelens.formats.iceberg.explain.objects import explain_metadata
-
-        return explain_metadata(self._context)
 
     def list_files(self) -> Iterator[StoredFile]:
         """Every object below the table's directory with its role; reads every manifest to tell the roles."""

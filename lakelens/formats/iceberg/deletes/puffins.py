@@ -1,61 +1,54 @@
-"""Puffin files and statistics: what the metadata document and deletion vectors refer to.
+"""Puffin files and statistics: what the metadata document and deletion vectors refer to, decoded when it is asked for.
 
-Follows the Puffin specification and "Table Statistics", "Partition Statistics" of the Iceberg table specification.
+Follows the Puffin specification, "Blob types" among it, and "Table Statistics", "Partition Statistics" of the Iceberg table
+specification.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from lakelens.codecs.iceberg.puffin import Blob, PuffinFooter, ThetaSketch, decode_footer, footer_size
+from lakelens.codecs.iceberg.puffin import Blob, ThetaSketch, decode_theta, decompress_blob
 from lakelens.errors import LakeError, Missing
-from lakelens.formats.iceberg.discovery.locations import find_present
+from lakelens.formats.iceberg.manifests.contents import read_puffin_footer
 from lakelens.formats.iceberg.metadata.wire import WireStatistics
 from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
 from lakelens.model.explainable import Source
+from lakelens.model.vectors import Vectors
 
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
 
     from lakelens.formats.iceberg.context import TableContext
+    from lakelens.formats.iceberg.deletes.positions import DeleteReader
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 
-_GUESS = 4096
+THETA = "apache-datasketches-theta-v1"
+_MAX_SKETCH = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SketchFile(IndexFile):
     """A Puffin file of table statistics."""
 
-    _contents: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
-
     @property
     def sketches(self) -> Mapping[tuple[int, ...], ThetaSketch]:
         """The sketches of distinct values by the ids of their fields, read when they are asked for. Raises `LakeError`."""
-        sketches: Any = _ask(self, self._contents)
-        return cast("Mapping[tuple[int, ...], ThetaSketch]", sketches)
+        return cast("Mapping[tuple[int, ...], ThetaSketch]", self.read_contents())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class VectorFile(IndexFile):
-    """A Puffin file that deletion vectors of a snapshot lie in."""
-
-    _contents: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+    """A Puffin file that holds deletion vectors of a snapshot."""
 
     @property
     def vectors(self) -> Mapping[str, FrozenBitMap64]:
         """The deleted rows of each data file, counted from 0, by its name in `ranges`; read when they are asked for."""
-        vectors: Any = _ask(self, self._contents)
-        return cast("Mapping[str, FrozenBitMap64]", vectors)
-
-
-def _ask(file: IndexFile, contents: Source | None) -> Any:
-    if contents is None:
-        raise LakeError("an index file that belongs to no open table cannot be read", path=file.path)
-    return contents(file)
+        return cast("Mapping[str, FrozenBitMap64]", self.read_contents())
 
 
 class LazyBlobs(tuple[Blob, ...]):
@@ -69,17 +62,13 @@ class LazyBlobs(tuple[Blob, ...]):
         made._context, made._recorded = context, recorded
         return made
 
-    @property
+    @cached_property
     def _blobs(self) -> tuple[Blob, ...]:
-        known: tuple[Blob, ...] | None = self.__dict__.get("_known")
-        if known is None:
-            try:
-                known = read_puffin_footer(self._context, self._recorded).blobs
-            except LakeError as error:
-                self._context.findings.add_error(error, self._recorded)
-                known = ()
-            self.__dict__["_known"] = known
-        return known
+        try:
+            return read_puffin_footer(self._context, self._recorded).blobs
+        except LakeError as error:
+            self._context.findings.add_error(error, self._recorded)
+            return ()
 
     def __len__(self) -> int:
         return len(self._blobs)
@@ -100,22 +89,11 @@ class LazyBlobs(tuple[Blob, ...]):
         return repr(self._blobs)
 
 
-def read_puffin_footer(context: TableContext, recorded: str) -> PuffinFooter:
-    """The footer of a Puffin file: its end only, in one or two requests. Raises `LakeError`."""
-    path, size = find_present(context, recorded)
-    store = context.access.store
-    tail = store.read_range(path, -_GUESS, _GUESS)
-    wanted = footer_size(tail, size, path=path)
-    if wanted > len(tail):
-        tail = store.read_range(path, size - wanted, wanted)
-    return decode_footer(tail, size, path=path)
-
-
-def list_index_files(context: TableContext, snapshot: IcebergSnapshot) -> tuple[IndexFile, ...]:
+def list_index_files(reader: DeleteReader, snapshot: IcebergSnapshot) -> tuple[IndexFile, ...]:
     """The Puffin files of a snapshot: table statistics, then the files its deletion vectors lie in."""
     # vectors are entries of delete manifests: without one no manifest is read
     files = snapshot.files if any(one.content == "deletes" for one in snapshot.manifests) else ()
-    return (*list_sketch_files(context, snapshot.id), *list_vector_files(context, files))
+    return (*list_sketch_files(reader.context, snapshot.id), *list_vector_files(reader, files))
 
 
 def list_sketch_files(context: TableContext, snapshot_id: int) -> tuple[IndexFile, ...]:
@@ -124,13 +102,13 @@ def list_sketch_files(context: TableContext, snapshot_id: int) -> tuple[IndexFil
     return tuple(_describe_statistics_index(context, wire, raw) for wire, raw in found)
 
 
-def list_vector_files(context: TableContext, files: Iterable[DataFile]) -> tuple[IndexFile, ...]:
-    """The Puffin files that the deletion vectors among some files lie in, each with those vectors of it."""
+def list_vector_files(reader: DeleteReader, files: Iterable[DataFile]) -> tuple[IndexFile, ...]:
+    """The Puffin files of the deletion vectors among some files, each with those vectors of it."""
     vectors: dict[str, list[IcebergDataFile]] = {}
     for file in files:
         if file.content == "deletion_vector":
             vectors.setdefault(file.recorded_path, []).append(file)  # type: ignore[arg-type]
-    return tuple(_describe_vectors(context, path, found) for path, found in vectors.items())
+    return tuple(_describe_vectors(reader, path, found) for path, found in vectors.items())
 
 
 def list_statistics(context: TableContext, snapshot_id: int) -> tuple[StatisticsFile, ...]:
@@ -163,13 +141,13 @@ def _describe_statistics(
         wire.file_size_in_bytes,
         columns,
         raw,
-        _source=Source("lakelens.formats.iceberg.explain.objects.explain_statistics", context),
+        _source=context.source(),
     )
 
 
 def _note_gone(context: TableContext, kind: str, wire: WireStatistics) -> None:
     try:
-        path, size = find_present(context, wire.statistics_path)
+        path, size = context.access.find_recorded(wire.statistics_path)
     except Missing as error:
         message = f"the {kind} statistics of snapshot {wire.snapshot_id} are gone"
         context.findings.add("warning", "missing-statistics", error.path or "", message, (wire.snapshot_id,))
@@ -193,12 +171,13 @@ def _describe_statistics_index(
         len(wire.blob_metadata),
         blobs=LazyBlobs(context, wire.statistics_path),
         raw=raw,
-        _source=Source("lakelens.formats.iceberg.explain.objects.explain_index_file", context),
-        _contents=Source("lakelens.formats.iceberg.deletes.puffin_contents.read_sketches", context),
+        _source=context.source(),
+        _contents=Source(_read_sketches, context),
     )
 
 
-def _describe_vectors(context: TableContext, recorded: str, files: Sequence[IcebergDataFile]) -> IndexFile:
+def _describe_vectors(reader: DeleteReader, recorded: str, files: Sequence[IcebergDataFile]) -> IndexFile:
+    context = reader.context
     ranges = tuple(
         {
             "data_file": file.referenced_data_file,
@@ -218,12 +197,25 @@ def _describe_vectors(context: TableContext, recorded: str, files: Sequence[Iceb
         ranges=ranges,
         blobs=LazyBlobs(context, recorded),
         raw={"files": tuple(file.raw for file in files)},
-        _source=Source("lakelens.formats.iceberg.explain.objects.explain_index_file", context),
-        _vectors=Source("lakelens.formats.iceberg.explain.objects.explain_index_vector", context),
-        _contents=Source(
-            "lakelens.formats.iceberg.deletes.puffin_contents.read_vectors", context, tuple(files)
-        ),
+        _source=context.source(),
+        _vectors=context.source(),
+        _contents=Source(_read_vectors, reader, tuple(files)),
     )
 
 
-__all__ = ["LazyBlobs", "find_present", "list_index_files", "list_statistics", "read_puffin_footer"]
+def _read_vectors(file: IndexFile, reader: DeleteReader, deletes: Sequence[IcebergDataFile]) -> Vectors:
+    """The vectors of a Puffin file, by the data file as the metadata names it; nothing is read yet."""
+    known = {str(delete.referenced_data_file): delete for delete in deletes}
+    return Vectors(known, lambda data_file: reader.read_vector(known[data_file]))
+
+
+def _read_sketches(file: IndexFile, context: TableContext) -> dict[tuple[int, ...], ThetaSketch]:
+    """The theta sketches of a Puffin file by the ids of their fields. Raises `Missing`, `Corrupt`, `Unsupported`."""
+    path, _ = context.access.find_recorded(file.recorded_path)
+    blobs = [blob for blob in file.blobs if isinstance(blob, Blob) and blob.type == THETA]
+    sketches = {}
+    for blob in blobs:
+        stored = context.access.store.read_range(path, blob.offset, blob.length)
+        content = decompress_blob(stored, blob.compression_codec, limit=_MAX_SKETCH, path=path)
+        sketches[blob.fields] = decode_theta(content, path=path)
+    return sketches

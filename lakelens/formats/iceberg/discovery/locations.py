@@ -8,15 +8,9 @@ lists and earlier metadata files tell, or those that can be told by a folder's n
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
 
-from lakelens.errors import Missing
 from lakelens.formats.iceberg.metadata.document import Document
 from lakelens.io.locate import Locator, split_location
-from lakelens.io.store import find_info
-
-if TYPE_CHECKING:
-    from lakelens.formats.iceberg.context import TableContext
 
 FOLDERS = ("metadata", "data")
 _PATH_PROPERTIES = (
@@ -85,15 +79,3 @@ def build_locator(root: str, folder: str, document: Document, scheme: str) -> Ic
         if posixpath.basename(recorded) == expected:
             locator.add_root(posixpath.dirname(recorded))
     return locator
-
-
-def find_present(context: TableContext, recorded: str) -> tuple[str, int]:
-    """Where a recorded file lies now, and its size; the recorded place itself is tried second. Raises `Missing`."""
-    path = context.access.locator.locate(recorded)
-    for place in (path, split_location(recorded)[1]):
-        info = find_info(context.access.store, place)
-        if info is not None and not info.is_dir:
-            return place, info.size
-    raise Missing(
-        "no such file", path=path, hint=f"it is recorded as {recorded}" if recorded != path else None
-    )

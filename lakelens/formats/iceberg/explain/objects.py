@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from functools import singledispatch
+from typing import Any
 
 from lakelens.codecs.avro.container import decode_header
+from lakelens.codecs.avro.record_spans import Nested
 from lakelens.codecs.kinds import explain
+from lakelens.codecs.span.span import Octets
 from lakelens.codecs.text.json_spans import find_json
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.explain.avro_records import find_record
@@ -22,29 +25,30 @@ from lakelens.formats.explain.stored import (
     read_octets,
     tell_file_kind,
 )
-from lakelens.formats.iceberg.discovery.locations import find_present
+from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.explain.nested import nested_for_metadata
+from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, IcebergManifestList
 from lakelens.formats.iceberg.metadata.compression import decompress_document
+from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.model.explanation import Explanation
-
-if TYPE_CHECKING:
-    from lakelens.codecs.avro.record_spans import Nested
-    from lakelens.codecs.span.span import Octets
-    from lakelens.formats.iceberg.context import TableContext
-    from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
-    from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, IcebergManifestList
-    from lakelens.formats.iceberg.snapshot import IcebergSnapshot
-    from lakelens.model.datafile import IndexFile, StatisticsFile
-    from lakelens.model.manifest import Entry
-    from lakelens.model.schema import PartitionSpec, Schema, SortOrder
-    from lakelens.model.snapshot import Ref
-    from lakelens.model.stats import ColumnBounds
-    from lakelens.model.table import MetadataLogEntry
+from lakelens.model.manifest import Entry
+from lakelens.model.schema import PartitionSpec, Schema, SortOrder
+from lakelens.model.snapshot import Ref, Snapshot
+from lakelens.model.stats import ColumnBounds
+from lakelens.model.table import MetadataLogEntry, Table
 
 Steps = tuple[str | int, ...]
 
 
-def explain_metadata(context: TableContext) -> Explanation:
+@singledispatch
+def explain_object(thing: Any, context: TableContext, *needs: Any) -> Explanation:
+    """The bytes of an object of a table, by its class; `needs` are other objects that its bytes are found through."""
+    raise LakeError(f"no bytes belong to this {type(thing).__name__}", path=context.document.path)
+
+
+@explain_object.register(Table)
+def _explain_metadata(_: Table, context: TableContext) -> Explanation:
     """The metadata document as stored; of a compressed one also what it decompresses to."""
     path, typed = context.document.path, context.typed
     details = join_words(
@@ -54,19 +58,21 @@ def explain_metadata(context: TableContext) -> Explanation:
     return explain_file(context.access.store, path, "json", words)
 
 
-def explain_log_entry(entry: MetadataLogEntry, context: TableContext) -> Explanation:
+@explain_object.register(MetadataLogEntry)
+def _explain_log_entry(entry: MetadataLogEntry, context: TableContext) -> Explanation:
     """The earlier metadata document that the log names. Raises `Missing` when it is gone."""
-    path, _ = find_present(context, entry.recorded_path)
+    path, _ = context.access.find_recorded(entry.recorded_path)
     words = Words(
         "Table metadata", place=name_file(path), details=f"an earlier version, {entry.timestamp:%F %T}"
     )
     return explain_file(context.access.store, path, "json", words)
 
 
-def explain_snapshot(snapshot: IcebergSnapshot, context: TableContext) -> Explanation:
+@explain_object.register(Snapshot)
+def _explain_snapshot(snapshot: Snapshot, context: TableContext) -> Explanation:
     """The snapshot's object in the metadata document."""
     steps = _find_snapshot(snapshot.id, snapshot.raw, context)
-    return explain_place(context, steps, "Snapshot", f"snapshot {snapshot.id}")
+    return _explain_place(context, steps, "Snapshot", f"snapshot {snapshot.id}")
 
 
 def _find_snapshot(snapshot_id: int | None, raw: Any, context: TableContext) -> Steps:
@@ -76,30 +82,34 @@ def _find_snapshot(snapshot_id: int | None, raw: Any, context: TableContext) -> 
     return ("snapshots", next(same, len(context.document.book)))
 
 
-def explain_schema(schema: Schema, context: TableContext) -> Explanation:
+@explain_object.register(Schema)
+def _explain_schema(schema: Schema, context: TableContext) -> Explanation:
     """The schema's object in the metadata document."""
     steps = _find_numbered(context, ("schemas", "schema-id"), schema.id, "schema")
-    return explain_place(context, steps, "Schema", f"schema {schema.id}")
+    return _explain_place(context, steps, "Schema", f"schema {schema.id}")
 
 
-def explain_spec(spec: PartitionSpec, context: TableContext) -> Explanation:
+@explain_object.register(PartitionSpec)
+def _explain_spec(spec: PartitionSpec, context: TableContext) -> Explanation:
     """The partition spec's object in the metadata document."""
     steps = _find_numbered(context, ("partition-specs", "spec-id"), spec.id, "partition-spec")
-    return explain_place(context, steps, "Partition spec", f"spec {spec.id}")
+    return _explain_place(context, steps, "Partition spec", f"spec {spec.id}")
 
 
-def explain_sort_order(order: SortOrder, context: TableContext) -> Explanation:
+@explain_object.register(SortOrder)
+def _explain_sort_order(order: SortOrder, context: TableContext) -> Explanation:
     """The sort order's object in the metadata document."""
     steps = _find_numbered(context, ("sort-orders", "order-id"), order.id, "sort-order")
-    return explain_place(context, steps, "Sort order", f"sort order {order.id}")
+    return _explain_place(context, steps, "Sort order", f"sort order {order.id}")
 
 
-def explain_ref(ref: Ref, context: TableContext) -> Explanation:
+@explain_object.register(Ref)
+def _explain_ref(ref: Ref, context: TableContext) -> Explanation:
     """The branch or tag in the metadata document; `main` of a document without refs is its `current-snapshot-id`."""
     refs = context.document.outline.get("refs")
     known = isinstance(refs, Mapping) and ref.name in refs
     steps: Steps = ("refs", ref.name) if known else ("current-snapshot-id",)
-    return explain_place(context, steps, "Reference", f"{ref.type} {ref.name}")
+    return _explain_place(context, steps, "Reference", f"{ref.type} {ref.name}")
 
 
 def _find_numbered(context: TableContext, key: tuple[str, str], number: int | None, single: str) -> Steps:
@@ -111,7 +121,7 @@ def _find_numbered(context: TableContext, key: tuple[str, str], number: int | No
     return (single,)
 
 
-def explain_place(context: TableContext, steps: Steps, what: str, details: str) -> Explanation:
+def _explain_place(context: TableContext, steps: Steps, what: str, details: str) -> Explanation:
     """The value at a place of the metadata document: in the file, or in what it decompresses to.
 
     All of the document where it cannot be found: it was damaged after the table was opened.
@@ -139,16 +149,18 @@ def explain_place(context: TableContext, steps: Steps, what: str, details: str) 
     return focus_on(document, span, words)
 
 
-def explain_manifest_list(listed: IcebergManifestList, context: TableContext) -> Explanation:
+@explain_object.register(IcebergManifestList)
+def _explain_manifest_list(listed: IcebergManifestList, context: TableContext) -> Explanation:
     """The file of the list; the `manifests` of the snapshot where version 1 names them itself."""
     if listed.recorded_path is None:
         steps = (*_find_snapshot(listed.snapshot_id, None, context), "manifests")
-        return explain_place(context, steps, "Manifest list", f"inline, snapshot {listed.snapshot_id}")
+        return _explain_place(context, steps, "Manifest list", f"inline, snapshot {listed.snapshot_id}")
     details = f"of snapshot {listed.snapshot_id}"
     return _explain_avro(context, listed.recorded_path, "Manifest list", details)
 
 
-def explain_manifest(manifest: IcebergManifest, context: TableContext) -> Explanation:
+@explain_object.register(IcebergManifest)
+def _explain_manifest(manifest: IcebergManifest, context: TableContext) -> Explanation:
     """The manifest file."""
     counts = (
         (manifest.added_files_count, "added"),
@@ -162,7 +174,7 @@ def explain_manifest(manifest: IcebergManifest, context: TableContext) -> Explan
 
 
 def _explain_avro(context: TableContext, recorded: str, what: str, details: str) -> Explanation:
-    path, _ = find_present(context, recorded)
+    path, _ = context.access.find_recorded(recorded)
     words = Words(what, place=name_file(path), details=details)
     data = read_octets(context.access.store, path)
     return explain_octets(data, path, "avro", words, nested=_make_hook(data, context))
@@ -176,12 +188,12 @@ def _make_hook(data: Octets, context: TableContext) -> Nested:
         return nested_for_metadata(context)
 
 
-def explain_entry(entry: Entry, manifest: IcebergManifest, context: TableContext) -> Explanation:
+@explain_object.register(Entry)
+def _explain_entry(entry: Entry, context: TableContext, manifest: IcebergManifest) -> Explanation:
     """The record of an entry inside its block; all of the manifest where it cannot be reached any more."""
-    whole = explain_manifest(manifest, context)
+    whole = _explain_manifest(manifest, context)
     place = f"{entry.status} {name_file(entry.file.recorded_path)}"
-    entries, _ = manifest.walk()
-    position = next((i for i, one in enumerate(entries) if one.raw is entry.raw), None)
+    position = entry.file.position if isinstance(entry.file, IcebergDataFile) else None
     record = None if position is None else find_record(whole, position)
     if record is None:
         return focus_on(whole, whole, Words("Manifest", whole.summary, place))
@@ -189,10 +201,11 @@ def explain_entry(entry: Entry, manifest: IcebergManifest, context: TableContext
     return focus_on(record, record, Words("Manifest entry", place=place, details=details))
 
 
-def explain_data_file(file: IcebergDataFile, context: TableContext) -> Explanation:
+@explain_object.register(IcebergDataFile)
+def _explain_data_file(file: IcebergDataFile, context: TableContext) -> Explanation:
     """The stored file; of a deletion vector its blob, at its place in the Puffin file."""
-    path, _ = find_present(context, file.recorded_path)
-    store, details = context.access.store, describe_entry(file, context)
+    path, _ = context.access.find_recorded(file.recorded_path)
+    store, details = context.access.store, _describe_entry(file)
     if file.content != "deletion_vector":
         words = Words(place=name_file(path), details=details)
         return explain_file(store, path, tell_file_kind(file.file_format), words)
@@ -213,18 +226,14 @@ def _explain_vector(
     return explain_range(data, "deletion_vector", offset, length, words, path=path, iceberg=True)
 
 
-def describe_entry(file: IcebergDataFile, context: TableContext) -> str:
-    """Where a file is spoken of: its entry and partition."""
-    position = None
-    for manifest in list(context.manifests.values()):
-        if manifest.path == file.manifest and position is None:
-            entries, _ = manifest.walk()
-            position = next((i for i, one in enumerate(entries) if one.file.raw is file.raw), None)
-    entry = "" if position is None else f"entry {position} of {name_file(file.manifest)}"
+def _describe_entry(file: IcebergDataFile) -> str:
+    """Where a file is recorded: its entry and partition."""
+    entry = "" if file.position is None else f"entry {file.position} of {name_file(file.manifest)}"
     return join_words(entry, str(file.partition))
 
 
-def explain_bounds(bounds: ColumnBounds, file: IcebergDataFile, context: TableContext) -> Explanation:
+@explain_object.register(ColumnBounds)
+def _explain_bounds(bounds: ColumnBounds, context: TableContext, file: IcebergDataFile) -> Explanation:
     """The stored bytes of the lower and the upper bound, each as a value of the column's type."""
     stored = (("lower_bounds", bounds.lower_raw), ("upper_bounds", bounds.upper_raw))
     parts = [_make_part(name, data, bounds, context) for name, data in stored if data is not None]
@@ -234,7 +243,7 @@ def explain_bounds(bounds: ColumnBounds, file: IcebergDataFile, context: TableCo
         "Bounds",
         f"{bounds.name} {bounds.type}, field id {bounds.field_id}",
         f"{' and '.join(f'data_file.{part.label}' for part in parts)} of {name_file(file.recorded_path)}",
-        describe_entry(file, context),
+        _describe_entry(file),
     )
     return explain_parts(parts, words, path=file.manifest)
 
@@ -246,17 +255,20 @@ def _make_part(name: str, data: bytes, bounds: ColumnBounds, context: TableConte
     return Part(name, bytes(data), "iceberg_value", context=(("type", kind),))
 
 
-def explain_index_file(file: IndexFile, context: TableContext) -> Explanation:
-    """The Puffin file."""
-    path, _ = find_present(context, file.recorded_path)
+@explain_object.register(IndexFile)
+def _explain_index_file(file: IndexFile, context: TableContext, data_file: str | None = None) -> Explanation:
+    """The Puffin file, or in it the deletion vector of one data file."""
+    if data_file is not None:
+        return _explain_index_vector(file, context, data_file)
+    path, _ = context.access.find_recorded(file.recorded_path)
     words = Words(f"Puffin file {file.index_type}", place=name_file(path))
     return explain_file(context.access.store, path, "puffin", words)
 
 
-def explain_index_vector(file: IndexFile, data_file: str, context: TableContext) -> Explanation:
+def _explain_index_vector(file: IndexFile, context: TableContext, data_file: str) -> Explanation:
     """The deletion vector of one data file, by its recorded path. Raises `Missing` when the file has none for it."""
     found = next((one for one in file.ranges if data_file in (one["data_file"], one["data_path"])), None)
-    path, _ = find_present(context, file.recorded_path)
+    path, _ = context.access.find_recorded(file.recorded_path)
     if found is None:
         names = ", ".join(str(one["data_file"]) for one in file.ranges[:5])
         raise Missing(f"no deletion vector of {data_file}", path=path, hint=f"there are {names or 'none'}")
@@ -266,9 +278,10 @@ def explain_index_vector(file: IndexFile, data_file: str, context: TableContext)
     return _explain_vector(context, path, found["offset"], found["length"], words)
 
 
-def explain_statistics(statistics: StatisticsFile, context: TableContext) -> Explanation:
+@explain_object.register(StatisticsFile)
+def _explain_statistics(statistics: StatisticsFile, context: TableContext) -> Explanation:
     """The statistics file: Puffin for those of the table; those of partitions are a file of rows."""
-    path, _ = find_present(context, statistics.recorded_path)
+    path, _ = context.access.find_recorded(statistics.recorded_path)
     kind = "puffin" if statistics.kind == "table" else tell_file_kind(path.rpartition(".")[2].lower())
     details = f"{statistics.kind} statistics of snapshot {statistics.snapshot_id}"
     words = Words(place=name_file(path), details=details)

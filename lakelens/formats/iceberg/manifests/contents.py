@@ -9,11 +9,10 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from lakelens.codecs.iceberg.puffin import PuffinFooter, decode_footer, footer_size
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats import contents
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.deletes.puffins import find_present, read_puffin_footer
-from lakelens.model.explainable import Source
 from lakelens.model.footer import Footer
 
 if TYPE_CHECKING:
@@ -21,14 +20,26 @@ if TYPE_CHECKING:
 
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 
+_TAIL = 4096  # bytes that hold most Puffin footers
+
 
 def read_footer(context: TableContext, file: IcebergDataFile) -> Footer:
     """The facts that the file itself tells. Raises `LakeError`."""
-    path, kind = find_content(context, file)
-    source = Source("lakelens.formats.explain.stored.explain_footer", context.access.store)
-    if kind == "puffin":
-        return Footer(read_puffin_footer(context, file.recorded_path), path, source)
-    return Footer(contents.read_facts(context.access.store, path, kind), path, source)
+    store, (path, kind) = context.access.store, find_content(context, file)
+    is_puffin = kind == "puffin"
+    facts = read_puffin_footer(context, path) if is_puffin else contents.read_facts(store, path, kind)
+    return contents.make_footer(store, path, facts)
+
+
+def read_puffin_footer(context: TableContext, recorded: str) -> PuffinFooter:
+    """The footer of a Puffin file: its end only, in one or two requests. Raises `LakeError`."""
+    path, size = context.access.find_recorded(recorded)
+    store = context.access.store
+    tail = store.read_range(path, -_TAIL, _TAIL)
+    wanted = footer_size(tail, size, path=path)
+    if wanted > len(tail):
+        tail = store.read_range(path, size - wanted, wanted)
+    return decode_footer(tail, size, path=path)
 
 
 def read_preview(context: TableContext, file: IcebergDataFile, count: int) -> pa.Table:
@@ -41,7 +52,7 @@ def read_preview(context: TableContext, file: IcebergDataFile, count: int) -> pa
 
 def find_content(context: TableContext, file: IcebergDataFile) -> tuple[str, str]:
     """Where a data or delete file lies now, and what it is by its magic. Raises `LakeError`."""
-    path, size = find_present(context, file.recorded_path)
+    path, size = context.access.find_recorded(file.recorded_path)
     if file.file_size_in_bytes is not None and file.file_size_in_bytes != size:
         message = f"the manifest says {file.file_size_in_bytes} bytes, the file has {size}"
         context.findings.add("warning", "file-size", path, message)

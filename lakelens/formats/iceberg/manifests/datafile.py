@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.manifests.bounds import build_bounds
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
 from lakelens.model.datafile import Content, DataFile
-from lakelens.model.explainable import Source
 from lakelens.model.footer import Footer
 from lakelens.model.stats import Bounds, Partition
 
@@ -24,16 +23,35 @@ if TYPE_CHECKING:
 
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
     from lakelens.model.deletes import DeleteMatch
-    from lakelens.model.explanation import Explanation
+
+T = TypeVar("T")
 
 _CONTENTS: dict[int, Content] = {0: "data", 1: "position_deletes", 2: "equality_deletes"}
 
 
-class IcebergDataFile(DataFile):
+class StoredField(Generic[T]):
+    """A field of a file as the manifest stores it: `raw` under the attribute's own name, None where it is left out."""
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, file: None, owner: type) -> StoredField[T]: ...
+    @overload
+    def __get__(self, file: DataFile, owner: type) -> T | None: ...
+    def __get__(self, file: DataFile | None, owner: type) -> StoredField[T] | T | None:
+        return self if file is None else file.raw.get(self._name)
+
+
+class IcebergDataFile(TableObject, DataFile):
     """One data file, delete file or deletion vector.
 
     Fields of the specification are attributes under their names; `content` is a word here and a number in `raw`.
-    `file_path` and `referenced_data_file` are as recorded; `path` and `referenced_data_path` say where those lie now.
+    `file_path` and `referenced_data_file` are as recorded; `path` and `referenced_data_path` say where those are now.
+    `position` is the entry's in its manifest, from 0.
     """
 
     raw: Mapping[str, Any]
@@ -50,6 +68,7 @@ class IcebergDataFile(DataFile):
         sequence_number: int | None,
         file_sequence_number: int | None,
         first_row_id: int | None,
+        position: int | None = None,
     ) -> None:
         self._context = context
         self._load_partition = partition
@@ -63,6 +82,7 @@ class IcebergDataFile(DataFile):
         self.size_bytes = self.file_size_in_bytes
         self.spec_id = spec_id
         self.manifest = manifest
+        self.position = position
         self.snapshot_id = snapshot_id
         self.sequence_number = sequence_number
         self.file_sequence_number = file_sequence_number
@@ -96,90 +116,27 @@ class IcebergDataFile(DataFile):
         """The bytes of the file; of a deletion vector those of its blob."""
         return self.content_size_in_bytes or self.size_bytes
 
-    @property
-    def column_sizes(self) -> dict[int, int] | None:
-        """Bytes on disk by column id (108)."""
-        return self.raw.get("column_sizes")
-
-    @property
-    def value_counts(self) -> dict[int, int] | None:
-        """Values, nulls and NaNs included, by column id (109)."""
-        return self.raw.get("value_counts")
-
-    @property
-    def null_value_counts(self) -> dict[int, int] | None:
-        """Nulls by column id (110)."""
-        return self.raw.get("null_value_counts")
-
-    @property
-    def nan_value_counts(self) -> dict[int, int] | None:
-        """NaNs by column id (137)."""
-        return self.raw.get("nan_value_counts")
-
-    @property
-    def distinct_counts(self) -> dict[int, int] | None:
-        """Distinct values by column id (111); obsolete."""
-        return self.raw.get("distinct_counts")
-
-    @property
-    def lower_bounds(self) -> dict[int, bytes] | None:
-        """Lower bounds as stored bytes by column id (125); decoded in `bounds`."""
-        return self.raw.get("lower_bounds")
-
-    @property
-    def upper_bounds(self) -> dict[int, bytes] | None:
-        """Upper bounds as stored bytes by column id (128); decoded in `bounds`."""
-        return self.raw.get("upper_bounds")
-
-    @property
-    def key_metadata(self) -> bytes | None:
-        """What an encryption needs (131)."""
-        return self.raw.get("key_metadata")
-
-    @property
-    def split_offsets(self) -> list[int] | None:
-        """Bytes at which row groups begin (132)."""
-        return self.raw.get("split_offsets")
-
-    @property
-    def equality_ids(self) -> list[int] | None:
-        """The columns that an equality delete compares (135)."""
-        return self.raw.get("equality_ids")
-
-    @property
-    def sort_order_id(self) -> int | None:
-        """The sort order the rows were written in (140)."""
-        return self.raw.get("sort_order_id")
-
-    @property
-    def referenced_data_file(self) -> str | None:
-        """The one data file that the deletes are for, as recorded (143)."""
-        return self.raw.get("referenced_data_file")
-
-    @property
-    def content_offset(self) -> int | None:
-        """Where a deletion vector begins in its Puffin file (144)."""
-        return self.raw.get("content_offset")
-
-    @property
-    def content_size_in_bytes(self) -> int | None:
-        """Bytes of a deletion vector in its Puffin file (145)."""
-        return self.raw.get("content_size_in_bytes")
-
-    @property
-    def block_size_in_bytes(self) -> int | None:
-        """Version 1's block size (105); obsolete."""
-        return self.raw.get("block_size_in_bytes")
-
-    @property
-    def file_ordinal(self) -> int | None:
-        """Version 1's ordinal (106); obsolete."""
-        return self.raw.get("file_ordinal")
-
-    @property
-    def sort_columns(self) -> list[int] | None:
-        """Version 1's sort columns (107); obsolete."""
-        return self.raw.get("sort_columns")
+    column_sizes = StoredField[dict[int, int]]("Bytes on disk by column id (108).")
+    value_counts = StoredField[dict[int, int]]("Values, nulls and NaNs included, by column id (109).")
+    null_value_counts = StoredField[dict[int, int]]("Nulls by column id (110).")
+    nan_value_counts = StoredField[dict[int, int]]("NaNs by column id (137).")
+    distinct_counts = StoredField[dict[int, int]]("Distinct values by column id (111); obsolete.")
+    lower_bounds = StoredField[dict[int, bytes]](
+        "Lower bounds as stored bytes by column id (125); decoded in `bounds`."
+    )
+    upper_bounds = StoredField[dict[int, bytes]](
+        "Upper bounds as stored bytes by column id (128); decoded in `bounds`."
+    )
+    key_metadata = StoredField[bytes]("What an encryption needs (131).")
+    split_offsets = StoredField[list[int]]("Bytes at which row groups begin (132).")
+    equality_ids = StoredField[list[int]]("The columns that an equality delete compares (135).")
+    sort_order_id = StoredField[int]("The sort order the rows were written in (140).")
+    referenced_data_file = StoredField[str]("The one data file that the deletes are for, as recorded (143).")
+    content_offset = StoredField[int]("Where a deletion vector begins in its Puffin file (144).")
+    content_size_in_bytes = StoredField[int]("Bytes of a deletion vector in its Puffin file (145).")
+    block_size_in_bytes = StoredField[int]("Version 1's block size (105); obsolete.")
+    file_ordinal = StoredField[int]("Version 1's ordinal (106); obsolete.")
+    sort_columns = StoredField[list[int]]("Version 1's sort columns (107); obsolete.")
 
     @property
     def target(self) -> str | None:
@@ -203,14 +160,7 @@ class IcebergDataFile(DataFile):
         def report(error: Any) -> None:
             context.findings.add_error(error, self.path)
 
-        source = Source("lakelens.formats.iceberg.explain.objects.explain_bounds", self, context)
-        return build_bounds(self.raw, context.columns, context.properties, report, source)
-
-    def bytes_view(self) -> Explanation:
-        """The stored file; of a deletion vector its blob, at its place in the Puffin file. Raises `Missing`."""
-        from lakelens.formats.iceberg.explain.objects import explain_data_file
-
-        return explain_data_file(self, self._context)
+        return build_bounds(self.raw, context.columns, context.properties, report, context.source(self))
 
     @property
     def deletes(self) -> tuple[DeleteMatch, ...]:
@@ -222,7 +172,7 @@ class IcebergDataFile(DataFile):
             self._matches = self._index().match(self) if self._index is not None else ()
         return self._matches
 
-    def seen_with(self, index: Callable[[], DeleteIndex]) -> IcebergDataFile:
+    def with_deletes(self, index: Callable[[], DeleteIndex]) -> IcebergDataFile:
         """The same file as a snapshot sees it, whose deletes `index` knows."""
         seen = copy(self)
         seen._index, seen._matches = index, None

@@ -6,13 +6,14 @@ Follows "Manifests", "Manifest Lists", "Sequence Number Inheritance" and "Row Li
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lakelens.codecs.avro.records import AvroHeader, decode_header, iter_records
 from lakelens.codecs.avro.schema import find_record
 from lakelens.errors import Corrupt, LakeError, Unsupported
-from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.header import (
     describe_header,
@@ -29,9 +30,6 @@ from lakelens.formats.iceberg.manifests.records import (
 from lakelens.io.store import find_info
 from lakelens.model.explainable import Source
 from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
-
-if TYPE_CHECKING:
-    from lakelens.model.explanation import Explanation
 
 STATUS = {0: "EXISTING", 1: "ADDED", 2: "DELETED"}
 _CONTENT = {0: "data", 1: "deletes"}
@@ -50,7 +48,21 @@ def decode_head(data: bytes, path: str) -> AvroHeader:
     return header
 
 
-class IcebergManifest(Manifest):
+@dataclass(slots=True)
+class _AvroFile:
+    """A manifest or manifest list that was read: where it is, its header, and its bytes until they are taken."""
+
+    path: str
+    header: AvroHeader
+    data: bytes
+
+    def take(self) -> bytes:
+        """The bytes, which are not kept."""
+        data, self.data = self.data, b""
+        return data
+
+
+class IcebergManifest(TableObject, Manifest):
     """One manifest. Every field of its line in the manifest list is an attribute under its specified name."""
 
     def __init__(self, context: TableContext, line: Mapping[str, Any], snapshot_id: int | None) -> None:
@@ -86,10 +98,10 @@ class IcebergManifest(Manifest):
         if isinstance(recorded, int):
             return recorded
         try:
-            told = read_number(self._file[2], "partition-spec-id")
+            own = read_number(self._file.header, "partition-spec-id")
         except LakeError:
-            told = None
-        return told if told is not None else (self._context.typed.default_spec_id or 0)
+            own = None
+        return own if own is not None else (self._context.typed.default_spec_id or 0)
 
     @property
     def spec_id(self) -> int | None:  # type: ignore[override]
@@ -100,7 +112,7 @@ class IcebergManifest(Manifest):
     def schema_id(self) -> int | None:  # type: ignore[override]
         """The schema id in the manifest's header; None when it says none or cannot be read."""
         try:
-            header = self._file[2]
+            header = self._file.header
         except LakeError:
             return None
         schema = self.header["metadata"].get("schema")
@@ -133,7 +145,7 @@ class IcebergManifest(Manifest):
     @cached_property
     def header(self) -> Mapping[str, Any]:
         """The Avro file's own words: `format`, `schema`, `codec`, `metadata` (its JSON values parsed)."""
-        return describe_header(self._file[2])
+        return describe_header(self._file.header)
 
     @cached_property
     def entries(self) -> Sequence[Entry]:
@@ -149,28 +161,20 @@ class IcebergManifest(Manifest):
 
     def open(self) -> bytes:
         """The bytes of the file, once its header was looked at and learnt from; not kept. Raises `LakeError`."""
-        path, data, header = self._file
-        self._check_content(header, path)
-        self.__dict__["_file"] = (path, b"", header)
-        return data
-
-    def bytes_view(self) -> Explanation:
-        """The manifest file; bounds inside of its records are explained too. Raises `Missing`."""
-        from lakelens.formats.iceberg.explain.objects import explain_manifest
-
-        return explain_manifest(self, self._context)
+        self._check_content()
+        return self._file.take()
 
     @cached_property
-    def _entry_source(self) -> Source:
-        return Source("lakelens.formats.iceberg.explain.objects.explain_entry", self, self._context)
+    def _entry_source(self) -> Source | None:
+        return self._context.source(self)
 
     @cached_property
-    def _file(self) -> tuple[str, bytes, AvroHeader]:
+    def _file(self) -> _AvroFile:
         path, data = self._context.access.read_recorded(self.manifest_path)
         self._check_length(path, len(data))
         header = decode_head(data, path)
         learn_from_header(self._context, header, self.raw.get("partition_spec_id"), path)
-        return path, data, header
+        return _AvroFile(path, header, data)
 
     @cached_property
     def _read_entries(self) -> tuple[Sequence[Entry], LakeError | None]:
@@ -180,16 +184,14 @@ class IcebergManifest(Manifest):
                 entries.append(entry)
         except LakeError as error:
             return tuple(entries), error
-        path, _, header = self._file
-        self.__dict__["_file"] = (path, b"", header)  # the bytes have served
         return tuple(entries), None
 
     def _iterate(self) -> Iterator[Entry]:
-        path, data, header = self._file
-        self._check_content(header, path)
+        self._check_content()
+        path, header = self._file.path, self._file.header
         reader = EntryReader(header.record, path)
         next_row_id = self.first_row_id if self.content == "data" else None
-        for index, record in enumerate(iter_records(data, path, header)):
+        for index, record in enumerate(iter_records(self._file.take(), path, header)):
             entry, fields = reader.convert(record, index)
             self._context.columns.meet(fields)
             status = entry.get("status")
@@ -229,6 +231,7 @@ class IcebergManifest(Manifest):
             sequence_number=sequence,
             file_sequence_number=file_sequence,
             first_row_id=row_id,
+            position=index,
         )
         return Entry(
             STATUS[status], snapshot_id, sequence, file, file_sequence, record, _source=self._entry_source
@@ -249,26 +252,41 @@ class IcebergManifest(Manifest):
                 f"the manifest list says {self.manifest_length} bytes, the file has {length}",
             )
 
-    def _check_content(self, header: AvroHeader, path: str) -> None:
-        told = read_text(header, "content")
-        if told is not None and told != self.content:
-            self._context.findings.add(
-                "warning",
-                "manifest-content",
-                path,
-                f"the manifest list says that it holds {self.content}, its own header says {told}",
-            )
+    def _check_content(self) -> None:
+        own = read_text(self._file.header, "content")
+        if own is not None and own != self.content:
+            message = f"the manifest list says that it holds {self.content}, its own header says {own}"
+            self._context.findings.add("warning", "manifest-content", self._file.path, message)
 
 
-class IcebergManifestList(ManifestList):
+class KnownManifests:
+    """The manifests of one table: the same line in many lists is one object, so that each file is read once."""
+
+    def __init__(self, context: TableContext) -> None:
+        self.context = context
+        #: what was read of each manifest list, by its recorded path
+        self.lists: dict[str, tuple[Sequence[IcebergManifest], LakeError | None]] = {}
+        self._manifests: dict[tuple[Any, ...], IcebergManifest] = {}
+
+    def share(self, line: Mapping[str, Any], snapshot_id: int | None) -> IcebergManifest:
+        """The manifest of a line. `snapshot_id` stands in where no list records who added it."""
+        names = ("manifest_path", "manifest_length", "added_snapshot_id", "sequence_number", "first_row_id")
+        key = tuple(line.get(name) for name in names)
+        if key not in self._manifests:
+            self._manifests[key] = IcebergManifest(self.context, line, snapshot_id)
+        return self._manifests[key]
+
+
+class IcebergManifestList(TableObject, ManifestList):
     """The manifest list of a snapshot; without a file (`path` is None) when version 1 names the manifests itself."""
 
     role = "all"
 
     def __init__(
-        self, context: TableContext, recorded: str | None, snapshot_id: int, inline: Sequence[str] = ()
+        self, known: KnownManifests, recorded: str | None, snapshot_id: int, inline: Sequence[str] = ()
     ) -> None:
-        self._context = context
+        self._context = known.context
+        self._known = known
         self._inline = tuple(inline)
         self.recorded_path = recorded
         self.snapshot_id = snapshot_id
@@ -287,7 +305,7 @@ class IcebergManifestList(ManifestList):
     @cached_property
     def header(self) -> Mapping[str, Any]:
         """The Avro file's own words; empty for manifests named in the metadata document."""
-        return {} if self.recorded_path is None else describe_header(self._file[2])
+        return {} if self.recorded_path is None else describe_header(self._file.header)
 
     @cached_property
     def manifests(self) -> Sequence[IcebergManifest]:
@@ -297,40 +315,30 @@ class IcebergManifestList(ManifestList):
             raise error
         return manifests
 
-    def bytes_view(self) -> Explanation:
-        """The file of the list; where the document names the manifests itself, that place of it. Raises `Missing`."""
-        from lakelens.formats.iceberg.explain.objects import explain_manifest_list
-
-        return explain_manifest_list(self, self._context)
-
     def walk(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
         """The manifests that can be read of, and what stopped the reading (None: nothing did)."""
         return self._read_manifests
 
     @cached_property
-    def _file(self) -> tuple[str, bytes, AvroHeader]:
+    def _file(self) -> _AvroFile:
         assert self.recorded_path is not None
         path, data = self._context.access.read_recorded(self.recorded_path)
-        return path, data, decode_head(data, path)
+        return _AvroFile(path, decode_head(data, path), data)
 
     @cached_property
     def _read_manifests(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
-        known = self._context.manifest_lists
-        if self.recorded_path is not None and self.recorded_path in known:
-            return known[self.recorded_path]
-        read = self._read_lines()
-        if self.recorded_path is not None:
-            known[self.recorded_path] = read
-            if "_file" in self.__dict__:
-                path, _, header = self._file
-                self.__dict__["_file"] = (path, b"", header)  # the bytes have served
-        return read
+        if self.recorded_path is None:
+            return self._read_lines()
+        if self.recorded_path not in self._known.lists:
+            self._known.lists[self.recorded_path] = self._read_lines()
+        return self._known.lists[self.recorded_path]
 
     def _read_lines(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
         manifests: list[IcebergManifest] = []
         try:
             for line in self._iterate_lines():
-                manifests.append(self._share(line))
+                inline_snapshot = None if self.recorded_path is not None else self.snapshot_id
+                manifests.append(self._known.share(line, inline_snapshot))
         except LakeError as error:
             return tuple(manifests), error
         return tuple(manifests), None
@@ -339,19 +347,9 @@ class IcebergManifestList(ManifestList):
         if self.recorded_path is None:
             yield from ({"manifest_path": recorded} for recorded in self._inline)
             return
-        path, data, header = self._file
+        path, header = self._file.path, self._file.header
         rename = make_rename(header.record, MANIFEST_FIELDS)
-        for index, record in enumerate(iter_records(data, path, header)):
+        for index, record in enumerate(iter_records(self._file.take(), path, header)):
             line = rename(record)
             check_manifest_line(line, path, index)
             yield line
-
-    def _share(self, line: dict[str, Any]) -> IcebergManifest:
-        """One object for the same line in many lists, so that a manifest is read once."""
-        known = self._context.manifests
-        names = ("manifest_path", "manifest_length", "added_snapshot_id", "sequence_number", "first_row_id")
-        key = tuple(line.get(name) for name in names)
-        if key not in known:
-            inline_snapshot = None if self.recorded_path is not None else self.snapshot_id
-            known[key] = IcebergManifest(self._context, line, inline_snapshot)
-        return known[key]

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.metadata.document import decode_json
+from lakelens.formats.access import TableAccess
+from lakelens.formats.iceberg.metadata.document import Document, decode_json
 
 # documents that are kept after they were read: those of the two sides of a diff
 _MOST_KEPT = 2
@@ -19,50 +19,50 @@ _MOST_KEPT = 2
 _MOST_TRIED = 3
 
 
-def find_committed(
-    context: TableContext, snapshot_id: int, moment: int | None
-) -> tuple[str, dict[str, Any]] | None:
-    """The first document that has a snapshot, with its path; None where it is gone or cannot be told."""
-    if moment is None:
+class CommittedDocuments:
+    """The documents that the snapshots of one table were committed with; the last ones that were read are kept."""
+
+    def __init__(self, access: TableAccess, opened: Document) -> None:
+        self._access, self._opened = access, opened
+        self._kept: dict[str, dict[str, Any]] = {}
+
+    def find(self, snapshot_id: int, moment: int | None) -> tuple[str, dict[str, Any]] | None:
+        """The first document that has a snapshot, with its path; None where it is gone or cannot be identified."""
+        if moment is None:
+            return None
+        for path in self._list_candidates(moment):
+            if path == self._opened.path:
+                if snapshot_id in self._opened.book:
+                    return path, self._opened.raw
+                continue
+            document = self._read(path)
+            if document is not None and _holds(document, snapshot_id):
+                return path, document
         return None
-    for path in _list_candidates(context, moment):
-        if path == context.document.path:
-            if snapshot_id in context.document.book:
-                return path, context.document.raw
-            continue
-        document = _read(context, path)
-        if document is not None and _holds(document, snapshot_id):
-            return path, document
-    return None
 
+    def _list_candidates(self, moment: int) -> Iterator[str]:
+        """Documents of that very time; else the next later ones, where the log still has what was before that time.
 
-def _list_candidates(context: TableContext, moment: int) -> Iterator[str]:
-    """Documents of that very time; else the next later ones, where the log still has what was before that time.
+        The opened document is the last of the log.
+        """
+        locate, typed = self._access.locator.locate, self._opened.typed
+        log = [(line.timestamp_ms, locate(line.metadata_file)) for line in typed.metadata_log]
+        log.append((typed.last_updated_ms or moment, self._opened.path))
+        yield from (path for at, path in log if at == moment)
+        if any(at < moment for at, _ in log):
+            later = [path for at, path in sorted(log, key=lambda line: line[0]) if at > moment]
+            yield from later[:_MOST_TRIED]
 
-    The opened document is the last of the log.
-    """
-    log = [
-        (line.timestamp_ms, context.access.locator.locate(line.metadata_file))
-        for line in context.typed.metadata_log
-    ]
-    log.append((context.typed.last_updated_ms or moment, context.document.path))
-    yield from (path for at, path in log if at == moment)
-    if any(at < moment for at, _ in log):
-        later = [path for at, path in sorted(log, key=lambda line: line[0]) if at > moment]
-        yield from later[:_MOST_TRIED]
-
-
-def _read(context: TableContext, path: str) -> dict[str, Any] | None:
-    known = context.recent_documents
-    if path not in known:
-        try:
-            read = decode_json(context.access.store.read(path), path)
-        except LakeError:
-            return None  # it was cleaned up, or is damaged: the snapshots' own objects are left
-        while len(known) >= _MOST_KEPT:
-            del known[next(iter(known))]
-        known[path] = read if isinstance(read, dict) else {}
-    return known[path]
+    def _read(self, path: str) -> dict[str, Any] | None:
+        if path not in self._kept:
+            try:
+                read = decode_json(self._access.store.read(path), path)
+            except LakeError:
+                return None  # it was cleaned up, or is damaged: the snapshots' own objects are left
+            while len(self._kept) >= _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[path] = read if isinstance(read, dict) else {}
+        return self._kept[path]
 
 
 def _holds(document: dict[str, Any], snapshot_id: int) -> bool:

@@ -166,6 +166,5 @@ def _pack_context(context: TableContext) -> tuple[Any, ...]:
 
 def _unpack_context(packed: tuple[Any, ...]) -> TableContext:
     store, locator, path, text, columns = packed
-    context = TableContext(TableAccess(TracingStore(store), locator), decode_document(text, path))
-    context.__dict__["columns"] = columns
-    return context
+    access = TableAccess(TracingStore(store), locator)
+    return TableContext(access, decode_document(text, path), columns=columns)

@@ -89,7 +89,7 @@ def _find_key_type(file: PaimonIndexFile, context: TableContext) -> PaimonType |
     return None if column is None else column.type
 
 
-def explain_vector(file: PaimonIndexFile, data_file: str, context: TableContext) -> Explanation:
+def explain_vector(file: PaimonIndexFile, context: TableContext, data_file: str) -> Explanation:
     """The deletion vector of one data file inside its index file. Raises `Missing` when the file has none for it."""
     found = next((one for one in file.ranges if one["data_file"] == data_file), None)
     if found is None:

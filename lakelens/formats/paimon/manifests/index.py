@@ -9,10 +9,10 @@ See "Index manifest" and "Table index" of the Paimon documentation. Types that a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from lakelens.errors import Corrupt, LakeError
+from lakelens.errors import Corrupt
 from lakelens.formats.paimon.deletes.index_contents import read_hashes, read_vectors
 from lakelens.formats.paimon.manifests.containers import decode_container
 from lakelens.formats.paimon.manifests.manifest import read_metadata
@@ -40,7 +40,6 @@ class PaimonIndexFile(IndexFile):
 
     manifest: str | None = None
     global_index: Mapping[str, Any] | None = None
-    _contents: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -50,8 +49,7 @@ class HashIndexFile(PaimonIndexFile):
     @property
     def hashes(self) -> NDArray[np.int32]:
         """The hash of each key, in file order: an array of int32, read when it is asked for. Raises `LakeError`."""
-        hashes: Any = _ask(self, self._contents)
-        return cast("NDArray[np.int32]", hashes)
+        return cast("NDArray[np.int32]", self.read_contents())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,14 +59,7 @@ class VectorIndexFile(PaimonIndexFile):
     @property
     def vectors(self) -> Mapping[str, FrozenBitMap64]:
         """The deleted rows of each data file by its name, counted from 0; a vector is read when it is asked for."""
-        vectors: Any = _ask(self, self._contents)
-        return cast("Mapping[str, FrozenBitMap64]", vectors)
-
-
-def _ask(file: PaimonIndexFile, contents: Source | None) -> Any:
-    if contents is None:
-        raise LakeError("an index file that belongs to no open table cannot be read", path=file.path)
-    return contents(file)
+        return cast("Mapping[str, FrozenBitMap64]", self.read_contents())
 
 
 # what is made of a record by its type, and how the contents of its file are read
