@@ -1,14 +1,14 @@
-"""Iceberg partition transforms: what a spec's text means, what a partition value looks like to a human, and apply.
+"""Iceberg partition transforms: what the text of a spec means, and how partition values are written for people.
 
     identity    the value                   year   month   day   hour     int since 1970 (day: a date)
     bucket[N]   (murmur3_x86_32(value) & 0x7fffffff) % N                  void   always null
     truncate[W] numbers: down to a multiple of W; strings: first W code points; binary: first W bytes
 
-Follows "Partition Transforms" and appendix B ("32-bit Hash Requirements") of the Iceberg table specification. Human
-strings are those of the Java library's `Transform.toHumanString`, which directory names and the `partition_summaries` of the
-metadata tables are made of (compared with Iceberg 1.12; much older releases wrote a zoned timestamp with `Z`).
+Follows "Partition Transforms" of the Iceberg table specification. Texts are those of the Java library's
+`Transform.toHumanString`, which directory names and the `partition_summaries` of the metadata tables are made of (compared
+with Iceberg 1.12; much older releases wrote a zoned timestamp with `Z`).
 
-A transform that is not known is kept as it is written and its values are shown raw.
+The text of an unknown transform is kept, and its values are shown raw.
 """
 
 from __future__ import annotations
@@ -16,21 +16,17 @@ from __future__ import annotations
 import base64
 import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from decimal import Context, Decimal
 from typing import Any
 from urllib.parse import quote_plus
 
 from lakelens.codecs.iceberg.types import IcebergType
-from lakelens.errors import Unsupported
 
-#: How many values of each calendar transform's source unit make a day or an hour.
-_MICROS_PER = {"day": 86_400_000_000, "hour": 3_600_000_000}
+_DAY_MICROS = 86_400_000_000
 _WITH_WIDTH = re.compile(r"(\w+)\[(\d{1,10})\]")
-_INT = IcebergType("int")
-_EXACT = Context(prec=80)  # more digits than 16 bytes can hold: scaling never rounds
+_WITHOUT_WIDTH = ("identity", "year", "month", "day", "hour", "void")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +45,13 @@ class Transform:
 
     @classmethod
     def parse(cls, text: str) -> Transform:
-        """The transform that a text spells; an unknown one keeps its text as name and `is_known` is False.
+        """The transform that a text spells; an unknown one keeps its text as its name and `is_known` is False.
 
         >>> Transform.parse("zorder").is_known
         False
         """
         word = text.strip().lower()
-        if word in ("identity", "year", "month", "day", "hour", "void"):
+        if word in _WITHOUT_WIDTH:
             return cls(word, None, text)
         match = _WITH_WIDTH.fullmatch(word)
         if match and match[1] in ("bucket", "truncate") and 0 < int(match[2]) < 2**31:
@@ -64,8 +60,8 @@ class Transform:
 
     @property
     def is_known(self) -> bool:
-        """False for a transform of a later version of the format: show raw, never prune by it."""
-        return self.width is not None or self.name in ("identity", "year", "month", "day", "hour", "void")
+        """False for a transform of a later version of the format: its values are shown raw and never pruned by."""
+        return self.width is not None or self.name in _WITHOUT_WIDTH
 
     def __str__(self) -> str:
         return self.text
@@ -77,10 +73,10 @@ class Transform:
         'date'
         """
         if not self.is_known:
-            return IcebergType(self.text)  # a type that is not known either: its values are shown raw
+            return IcebergType(self.text)  # an unknown type, too: its values are shown raw
         if self.name == "day":
             return IcebergType("date")
-        return _INT if self.name in ("bucket", "year", "month", "hour") else source
+        return IcebergType("int") if self.name in ("bucket", "year", "month", "hour") else source
 
     def render(self, value: Any, type_: IcebergType) -> str:
         """A partition value as the Java library prints it.
@@ -95,48 +91,9 @@ class Transform:
         """
         if value is None:
             return "null"
-        calendar = {"year": _human_year, "month": _human_month, "day": _human_day, "hour": _human_hour}.get(
-            self.name
-        )
-        if calendar is not None:
-            return calendar(value if isinstance(value, int) else epoch_count(value, "date"))
+        if (format_count := _CALENDAR.get(self.name)) is not None:
+            return format_count(epoch_count(value, "date"))
         return str(value) if self.name == "bucket" else render_value(value, type_)
-
-    def apply(self, value: Any, source: IcebergType) -> Any:
-        """The partition value of a column value, both as Python values; None stays None.
-
-        Days come back as a number of days. Raises `Unsupported` where the specification does not define the transform for
-        the type, and for transforms that are not known.
-
-        >>> Transform.parse("bucket[16]").apply("iceberg", IcebergType("string"))
-        9
-        >>> Transform.parse("truncate[10]").apply(-1, IcebergType("int"))
-        -10
-        """
-        if value is None or self.name == "void":
-            return None
-        if self.name == "identity":
-            return value
-        if self.width is not None and self.name == "bucket":
-            return (bucket_hash(value, source) & 0x7FFFFFFF) % self.width
-        if self.width is not None:
-            return _truncate(value, self, source)
-        if self.is_known:
-            return self._apply_calendar(value, source)
-        raise Unsupported(f"the transform {self.text!r} is not known")
-
-    def _apply_calendar(self, value: Any, source: IcebergType) -> int:
-        if source.name == "date" and self.name != "hour":
-            days = epoch_count(value, "date")
-        elif source.name.startswith("timestamp"):
-            micros = epoch_count(value, source.name) // (1000 if source.name.endswith("_ns") else 1)
-            if self.name == "hour":
-                return micros // _MICROS_PER["hour"]
-            days = micros // _MICROS_PER["day"]
-        else:
-            raise Unsupported(f"the transform {self.text} is not defined for {source}")
-        year, month, _ = civil_date(days)
-        return {"day": days, "month": (year - 1970) * 12 + month - 1, "year": year - 1970}[self.name]
 
 
 def partition_path(names: Iterable[str], strings: Iterable[str]) -> str:
@@ -180,21 +137,17 @@ def render_value(value: Any, type_: IcebergType) -> str:
     return str(value)
 
 
-def _human_year(ordinal: int) -> str:
-    return f"{1970 + ordinal:04d}"
-
-
-def _human_month(ordinal: int) -> str:
-    return f"{1970 + ordinal // 12:04d}-{ordinal % 12 + 1:02d}"
-
-
 def _human_day(days: int) -> str:
     year, month, day = civil_date(days)
     return f"{year:04d}-{month:02d}-{day:02d}"
 
 
-def _human_hour(ordinal: int) -> str:
-    return f"{_human_day(ordinal // 24)}-{ordinal % 24:02d}"
+_CALENDAR: dict[str, Callable[[int], str]] = {
+    "year": lambda years: f"{1970 + years:04d}",
+    "month": lambda months: f"{1970 + months // 12:04d}-{months % 12 + 1:02d}",
+    "day": _human_day,
+    "hour": lambda hours: f"{_human_day(hours // 24)}-{hours % 24:02d}",
+}
 
 
 def _human_time(nanos: int) -> str:
@@ -266,11 +219,11 @@ def epoch_count(value: Any, type_name: str) -> int:
     if isinstance(value, datetime):
         micros = (value - datetime(1970, 1, 1, tzinfo=value.tzinfo)) // timedelta(microseconds=1)
         if type_name == "date":
-            return micros // _MICROS_PER["day"]
+            return micros // _DAY_MICROS
         return micros * 1000 + getattr(value, "nanosecond", 0) if nanos else micros
     if isinstance(value, date):
         days = value.toordinal() - 719_163
-        return days if type_name == "date" else days * _MICROS_PER["day"] * (1000 if nanos else 1)
+        return days if type_name == "date" else days * _DAY_MICROS * (1000 if nanos else 1)
     if isinstance(value, time):
         return ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
     import numpy as np
@@ -281,73 +234,3 @@ def epoch_count(value: Any, type_name: str) -> int:
     if isinstance(value, np.timedelta64):
         return int(value.astype(f"timedelta64[{unit}]").astype(np.int64))
     return int(value)
-
-
-# --- bucket and truncate -----------------------------------------------------------------------------------------------
-
-
-def bucket_hash(value: Any, type_: IcebergType) -> int:
-    """The signed 32-bit hash that `bucket[N]` takes modulo N. Raises `Unsupported` for types that cannot be bucketed.
-
-    >>> bucket_hash(34, IcebergType("int"))
-    2017239379
-    """
-    name = type_.name
-    if isinstance(value, str):
-        data = value.encode("utf-8", "surrogatepass")
-    elif isinstance(value, bytes | bytearray | memoryview):
-        data = bytes(value)
-    elif isinstance(value, uuid.UUID):
-        data = value.bytes
-    elif isinstance(value, Decimal):
-        data = _minimal_bytes(_unscaled(value, type_))
-    elif name in ("int", "long", "date", "time") or name.startswith("timestamp"):
-        count = epoch_count(value, name) // (1000 if name.endswith("_ns") else 1)
-        data = (count & (2**64 - 1)).to_bytes(8, "little")
-    else:
-        raise Unsupported(f"values of type {type_} cannot be put into buckets")
-    return murmur3_32(data)
-
-
-def murmur3_32(data: bytes, seed: int = 0) -> int:
-    """Murmur3, x86 variant, 32 bits, signed.
-
-    >>> murmur3_32(bytes([0, 1, 2, 3]))
-    -188683207
-    """
-    mask, hashed = 0xFFFFFFFF, seed
-    for start in range(0, len(data), 4):
-        word = data[start : start + 4]
-        mixed = int.from_bytes(word, "little") * 0xCC9E2D51 & mask
-        mixed = (mixed << 15 | mixed >> 17) & mask
-        hashed ^= mixed * 0x1B873593 & mask
-        if len(word) == 4:
-            hashed = (hashed << 13 | hashed >> 19) & mask
-            hashed = (hashed * 5 + 0xE6546B64) & mask
-    hashed ^= len(data)
-    hashed = (hashed ^ hashed >> 16) * 0x85EBCA6B & mask
-    hashed = (hashed ^ hashed >> 13) * 0xC2B2AE35 & mask
-    hashed ^= hashed >> 16
-    return hashed - 2**32 if hashed >= 2**31 else hashed
-
-
-def _truncate(value: Any, transform: Transform, source: IcebergType) -> Any:
-    width = transform.width or 1
-    if isinstance(value, Decimal):
-        unscaled = _unscaled(value, source)
-        return Decimal(unscaled - unscaled % width).scaleb(-(source.scale or 0), _EXACT)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value - value % width  # Python's % is never negative: this is v - (((v % W) + W) % W)
-    if isinstance(value, str | bytes):
-        return value[:width]
-    raise Unsupported(f"the transform {transform} is not defined for {source}")
-
-
-def _unscaled(value: Decimal, type_: IcebergType) -> int:
-    """The integer that is stored: the value times ten to the scale of its type."""
-    return int(value.scaleb(type_.scale or 0, _EXACT))
-
-
-def _minimal_bytes(number: int) -> bytes:
-    bits = number.bit_length() if number >= 0 else (-number - 1).bit_length()
-    return number.to_bytes(bits // 8 + 1, "big", signed=True)

@@ -8,8 +8,8 @@
 Follows "Schemas and Data Types" and appendix C ("Schemas") of the Iceberg table specification, v1 to v3. Blanks inside
 parameters are ignored and names of types are matched without regard to case, as the Java library does.
 
-A type name that is not known (a later version of the format) is kept as it is written, so that the rest of the schema
-stays readable: its values are shown raw. Refused with `Corrupt`: JSON that does not have the shape above.
+An unknown type name (of a later version of the format) is kept, so that the rest of the schema stays readable: its values
+are shown raw. Refused with `Corrupt`: JSON that does not have the shape above.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from lakelens.errors import Corrupt
 
@@ -44,7 +44,7 @@ class IcebergField:
     """One field of a struct, or the `element` of a list, or the `key` or `value` of a map.
 
     `initial_default` and `write_default` are JSON single values as the file has them (None when absent);
-    `iceberg_json.parse_json_value` decodes them.
+    `value_json.parse_json_value` decodes them.
     """
 
     id: int
@@ -61,7 +61,7 @@ class IcebergField:
 
 @dataclass(frozen=True, slots=True)
 class IcebergType:
-    """An Iceberg type. `name` is the specification's word for it, or the text of a type that is not known.
+    """An Iceberg type. `name` is the specification's word for it, or the text of an unknown type.
 
     `precision` and `scale` are set for decimals, `length` for fixed, `params` (CRS, edge algorithm) for geometry and
     geography. `fields` are the fields of a struct, the one `element` of a list, or the `key` and `value` of a map.
@@ -86,7 +86,7 @@ class IcebergType:
 
     @property
     def is_known(self) -> bool:
-        """False for a type this version of lakelens has no word for; its values are shown raw."""
+        """False for a type of a later version of the format; its values are shown raw."""
         return (
             self.name in PLAIN_TYPES
             or self.name in NESTED_TYPES
@@ -110,8 +110,8 @@ class IcebergType:
 def parse_type(json: object, json_path: str = "$", *, path: str | None = None) -> IcebergType:
     """The type that a JSON value describes.
 
-    `json_path` says where the value stands in its document and `path` which file that is; both only name the place in
-    errors. Follows appendix C of the specification. Raises `Corrupt` for JSON of another shape.
+    `json_path` is the place of the value in its document and `path` the file; both only name the place in errors.
+    Follows appendix C of the specification. Raises `Corrupt` for JSON of another shape.
 
     >>> parse_type("timestamptz_ns").name
     'timestamptz_ns'
@@ -129,11 +129,10 @@ def parse_struct(json: object, json_path: str = "$", *, path: str | None = None)
     >>> str(parse_struct({"fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]}))
     'struct<1: a: required int>'
     """
-    if isinstance(json, Mapping) and json.get("type", "struct") == "struct":
-        return _Parser(path).struct(json, json_path, 0)
-    raise Corrupt(
-        "not an Iceberg schema", path=path, json_path=json_path, expected="a struct", seen=_kind(json)
-    )
+    parser = _Parser(path)
+    if not isinstance(json, Mapping) or json.get("type", "struct") != "struct":
+        parser.fail("not an Iceberg schema", json_path, "a struct", _describe(json))
+    return parser.struct(json, json_path, 0)
 
 
 def leaf_fields(struct: IcebergType) -> Iterator[tuple[str, IcebergField]]:
@@ -154,7 +153,7 @@ def leaf_fields(struct: IcebergType) -> Iterator[tuple[str, IcebergField]]:
 
 
 def parse_type_text(text: str) -> IcebergType:
-    """The primitive type that a string spells; a text that is no known type is kept as its `name`.
+    """The primitive type that a string spells; the text of an unknown type is kept as its `name`.
 
     >>> parse_type_text("fixed[ 16 ]").length, parse_type_text("decimal(99, 2)").is_known
     (16, False)
@@ -165,31 +164,22 @@ def parse_type_text(text: str) -> IcebergType:
     name, brackets, parentheses = match[1].lower(), match[2], match[3]
     if brackets is None and parentheses is None and (name in PLAIN_TYPES or name in GEO_TYPES):
         return IcebergType(name)
-    if name == "fixed" and brackets is not None:
-        length = _small_int(brackets)
-        return IcebergType(text) if length is None else IcebergType("fixed", length=length)
+    if name == "fixed" and brackets is not None and (length := _parse_size(brackets)) <= MAX_FIXED_LENGTH:
+        return IcebergType("fixed", length=length)
     if name == "decimal" and parentheses is not None:
-        return _decimal(parentheses) or IcebergType(text)
+        precision, scale = (_parse_size(part) for part in parentheses.partition(",")[::2])
+        if 1 <= precision <= MAX_DECIMAL_PRECISION and scale <= MAX_DECIMAL_PRECISION:
+            return IcebergType("decimal", precision=precision, scale=scale)
     if name in GEO_TYPES and parentheses is not None:
         params = tuple(part.strip() for part in parentheses.split(","))
         return IcebergType(name, params=params) if all(params) else IcebergType(text)
     return IcebergType(text)
 
 
-def _decimal(parameters: str) -> IcebergType | None:
-    precision, _, scale = parameters.partition(",")
-    digits, places = _small_int(precision), _small_int(scale)
-    if digits is None or places is None or not 1 <= digits <= MAX_DECIMAL_PRECISION:
-        return None
-    return IcebergType("decimal", precision=digits, scale=places) if places <= MAX_DECIMAL_PRECISION else None
-
-
-def _small_int(text: str) -> int | None:
+def _parse_size(text: str) -> int:
+    """A number of at most ten digits; one that is larger than any limit for any other text."""
     text = text.strip()
-    if not (text.isascii() and text.isdigit() and len(text) <= 10):
-        return None
-    value = int(text)
-    return value if value <= MAX_FIXED_LENGTH else None
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else MAX_FIXED_LENGTH + 1
 
 
 class _Parser:
@@ -198,24 +188,18 @@ class _Parser:
     def __init__(self, path: str | None) -> None:
         self.path = path
 
+    def fail(
+        self, message: str, place: str, expected: str | None = None, seen: str | None = None
+    ) -> NoReturn:
+        raise Corrupt(message, path=self.path, json_path=place, expected=expected, seen=seen)
+
     def parse(self, json: object, place: str, depth: int) -> IcebergType:
         if depth > MAX_DEPTH:
-            raise Corrupt(
-                "types nested too deeply",
-                path=self.path,
-                json_path=place,
-                expected=f"at most {MAX_DEPTH} levels",
-            )
+            self.fail("types nested too deeply", place, f"at most {MAX_DEPTH} levels")
         if isinstance(json, str):
             return parse_type_text(json)
         if not isinstance(json, Mapping):
-            raise Corrupt(
-                "not an Iceberg type",
-                path=self.path,
-                json_path=place,
-                expected="a string or an object",
-                seen=_kind(json),
-            )
+            self.fail("not an Iceberg type", place, "a string or an object", _describe(json))
         name = self.get(json, "type", str, place)
         if name == "struct":
             return self.struct(json, place, depth)
@@ -233,15 +217,9 @@ class _Parser:
 
     def field(self, json: object, place: str, depth: int) -> IcebergField:
         if not isinstance(json, Mapping):
-            raise Corrupt(
-                "not an Iceberg field",
-                path=self.path,
-                json_path=place,
-                expected="an object",
-                seen=_kind(json),
-            )
+            self.fail("not an Iceberg field", place, "an object", _describe(json))
         if "type" not in json:
-            raise Corrupt("a field has no type", path=self.path, json_path=f"{place}.type")
+            self.fail("a field has no type", f"{place}.type")
         doc = json.get("doc")
         return IcebergField(
             id=self.get(json, "id", int, place),
@@ -256,7 +234,7 @@ class _Parser:
     def part(self, json: Mapping[str, Any], name: str, place: str, depth: int) -> IcebergField:
         """The element of a list or the key or value of a map."""
         if name not in json:
-            raise Corrupt(f"a {json['type']} has no {name}", path=self.path, json_path=f"{place}.{name}")
+            self.fail(f"a {json['type']} has no {name}", f"{place}.{name}")
         return IcebergField(
             id=self.get(json, f"{name}-id", int, place),
             name=name,
@@ -267,24 +245,14 @@ class _Parser:
     def get(self, json: Mapping[str, Any], key: str, kind: type, place: str) -> Any:
         value = json.get(key)
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise Corrupt(
-                f"{key!r} is missing" if key not in json else f"{key!r} has the wrong type",
-                path=self.path,
-                json_path=f"{place}.{key}",
-                expected={str: "a string", int: "an integer", list: "an array"}[kind],
-                seen=_kind(value) if key in json else None,
-            )
+            message = f"{key!r} is missing" if key not in json else f"{key!r} has the wrong type"
+            expected = {str: "a string", int: "an integer", list: "an array"}[kind]
+            self.fail(message, f"{place}.{key}", expected, _describe(value) if key in json else None)
         return value
 
 
-def _kind(json: object) -> str:
-    """What a JSON value is, in words, with the value when it is short."""
+def _describe(json: object) -> str:
+    """A short value, or the kind of a long one."""
     if json is None or isinstance(json, bool | int | float | str):
         return repr(json)
-    return (
-        "an array"
-        if isinstance(json, list)
-        else "an object"
-        if isinstance(json, Mapping)
-        else type(json).__name__
-    )
+    return "an array" if isinstance(json, list) else "an object"

@@ -1,4 +1,4 @@
-"""Iceberg single values: the binary form of bounds, one value at a time or a column of them; the JSON form of defaults.
+"""Iceberg single values: the binary form of bounds, one value at a time.
 
     boolean                          00 or anything else                                   1 byte
     int  date (days)                 LE two's complement                                   4 bytes
@@ -11,9 +11,9 @@
     variant                          variant metadata, then a variant object
     unknown  struct  list  map       no bounds
 
-Follows appendix D of the Iceberg table specification ("Binary single-value serialization", "JSON single-value
-serialization"). Bounds written before a type promotion keep the width of the old type: 4 bytes in a long (int), a double
-(float) or a timestamp without zone (date); these are decoded by their length.
+Follows appendix D of the Iceberg table specification ("Binary single-value serialization"). Bounds written before a type
+promotion keep the width of the old type: 4 bytes in a long (int), a double (float) or a timestamp without zone (date);
+these are decoded by their length.
 
 Refused with `Corrupt`: any other length, text that is not UTF-8, a time outside one day, a decimal with more digits than
 its type. Variants, nested types and unknown types come back as their bytes.
@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import struct
 import uuid
-from collections.abc import Callable, Mapping
-from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.codecs.iceberg.types import IcebergType
 from lakelens.codecs.temporal import (
@@ -47,7 +47,6 @@ DAY_UNITS = {
     "timestamptz_ns": 86_400_000_000_000,
 }
 DAY_MICROS = 86_400_000_000
-_EXACT = Context(prec=80)  # more digits than 16 bytes can hold: scaling never rounds
 
 
 class Point(NamedTuple):
@@ -63,7 +62,7 @@ def decode_value(data: bytes, type_: IcebergType, *, path: str | None = None) ->
     """The Python value that the bytes of one bound stand for.
 
     Gives bool, int, float, `Decimal`, str, `uuid.UUID`, bytes, `date`, `time`, `datetime` (UTC-aware for timestamptz;
-    see `lakelens.codecs.temporal` for what lies outside Python's range), `Point`; raw bytes for variant, nested and unknown
+    see `lakelens.codecs.temporal` for what is outside Python's range), `Point`; raw bytes for variant, nested and unknown
     types. `path` only names the file in errors. Follows appendix D of the specification. Raises `Corrupt`.
 
     >>> from lakelens.codecs.iceberg.types import parse_type
@@ -74,8 +73,17 @@ def decode_value(data: bytes, type_: IcebergType, *, path: str | None = None) ->
     >>> decode_value(bytes.fromhex("01000000"), parse_type("long"))  # written when the column was an int
     1
     """
-    decode = _DECODERS.get(type_.name)
-    return bytes(data) if decode is None or not type_.is_known else decode(bytes(data), type_, path)
+    data, widths, decode = bytes(data), list_widths(type_), _DECODERS.get(type_.name)
+    if not type_.is_known:
+        return data
+    try:
+        if widths is not None and len(data) not in widths:
+            message, seen = f"a {type_} value of the wrong length", f"{len(data)} bytes {data[:40].hex()}"
+            raise Corrupt(message, offset=0, expected=format_widths(widths), seen=seen)
+        return data if decode is None else decode(data, type_)
+    except Corrupt as error:
+        error.path = path
+        raise
 
 
 def arrow_type(type_: IcebergType) -> pa.DataType:
@@ -121,134 +129,79 @@ def arrow_type(type_: IcebergType) -> pa.DataType:
     return plain.get(type_.name, pa.binary())
 
 
-def decode_values(
-    column: pa.Array | pa.ChunkedArray,
-    type_: IcebergType,
-    *,
-    report: Callable[[int, Corrupt], None] | None = None,
-    path: str | None = None,
-) -> pa.Array:
-    """A column of bounds (Arrow binary) as an Arrow array of `arrow_type(type_)`: what `decode_value` gives, in bulk.
+# --- one value, whose width is one of the type's ------------------------------------------------------------------------
 
-    Nulls stay null. Without `report` the first bad value raises `Corrupt`; with it a bad value becomes null and
-    `report(row, error)` is called. Geometry, variant, nested and unknown types stay binary.
 
-    >>> import pyarrow as pa
-    >>> from lakelens.codecs.iceberg.types import parse_type
-    >>> decode_values(pa.array([b"\\x01\\0\\0\\0", None, b"\\x02" + bytes(7)]), parse_type("long")).to_pylist()
-    [1, None, 2]
+def format_widths(widths: Sequence[int]) -> str:
+    """The lengths that a value may have, in words.
+
+    >>> format_widths((1,)), format_widths((8, 4)), format_widths(range(1, 17))
+    ('1 byte', '8 or 4 bytes', '1 to 16 bytes')
     """
-    from lakelens.codecs.iceberg.value_columns import decode_column
-
-    return decode_column(column, type_, report, path)
-
-
-# --- one value ---------------------------------------------------------------------------------------------------------
+    if isinstance(widths, range):
+        return f"{widths[0]} to {widths[-1]} bytes"
+    *most, last = map(str, widths)
+    return (f"{', '.join(most)} or {last}" if most else last) + (" byte" if widths == (1,) else " bytes")
 
 
-def _wrong_length(data: bytes, type_: IcebergType, expected: str, path: str | None) -> NoReturn:
-    raise Corrupt(
-        f"a {type_} value of the wrong length",
-        path=path,
-        offset=0,
-        expected=expected,
-        seen=f"{len(data)} bytes {data[:40].hex()}",
-    )
+def list_widths(type_: IcebergType) -> Sequence[int] | None:
+    """The lengths that a value of a type may have, the usual one first; None for any length.
+
+    >>> list_widths(IcebergType("long")), list_widths(IcebergType("string"))
+    ((8, 4), None)
+    """
+    return _WIDTHS.get(type_.name) if type_.length is None else (type_.length,)
 
 
-def _boolean(data: bytes, type_: IcebergType, path: str | None) -> bool:
-    return data != b"\0" if len(data) == 1 else _wrong_length(data, type_, "1 byte", path)
-
-
-def _little_endian(data: bytes, type_: IcebergType, path: str | None, *widths: int) -> int:
-    if len(data) not in widths:
-        _wrong_length(data, type_, " or ".join(map(str, widths)) + " bytes", path)
+def _read_integer(data: bytes, type_: IcebergType) -> int:
     return int.from_bytes(data, "little", signed=True)
 
 
-def _int(data: bytes, type_: IcebergType, path: str | None) -> int:
-    return _little_endian(data, type_, path, 4)
-
-
-def _long(data: bytes, type_: IcebergType, path: str | None) -> int:
-    return _little_endian(data, type_, path, 8, 4)
-
-
-def _float(data: bytes, type_: IcebergType, path: str | None) -> float:
-    return _ieee(data) if len(data) == 4 else _wrong_length(data, type_, "4 bytes", path)
-
-
-def _double(data: bytes, type_: IcebergType, path: str | None) -> float:
-    return _ieee(data) if len(data) in (4, 8) else _wrong_length(data, type_, "8 or 4 bytes", path)
-
-
-def _ieee(data: bytes) -> float:
+def _read_float(data: bytes, type_: IcebergType) -> float:
     value: float = struct.unpack("<f" if len(data) == 4 else "<d", data)[0]
     return value
 
 
-def _decimal(data: bytes, type_: IcebergType, path: str | None) -> Decimal:
-    if not 1 <= len(data) <= 16:
-        _wrong_length(data, type_, "1 to 16 bytes", path)
+def _read_decimal(data: bytes, type_: IcebergType) -> Decimal:
     unscaled = int.from_bytes(data, "big", signed=True)
     if abs(unscaled) >= 10 ** (type_.precision or 0):
-        raise Corrupt(
-            f"a {type_} value with too many digits",
-            path=path,
-            offset=0,
-            expected=f"at most {type_.precision} digits",
-            seen=unscaled,
-        )
-    return Decimal(unscaled).scaleb(-(type_.scale or 0), _EXACT)
+        message, expected = f"a {type_} value with too many digits", f"at most {type_.precision} digits"
+        raise Corrupt(message, offset=0, expected=expected, seen=unscaled)
+    return Decimal(f"{unscaled}E{-(type_.scale or 0)}")
 
 
-def _date(data: bytes, type_: IcebergType, path: str | None) -> Any:
-    return date_from_days(_little_endian(data, type_, path, 4))
+def _read_date(data: bytes, type_: IcebergType) -> Any:
+    return date_from_days(_read_integer(data, type_))
 
 
-def _time(data: bytes, type_: IcebergType, path: str | None) -> Any:
-    micros = _little_endian(data, type_, path, 8)
+def _read_time(data: bytes, type_: IcebergType) -> Any:
+    micros = _read_integer(data, type_)
     if not 0 <= micros < DAY_MICROS:
-        raise Corrupt(
-            "a time outside one day", path=path, offset=0, expected=f"0 to {DAY_MICROS - 1} µs", seen=micros
-        )
+        expected = f"0 to {DAY_MICROS - 1} µs"
+        raise Corrupt("a time outside one day", offset=0, expected=expected, seen=micros)
     return time_from_micros(micros)
 
 
-def _timestamp(data: bytes, type_: IcebergType, path: str | None) -> Any:
-    zoned = type_.name.startswith("timestamptz")
-    count = _little_endian(data, type_, path, 8) if zoned else _little_endian(data, type_, path, 8, 4)
+def _read_timestamp(data: bytes, type_: IcebergType) -> Any:
+    count, utc = _read_integer(data, type_), type_.name.startswith("timestamptz")
     if len(data) == 4:  # a date that became a timestamp (v3)
         count *= DAY_UNITS[type_.name]
         if not -(2**63) <= count < 2**63:
-            raise Corrupt(f"a date outside the range of {type_}", path=path, offset=0, seen=data.hex())
+            raise Corrupt(f"a date outside the range of {type_}", offset=0, seen=data.hex())
     return (
-        timestamp_from_nanos(count, zoned)
-        if type_.name.endswith("_ns")
-        else timestamp_from_micros(count, zoned)
+        timestamp_from_nanos(count, utc) if type_.name.endswith("_ns") else timestamp_from_micros(count, utc)
     )
 
 
-def _string(data: bytes, type_: IcebergType, path: str | None) -> str:
+def _read_string(data: bytes, type_: IcebergType) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise Corrupt(
-            "a string value that is not UTF-8", path=path, offset=error.start, seen=data[:40].hex()
-        ) from error
+        message, seen = "a string value that is not UTF-8", data[:40].hex()
+        raise Corrupt(message, offset=error.start, seen=seen) from error
 
 
-def _uuid(data: bytes, type_: IcebergType, path: str | None) -> uuid.UUID:
-    return uuid.UUID(bytes=data) if len(data) == 16 else _wrong_length(data, type_, "16 bytes", path)
-
-
-def _fixed(data: bytes, type_: IcebergType, path: str | None) -> bytes:
-    return data if len(data) == type_.length else _wrong_length(data, type_, f"{type_.length} bytes", path)
-
-
-def _point(data: bytes, type_: IcebergType, path: str | None) -> Point:
-    if len(data) not in (16, 24, 32):
-        _wrong_length(data, type_, "16, 24 or 32 bytes", path)
+def _read_point(data: bytes, type_: IcebergType) -> Point:
     x, y, *rest = struct.unpack(f"<{len(data) // 8}d", data)
     z, m = [*rest, None, None][:2]
     if m is not None and z is not None and z != z:  # 32 bytes with a NaN for z: the point has only m
@@ -256,27 +209,33 @@ def _point(data: bytes, type_: IcebergType, path: str | None) -> Point:
     return Point(x, y, z, m)
 
 
-def _nothing(data: bytes, type_: IcebergType, path: str | None) -> None:
-    """`unknown` has no values, hence no bounds; whatever bytes are there say nothing."""
-
-
-_DECODERS: Mapping[str, Callable[[bytes, IcebergType, str | None], Any]] = {
-    "boolean": _boolean,
-    "int": _int,
-    "long": _long,
-    "float": _float,
-    "double": _double,
-    "decimal": _decimal,
-    "date": _date,
-    "time": _time,
-    "timestamp": _timestamp,
-    "timestamptz": _timestamp,
-    "timestamp_ns": _timestamp,
-    "timestamptz_ns": _timestamp,
-    "string": _string,
-    "uuid": _uuid,
-    "fixed": _fixed,
-    "geometry": _point,
-    "geography": _point,
-    "unknown": _nothing,
+_WIDTHS: Mapping[str, Sequence[int]] = {
+    "boolean": (1,),
+    "int": (4,),
+    "long": (8, 4),
+    "float": (4,),
+    "double": (8, 4),
+    "decimal": range(1, 17),
+    "date": (4,),
+    "time": (8,),
+    "timestamp": (8, 4),
+    "timestamptz": (8,),
+    "timestamp_ns": (8, 4),
+    "timestamptz_ns": (8,),
+    "uuid": (16,),
+    "geometry": (16, 24, 32),
+    "geography": (16, 24, 32),
+}
+_DECODERS: Mapping[str, Callable[[bytes, IcebergType], Any]] = {
+    "boolean": lambda data, type_: data != b"\0",
+    **dict.fromkeys(["int", "long"], _read_integer),
+    **dict.fromkeys(["float", "double"], _read_float),
+    "decimal": _read_decimal,
+    "date": _read_date,
+    "time": _read_time,
+    **dict.fromkeys(DAY_UNITS, _read_timestamp),
+    "string": _read_string,
+    "uuid": lambda data, type_: uuid.UUID(bytes=data),
+    **dict.fromkeys(["geometry", "geography"], _read_point),
+    "unknown": lambda data, type_: None,  # it has no values: any bytes mean nothing
 }

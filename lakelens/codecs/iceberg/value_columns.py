@@ -1,10 +1,10 @@
-"""Iceberg bounds by column: the same values as `iceberg_value.decode_value`, decoded with numpy over Arrow buffers.
+"""Iceberg bounds by column: the same values as `value.decode_value` gives, decoded with numpy over Arrow buffers.
 
     validity | offsets o0 o1 … on | bytes        an Arrow binary array; value i is bytes[o(i):o(i+1)]
 
 Values of one width are gathered into one block and reinterpreted; a column of two widths (an int that became a long) is
-done in two. Rows whose bytes are not a value of the type go through `decode_value` for the error they deserve.
-Layout of the values: see `iceberg_value` (appendix D of the Iceberg table specification).
+done in two. Rows whose bytes are not a value of the type go through `decode_value`, which makes their error.
+Layout of the values: see `value` (appendix D of the Iceberg table specification).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.iceberg.types import IcebergType
-from lakelens.codecs.iceberg.value import DAY_MICROS, DAY_UNITS, arrow_type, decode_value
+from lakelens.codecs.iceberg.value import DAY_MICROS, DAY_UNITS, arrow_type, decode_value, list_widths
 from lakelens.errors import Corrupt
 
 if TYPE_CHECKING:
@@ -29,10 +29,23 @@ Report = Callable[[int, Corrupt], None]
 _INT64_MAX = 2**63 - 1
 
 
-def decode_column(
-    column: pa.Array | pa.ChunkedArray, type_: IcebergType, report: Report | None, path: str | None
+def decode_values(
+    column: pa.Array | pa.ChunkedArray,
+    type_: IcebergType,
+    *,
+    report: Report | None = None,
+    path: str | None = None,
 ) -> pa.Array:
-    """See `iceberg_value.decode_values`, which is this function's public name."""
+    """A column of bounds (Arrow binary) as an Arrow array of `arrow_type(type_)`: what `decode_value` gives, in bulk.
+
+    Nulls stay null. Without `report` the first bad value raises `Corrupt`; with it a bad value becomes null and
+    `report(row, error)` is called. Geometry, variant, nested and unknown types stay binary.
+
+    >>> import pyarrow as pa
+    >>> from lakelens.codecs.iceberg.types import parse_type
+    >>> decode_values(pa.array([b"\\x01\\0\\0\\0", None, b"\\x02" + bytes(7)]), parse_type("long")).to_pylist()
+    [1, None, 2]
+    """
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):
@@ -78,7 +91,7 @@ def _decode_or_report(
 
 
 class _Column:
-    """One binary column seen through numpy: which rows have a value, how long it is, where it lies."""
+    """One binary column seen through numpy: which rows have a value, how long it is, where it starts."""
 
     def __init__(self, column: pa.Array, type_: IcebergType, report: Report | None, path: str | None) -> None:
         import numpy as np
@@ -97,63 +110,68 @@ class _Column:
         self.valid: Mask = column.is_valid().to_numpy(zero_copy_only=False)
 
     def decode(self, target: pa.DataType) -> pa.Array:
-        import pyarrow as pa
-
-        if self.type.name == "boolean":
-            values = self.gather(self.take_lengths(1), 1)[:, 0] != 0
-            return pa.array(self.scatter(values, bool), pa.bool_(), mask=~self.valid)
-        if self.type.name in ("uuid", "fixed"):
-            return self.decode_bytes(target)
-        if self.type.name == "decimal":
-            return self.decode_decimals(target)
-        if self.type.name in ("float", "double"):
-            return self.decode_floats(target)
-        return self.decode_integers(target)
-
-    def decode_integers(self, target: pa.DataType) -> pa.Array:
-        """int, long, date, time and timestamps: all are integers for Arrow."""
         import numpy as np
         import pyarrow as pa
 
-        name = self.type.name
+        name, widths = self.type.name, list_widths(self.type)
+        assert widths is not None
+        fits = np.isin(self.lengths, widths) if len(widths) > 1 else self.lengths == widths[0]
+        self.drop(np.flatnonzero(self.valid & ~fits))
+        rows: Mask = self.valid & fits
+        if name == "boolean":
+            values = self.gather(rows, 1)[:, 0] != 0
+            return pa.array(self.scatter(values, bool), pa.bool_(), mask=~self.valid)
+        if name in ("uuid", "fixed"):
+            return self.decode_bytes(rows, widths[0], target)
+        if name == "decimal":
+            return self.decode_decimals(rows, target)
         if name in ("int", "date"):
-            narrow = self.view(self.take_lengths(4), 4, "<i4")
+            narrow = self.view(rows, 4, "<i4")
             return pa.array(self.scatter(narrow, np.int32), pa.int32(), mask=~self.valid).view(target)
-        promotable = name in ("long", "timestamp", "timestamp_ns")
-        rows = self.take_lengths(8, 4) if promotable else self.take_lengths(8)
-        values = np.zeros(len(self.valid), np.int64)
-        wide, short = rows & (self.lengths == 8), rows & (self.lengths == 4)
-        values[wide] = self.view(wide, 8, "<i8")
+        if name == "float":
+            return self.make_floats(self.scatter(self.view(rows, 4, "<f4"), np.float32), target)
+        if name == "double":
+            values, _ = self.view_both(rows, "<f8", "<f4")
+            return self.make_floats(values, target)
+        return self.decode_longs(rows, target)
+
+    def view_both(self, rows: Mask, wide: str, narrow: str) -> tuple[NDArray[Any], Mask]:
+        """The values of 8 bytes and the promoted ones of 4, and which rows have the latter."""
+        import numpy as np
+
+        values = np.zeros(len(self.valid), wide)
+        long, short = rows & (self.lengths == 8), rows & (self.lengths == 4)
+        values[long] = self.view(long, 8, wide)
         if short.any():
-            unit = DAY_UNITS.get(name, 1)
-            small = self.view(short, 4, "<i4").astype(np.int64)
-            values[short] = small * unit  # wraps where it does not fit: those rows are dropped here
-            self.drop(np.flatnonzero(short)[np.abs(small) > _INT64_MAX // unit])
-        if name == "time":
+            values[short] = self.view(short, 4, narrow)
+        return values, short
+
+    def decode_longs(self, rows: Mask, target: pa.DataType) -> pa.Array:
+        """long, time and timestamps: all are 64-bit integers for Arrow."""
+        import numpy as np
+        import pyarrow as pa
+
+        values, short = self.view_both(rows, "<i8", "<i4")
+        unit = DAY_UNITS.get(self.type.name, 1)
+        if unit != 1 and short.any():  # dates that became timestamps
+            days = values[short]
+            values[short] = days * unit  # wraps where it does not fit: those rows are dropped here
+            self.drop(np.flatnonzero(short)[np.abs(days) > _INT64_MAX // unit])
+        if self.type.name == "time":
             self.drop(np.flatnonzero(rows & ((values < 0) | (values >= DAY_MICROS))))
         return pa.array(values, pa.int64(), mask=~self.valid).view(target)
 
-    def decode_floats(self, target: pa.DataType) -> pa.Array:
-        import numpy as np
+    def make_floats(self, values: NDArray[Any], target: pa.DataType) -> pa.Array:
+        """Floats without pyarrow taking a NaN for a null (it does so only for pandas input; said here on purpose)."""
         import pyarrow as pa
 
-        if self.type.name == "float":
-            narrow = self.view(self.take_lengths(4), 4, "<f4")
-            return _from_floats(self.scatter(narrow, np.float32), self.valid, target)
-        rows = self.take_lengths(8, 4)
-        values = np.zeros(len(self.valid), np.float64)
-        wide, short = rows & (self.lengths == 8), rows & (self.lengths == 4)
-        values[wide] = self.view(wide, 8, "<f8")
-        values[short] = self.view(short, 4, "<f4")
-        return _from_floats(values, self.valid, pa.float64())
+        return pa.array(values, target, mask=~self.valid, from_pandas=False)
 
-    def decode_bytes(self, target: pa.DataType) -> pa.Array:
+    def decode_bytes(self, rows: Mask, width: int, target: pa.DataType) -> pa.Array:
         """uuid and fixed: blocks of one width."""
         import numpy as np
         import pyarrow as pa
 
-        width = 16 if self.type.name == "uuid" else self.type.length or 0
-        rows = self.take_lengths(width)
         block = np.zeros((len(rows), width), np.uint8)
         block[rows] = self.gather(rows, width)
         storage = pa.Array.from_buffers(
@@ -161,12 +179,11 @@ class _Column:
         )
         return pa.ExtensionArray.from_storage(target, storage) if self.type.name == "uuid" else storage
 
-    def decode_decimals(self, target: pa.DataType) -> pa.Array:
+    def decode_decimals(self, rows: Mask, target: pa.DataType) -> pa.Array:
         """Big-endian bytes of any length up to 16, sign-extended into Arrow's 16 little-endian ones."""
         import numpy as np
         import pyarrow as pa
 
-        rows = self.take_lengths(*range(1, 17))
         words = np.zeros((len(rows), 16), np.uint8)
         for length in np.unique(self.lengths[rows]):
             some = rows & (self.lengths == length)
@@ -177,14 +194,6 @@ class _Column:
         low, high = words.view("<u8")[:, 0], words.view("<i8")[:, 1]
         self.drop(np.flatnonzero(rows & _exceeds(high, low, 10 ** (self.type.precision or 0) - 1)))
         return pa.Array.from_buffers(target, len(rows), [self.validity(), pa.py_buffer(words.tobytes())])
-
-    def take_lengths(self, *allowed: int) -> Mask:
-        """The rows whose value has an allowed length; the others that have a value are reported and become null."""
-        import numpy as np
-
-        fits = np.isin(self.lengths, allowed) if len(allowed) > 1 else self.lengths == allowed[0]
-        self.drop(np.flatnonzero(self.valid & ~fits))
-        return self.valid & fits
 
     def drop(self, rows: Ints) -> None:
         """Reports rows that hold no value of the type and makes them null; raises when nobody takes reports."""
@@ -234,15 +243,8 @@ class _Column:
         )
 
 
-def _from_floats(values: NDArray[Any], valid: Mask, target: pa.DataType) -> pa.Array:
-    """Floats without pyarrow taking a NaN for a null (it does so only for pandas input; said here on purpose)."""
-    import pyarrow as pa
-
-    return pa.array(values, target, mask=~valid, from_pandas=False)
-
-
 def _exceeds(high: Ints, low: NDArray[np.uint64], limit: int) -> Mask:
-    """Where a 128-bit value (signed high word, unsigned low word) lies outside ±limit."""
+    """Where a 128-bit value (signed high word, unsigned low word) is outside ±limit."""
     import numpy as np
 
     def above(bound: int) -> Any:

@@ -1,19 +1,19 @@
 """Iceberg single values as JSON: the defaults of columns in a schema document.
 
     boolean  int  long  float  double      JSON booleans and numbers
-    decimal(P, S)                          "14.20", "2E+20"          at most P digits, no more than S behind the point
+    decimal(P, S)                          "14.20", "2E+20"          at most P digits, at most S after the point
     date                                   "2017-11-16"
     time                                   "22:31:08.123456"
-    timestamp  timestamptz                 "2017-11-16T22:31:08.123456", with "+00:00" behind it when zoned
+    timestamp  timestamptz                 "2017-11-16T22:31:08.123456", followed by "+00:00" when zoned
     timestamp_ns  timestamptz_ns           the same with up to 9 digits
     string  uuid  fixed[L]  binary         text; canonical text; hexadecimal digits
-    geometry  geography                    WKT text, kept as it is
+    geometry  geography                    WKT text, unchanged
     struct                                 {"1": 1, "2": "bar"}      by field id
     list                                   [1, 2, 3]
     map                                    {"keys": ["a", "b"], "values": [1, 2]}
 
 Follows appendix D of the Iceberg table specification ("JSON single-value serialization"). null stands for no value in every
-type. Values of variant and of types that are not known come back as they are. All else is refused with `Corrupt`.
+type. Values of variant and of unknown types are returned unchanged. All else is refused with `Corrupt`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any, NoReturn
 
@@ -40,14 +41,13 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _DECIMAL = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,4})?", re.ASCII)
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _DAY_NANOS = 86_400_000_000_000
-_EXACT = Context(prec=80)
-_LOSSY = Context(prec=250)  # 100 digits before the point and 38 behind it: quantizing never overflows
+_LOSSY = Context(prec=250)  # 100 digits before the point and 38 after it: quantizing never overflows
 
 
 def parse_json_value(json: Any, type_: IcebergType, json_path: str = "$", *, path: str | None = None) -> Any:
-    """The Python value that a JSON single value stands for: of the classes that `iceberg_value.decode_value` gives.
+    """The Python value that a JSON single value stands for, of the classes that `value.decode_value` gives.
 
-    A struct is a dict by field name of the fields that are told, a list a list, a map a list of (key, value) pairs as
+    A struct is a dict by field name of the fields that are written, a list a list, a map a list of (key, value) pairs as
     Arrow gives maps. `json_path` is the place in the document and `path` the file; both only name the place in errors.
     Follows appendix D of the specification. Raises `Corrupt`.
 
@@ -58,202 +58,184 @@ def parse_json_value(json: Any, type_: IcebergType, json_path: str = "$", *, pat
     (Decimal('14.20'), b'\\x00\\xff')
     >>> parse_json_value("14.201", parse_type("decimal(9, 2)"), "$.a")
     Traceback (most recent call last):
-    lakelens.errors.Corrupt: not a decimal(9, 2) value (at $.a; expected at most 2 digits behind the point; seen 14.201)
+    lakelens.errors.Corrupt: not a decimal(9, 2) value (at $.a; expected at most 2 digits after the point; seen 14.201)
     """
     parse = _PARSERS.get(type_.name)
     if json is None or parse is None or not type_.is_known:
         return json
-    return parse(json, type_, _Place(json_path, path, type_))
+    return parse(_Written(json, type_, json_path, path))
 
 
-class _Place:
-    """Where a value stands, for errors and for the values inside it."""
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A value as it is written, with its type and its place for errors."""
 
-    def __init__(self, json_path: str, path: str | None, type_: IcebergType) -> None:
-        self.json_path, self.path, self.type = json_path, path, type_
+    json: Any
+    type: IcebergType
+    json_path: str
+    path: str | None
 
-    def refuse(self, expected: str, seen: object) -> NoReturn:
-        message = f"not a {self.type if not self.type.is_nested else self.type.name} value"
+    def refuse(self, expected: str, seen: object = None) -> NoReturn:
+        message = f"not a {self.type.name if self.type.is_nested else self.type} value"
+        seen = self.json if seen is None else seen
         raise Corrupt(message, path=self.path, json_path=self.json_path, expected=expected, seen=seen)
 
-    def text(self, json: Any, expected: str) -> str:
-        return json if isinstance(json, str) else self.refuse(expected, json)
+    def match(self, pattern: re.Pattern[str], expected: str, text: str | None = None) -> re.Match[str]:
+        """The parts of the text, or of one part of it, where it has the right form."""
+        found = pattern.fullmatch(self.text(expected) if text is None else text)
+        return self.refuse(expected, text) if found is None else found
 
-    def inside(self, json: Any, type_: IcebergType, step: str) -> Any:
+    def text(self, expected: str = "a string") -> str:
+        return self.json if isinstance(self.json, str) else self.refuse(expected)
+
+    def parse_inner(self, json: Any, type_: IcebergType, step: str) -> Any:
         return parse_json_value(json, type_, self.json_path + step, path=self.path)
 
 
-def _boolean(json: Any, type_: IcebergType, place: _Place) -> bool:
-    return json if isinstance(json, bool) else place.refuse("true or false", json)
+def _parse_boolean(value: _Written) -> bool:
+    return value.json if isinstance(value.json, bool) else value.refuse("true or false")
 
 
-def _integer(json: Any, type_: IcebergType, place: _Place) -> int:
-    bits = 32 if type_.name == "int" else 64
-    if (
-        not isinstance(json, int)
-        or isinstance(json, bool)
-        or not -(2 ** (bits - 1)) <= json < 2 ** (bits - 1)
-    ):
-        place.refuse(f"an integer of {bits} bits", json)
-    return json
+def _parse_integer(value: _Written) -> int:
+    bits, number = 32 if value.type.name == "int" else 64, value.json
+    limit = 2 ** (bits - 1)
+    if not isinstance(number, int) or isinstance(number, bool) or not -limit <= number < limit:
+        value.refuse(f"an integer of {bits} bits")
+    return number
 
 
-def _number(json: Any, type_: IcebergType, place: _Place) -> float:
-    if not isinstance(json, int | float) or isinstance(json, bool):
-        place.refuse("a number", json)
+def _parse_float(value: _Written) -> float:
+    if not isinstance(value.json, int | float) or isinstance(value.json, bool):
+        value.refuse("a number")
     try:
-        return float(json)
+        return float(value.json)
     except OverflowError:
-        place.refuse("a number of 64 bits", "an integer beyond them")
+        value.refuse("a number of 64 bits", "an integer beyond them")
 
 
-def _decimal(json: Any, type_: IcebergType, place: _Place) -> Decimal:
-    text = place.text(json, "digits in a string")
-    precision, scale = type_.precision or 0, type_.scale or 0
-    if _DECIMAL.fullmatch(text) is None:
-        place.refuse("digits", text)
-    value = Decimal(text)
-    if abs(value.adjusted()) > 100:
-        place.refuse(f"at most {precision} digits", text)
-    fitted = value.quantize(Decimal(1).scaleb(-scale), context=_LOSSY)
-    if fitted != value:
-        place.refuse(f"at most {scale} digits behind the point", text)
-    if abs(fitted.scaleb(scale, _EXACT)) >= 10**precision:
-        place.refuse(f"at most {precision} digits", text)
+def _parse_decimal(value: _Written) -> Decimal:
+    precision, scale = value.type.precision or 0, value.type.scale or 0
+    value.text("digits in a string")
+    number = Decimal(value.match(_DECIMAL, "digits")[0])
+    if abs(number.adjusted()) > 100:
+        value.refuse(f"at most {precision} digits")
+    fitted = number.quantize(Decimal(1).scaleb(-scale), context=_LOSSY)
+    if fitted != number:
+        value.refuse(f"at most {scale} digits after the point")
+    if (
+        fitted.adjusted() >= precision - scale
+    ):  # compared by digits: arithmetic would round to those of the context
+        value.refuse(f"at most {precision} digits")
     return fitted
 
 
-def _date(json: Any, type_: IcebergType, place: _Place) -> Any:
-    return date_from_days(_count_days(place.text(json, "YYYY-MM-DD"), place))
+def _parse_date(value: _Written) -> Any:
+    return date_from_days(_count_days(value, value.text("YYYY-MM-DD")))
 
 
-def _time(json: Any, type_: IcebergType, place: _Place) -> Any:
-    nanos = _count_nanos(place.text(json, "HH:MM:SS.ffffff"), place)
-    if nanos % 1000:
-        place.refuse("at most 6 digits behind the point", json)
-    return time_from_micros(nanos // 1000)
+def _parse_time(value: _Written) -> Any:
+    nanos = _count_nanos(value, value.text("HH:MM:SS.ffffff"))
+    return time_from_micros(_drop_nanos(value, nanos))
 
 
-def _timestamp(json: Any, type_: IcebergType, place: _Place) -> Any:
-    zoned = type_.name.startswith("timestamptz")
-    fine = type_.name.endswith("_ns")
-    text = place.text(json, "YYYY-MM-DDTHH:MM:SS.ffffff" + ("+00:00" if zoned else ""))
+def _parse_timestamp(value: _Written) -> Any:
+    utc = value.type.name.startswith("timestamptz")
+    text = value.text("YYYY-MM-DDTHH:MM:SS.ffffff" + ("+00:00" if utc else ""))
     zone = _UTC.search(text)
-    if zoned != (zone is not None):
-        place.refuse("+00:00 at the end" if zoned else "no time zone", text)
+    if utc != (zone is not None):
+        value.refuse("+00:00 at the end" if utc else "no time zone")
     date, separator, time = text[: zone.start() if zone else None].partition("T")
     if not separator:
-        place.refuse("a date, T and a time", text)
-    nanos = _count_days(date, place) * _DAY_NANOS + _count_nanos(time, place)
-    if fine:
-        return timestamp_from_nanos(nanos, zoned)
-    if nanos % 1000:
-        place.refuse("at most 6 digits behind the point", text)
-    return timestamp_from_micros(nanos // 1000, zoned)
+        value.refuse("a date, T and a time")
+    nanos = _count_days(value, date) * _DAY_NANOS + _count_nanos(value, time)
+    if value.type.name.endswith("_ns"):
+        return timestamp_from_nanos(nanos, utc)
+    return timestamp_from_micros(_drop_nanos(value, nanos), utc)
 
 
-def _count_days(text: str, place: _Place) -> int:
+def _drop_nanos(value: _Written, nanos: int) -> int:
+    """Microseconds, where nothing is lost."""
+    return value.refuse("at most 6 digits after the point") if nanos % 1000 else nanos // 1000
+
+
+def _count_days(value: _Written, text: str) -> int:
     """Days since 1970-01-01 of the proleptic Gregorian calendar, years beyond Python's included."""
-    match = _DATE.fullmatch(text)
-    if match is None:
-        place.refuse("YYYY-MM-DD", text)
-    year, month, day = (int(part) for part in match.groups())
+    year, month, day = map(int, value.match(_DATE, "YYYY-MM-DD", text).groups())
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     lengths = (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
     if not 1 <= month <= 12 or not 1 <= day <= lengths[month - 1]:
-        place.refuse("a day of the calendar", text)
+        value.refuse("a day of the calendar", text)
     before = year - 1  # whole years since the year 0001; floor division holds for earlier ones too
     days = before * 365 + before // 4 - before // 100 + before // 400 + sum(lengths[: month - 1]) + day - 1
     return days - 719_162  # from 0001-01-01 to 1970-01-01
 
 
-def _count_nanos(text: str, place: _Place) -> int:
-    match = _TIME.fullmatch(text)
-    if match is None:
-        place.refuse("HH:MM:SS and at most 9 digits behind a point", text)
+def _count_nanos(value: _Written, text: str) -> int:
+    match = value.match(_TIME, "HH:MM:SS and at most 9 digits after a point", text)
     hours, minutes, seconds = int(match[1]), int(match[2]), int(match[3] or 0)
     if hours > 23 or minutes > 59 or seconds > 59:
-        place.refuse("a time of day", text)
+        value.refuse("a time of day", text)
     return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000_000 + int((match[4] or "").ljust(9, "0"))
 
 
-def _string(json: Any, type_: IcebergType, place: _Place) -> str:
-    return place.text(json, "a string")
+def _parse_uuid(value: _Written) -> uuid.UUID:
+    value.text("a uuid")
+    return uuid.UUID(value.match(_UUID, "8-4-4-4-12 hexadecimal digits")[0])
 
 
-def _uuid(json: Any, type_: IcebergType, place: _Place) -> uuid.UUID:
-    text = place.text(json, "a uuid")
-    return uuid.UUID(text) if _UUID.fullmatch(text) else place.refuse("8-4-4-4-12 hexadecimal digits", text)
+def _parse_bytes(value: _Written) -> bytes:
+    length = value.type.length
+    expected = "hexadecimal digits" + ("" if length is None else f" of {length} bytes")
+    content = bytes.fromhex(value.match(_HEX, expected)[0])
+    return content if length in (None, len(content)) else value.refuse(expected)
 
 
-def _octets(json: Any, type_: IcebergType, place: _Place) -> bytes:
-    expected = "hexadecimal digits" + ("" if type_.length is None else f" of {type_.length} bytes")
-    text = place.text(json, expected)
-    if _HEX.fullmatch(text) is None or (type_.length is not None and len(text) != 2 * type_.length):
-        place.refuse(expected, text)
-    return bytes.fromhex(text)
-
-
-def _struct(json: Any, type_: IcebergType, place: _Place) -> dict[str, Any]:
-    if not isinstance(json, Mapping):
-        place.refuse("an object by field id", json)
-    by_id = {str(field.id): field for field in type_.fields}
-    strange = next((key for key in json if key not in by_id), None)
+def _parse_struct(value: _Written) -> dict[str, Any]:
+    if not isinstance(value.json, Mapping):
+        value.refuse("an object by field id")
+    by_id = {str(field.id): field for field in value.type.fields}
+    strange = next((key for key in value.json if key not in by_id), None)
     if strange is not None:
-        place.refuse(f"the field ids {', '.join(by_id)}", strange)
+        value.refuse(f"the field ids {', '.join(by_id)}", strange)
     return {
-        field.name: place.inside(json[key], field.type, f".{key}")
+        field.name: value.parse_inner(value.json[key], field.type, f".{key}")
         for key, field in by_id.items()
-        if key in json
+        if key in value.json
     }
 
 
-def _list(json: Any, type_: IcebergType, place: _Place) -> list[Any]:
-    (element,) = type_.fields
-    if not isinstance(json, list):
-        place.refuse("an array", json)
-    return [place.inside(item, element.type, f"[{index}]") for index, item in enumerate(json)]
+def _parse_list(value: _Written) -> list[Any]:
+    (element,) = value.type.fields
+    if not isinstance(value.json, list):
+        value.refuse("an array")
+    return [value.parse_inner(item, element.type, f"[{index}]") for index, item in enumerate(value.json)]
 
 
-def _map(json: Any, type_: IcebergType, place: _Place) -> list[tuple[Any, Any]]:
-    key, value = type_.fields
-    keys, values = (json.get("keys"), json.get("values")) if isinstance(json, Mapping) else (None, None)
+def _parse_map(value: _Written) -> list[tuple[Any, Any]]:
+    written = value.json if isinstance(value.json, Mapping) else {}
+    keys, values = written.get("keys"), written.get("values")
     if not isinstance(keys, list) or not isinstance(values, list) or len(keys) != len(values):
-        place.refuse('"keys" and "values", arrays of one length', json)
+        value.refuse('"keys" and "values", arrays of one length')
+    key, item = (field.type for field in value.type.fields)
     return [
-        (
-            place.inside(keys[index], key.type, f".keys[{index}]"),
-            place.inside(values[index], value.type, f".values[{index}]"),
-        )
-        for index in range(len(keys))
+        (value.parse_inner(k, key, f".keys[{i}]"), value.parse_inner(v, item, f".values[{i}]"))
+        for i, (k, v) in enumerate(zip(keys, values, strict=True))
     ]
 
 
-def _nothing(json: Any, type_: IcebergType, place: _Place) -> NoReturn:
-    place.refuse("null: the type has no values", json)
-
-
-_PARSERS: Mapping[str, Callable[[Any, IcebergType, _Place], Any]] = {
-    "boolean": _boolean,
-    "int": _integer,
-    "long": _integer,
-    "float": _number,
-    "double": _number,
-    "decimal": _decimal,
-    "date": _date,
-    "time": _time,
-    "timestamp": _timestamp,
-    "timestamptz": _timestamp,
-    "timestamp_ns": _timestamp,
-    "timestamptz_ns": _timestamp,
-    "string": _string,
-    "uuid": _uuid,
-    "fixed": _octets,
-    "binary": _octets,
-    "geometry": _string,
-    "geography": _string,
-    "struct": _struct,
-    "list": _list,
-    "map": _map,
-    "unknown": _nothing,
+_PARSERS: Mapping[str, Callable[[_Written], Any]] = {
+    "boolean": _parse_boolean,
+    **dict.fromkeys(["int", "long"], _parse_integer),
+    **dict.fromkeys(["float", "double"], _parse_float),
+    "decimal": _parse_decimal,
+    "date": _parse_date,
+    "time": _parse_time,
+    **dict.fromkeys(["timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"], _parse_timestamp),
+    **dict.fromkeys(["string", "geometry", "geography"], _Written.text),
+    "uuid": _parse_uuid,
+    **dict.fromkeys(["fixed", "binary"], _parse_bytes),
+    "struct": _parse_struct,
+    "list": _parse_list,
+    "map": _parse_map,
+    "unknown": lambda value: value.refuse("null: the type has no values"),
 }

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakelens.codecs.iceberg.types import IcebergType, parse_type
-from lakelens.codecs.iceberg.value import Point, arrow_type, decode_value, decode_values
+from lakelens.codecs.iceberg.value import Point, arrow_type, decode_value
+from lakelens.codecs.iceberg.value_columns import decode_values
 from lakelens.errors import Corrupt
 
 

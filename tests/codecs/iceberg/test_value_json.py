@@ -58,6 +58,11 @@ def test_every_value_comes_back(typed: tuple[IcebergType, Any]) -> None:
         ("timestamp", "2017-11-16T22:31:08.123456", datetime(2017, 11, 16, 22, 31, 8, 123456)),
         ("decimal(9, 2)", "14.2", Decimal("14.20")),
         ("decimal(21, 0)", "2E+20", Decimal("200000000000000000000")),
+        # more digits than the default context of Python's decimals keeps
+        ("decimal(38, 0)", "9" * 38, Decimal("9" * 38)),
+        ("decimal(38, 38)", "-0." + "9" * 38, Decimal("-0." + "9" * 38)),
+        ("decimal(38, 9)", "9" * 29 + "." + "9" * 9, Decimal("9" * 29 + "." + "9" * 9)),
+        ("decimal(2, 2)", "0", Decimal("0.00")),
         ("fixed[2]", "00FF", b"\0\xff"),
         ("binary", "", b""),
         ("double", 1, 1.0),
