@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.paimon.types import PaimonField, parse_type
+from lakelens.codecs.paimon.types import PaimonField
+from lakelens.codecs.paimon.types_sql import parse_type
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
 from lakelens.formats.paimon.discovery.layout import FOLDERS, MAIN, Layout, name_bucket

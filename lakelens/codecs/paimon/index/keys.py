@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from lakelens.codecs.paimon.types import TypeLike, parse_type
+from lakelens.codecs.paimon.types import TypeLike
+from lakelens.codecs.paimon.types_sql import parse_type
 from lakelens.codecs.span.reader import SpanReader
 from lakelens.codecs.span.span import Span
 from lakelens.errors import LakeError

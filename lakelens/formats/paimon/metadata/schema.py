@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from lakelens.codecs.paimon.types import PaimonField, PaimonType, parse_field
+from lakelens.codecs.paimon.types import PaimonField, PaimonType
+from lakelens.codecs.paimon.types_sql import parse_field
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.paimon.discovery.layout import Layout, parse_numbered
 from lakelens.formats.paimon.metadata.types import describe_field
