@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from lakelens import errors, options, spark
-    from lakelens.analysis.diff.comparing import diff_json
+    from lakelens.analysis.diff.documents import diff_json
     from lakelens.codecs.paimon.row import decode_binary_row
     from lakelens.explaining import explain_bytes, explain_file
     from lakelens.opening import find_tables as find
@@ -29,7 +29,7 @@ _PUBLIC = {
     "open": ("lakelens.opening", "open_table"),
     "find": ("lakelens.opening", "find_tables"),
     "sample": ("lakelens.samples", "sample"),
-    "diff_json": ("lakelens.analysis.diff.comparing", "diff_json"),
+    "diff_json": ("lakelens.analysis.diff.documents", "diff_json"),
     "decode_binary_row": ("lakelens.codecs.paimon.row", "decode_binary_row"),
     "explain_bytes": ("lakelens.explaining", "explain_bytes"),
     "explain_file": ("lakelens.explaining", "explain_file"),

@@ -106,11 +106,9 @@ def plot_growth(table: Table, figsize: tuple[float, float] | None) -> Figure:
 
 def diff_table(table: Table, before: Any, after: Any) -> Diff:
     """The diff of two states of a table, or of two tables."""
-    from lakelens.analysis.diff.comparing import diff_snapshots, pick_snapshot
+    from lakelens.analysis.diff.diff import Diff, pick_snapshot
 
-    return diff_snapshots(
-        None if before is None else pick_snapshot(table, before), pick_snapshot(table, after)
-    )
+    return Diff(None if before is None else pick_snapshot(table, before), pick_snapshot(table, after))
 
 
 def list_tree(table: Table, references: bool) -> StorageTree:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lakelens.analysis.diff.diff import Diff, JsonChange, PartitioningChange, SchemaChange
+from lakelens.analysis.diff.diff import Diff
+from lakelens.analysis.diff.documents import JsonChange
+from lakelens.analysis.diff.fields import PartitioningChange, SchemaChange
 from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.analysis.trace.trace import TableTrace, Trace, TracedFile
 from lakelens.cli.json_values import word_time

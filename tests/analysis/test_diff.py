@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from lakelens.analysis.diff.comparing import count_by_partition, diff_json, diff_schemas, diff_snapshots
+from lakelens.analysis.diff.diff import Diff, count_by_partition
+from lakelens.analysis.diff.documents import diff_json
+from lakelens.analysis.diff.fields import diff_schemas
 from lakelens.model.schema import DataType, Field, Schema
 from lakelens.model.stats import Partition
 from tests.support.fakes import FakeFile, FakeSnapshot, FakeTable
@@ -94,7 +96,7 @@ def test_snapshots_are_compared_when_looked_at() -> None:
     kept, gone, new = make_file("kept", "1", 1), make_file("gone", "1", 2), make_file("new", "2", 3)
     before = FakeSnapshot(lambda: "old", 1, table.schema, [kept, gone])
     after = FakeSnapshot(lambda: "new", 2, table.schema, [kept, new])
-    diff = diff_snapshots(before, after)
+    diff = Diff(before, after)
     assert before.manifest.opened == after.manifest.opened == 0
     assert [f.path for f in diff.added] == ["new"]
     assert [f.path for f in diff.removed] == ["gone"]

@@ -36,7 +36,7 @@ def test_a_moved_copy_holds_the_same_files(source: Path, tmp_path: Path) -> None
     diff = ours.diff(ours, copied)
     assert (len(diff.added), len(diff.removed)) == (0, 0) and len(diff.kept) == len(ours.files)
     assert diff.kept_counts == FileCounts(len(ours.files), ours.files.record_count, ours.files.size_bytes)
-    assert diff.sentence == "two tables compared by the files' places in them: no file changed"
+    assert diff.sentence == "two tables, compared by file path: no files changed"
     older = ours.diff(ours.snapshots[0], copied)
     assert len(older.added) - len(older.removed) == len(copied.files) - len(ours.snapshots[0].files)
     assert all(found.path.startswith(str(tmp_path)) for found in older.added)
@@ -108,9 +108,9 @@ def test_listings_of_a_hive_table(tmp_path: Path) -> None:
     }
     assert kept.path in {f.path for f in diff.kept}
     assert diff.kept_counts.files == len(files) - 2 and diff.kept_counts.rows is None
-    assert "1 file of them written anew under the same name" in diff.sentence
+    assert "1 file of them rewritten under the same name" in diff.sentence
     copied = copy_table(LAKES / "spark" / "hive" / "partitioned", tmp_path / "copy")
-    assert "no file changed" in copied.diff(copied, copied).sentence
+    assert "no files changed" in copied.diff(copied, copied).sentence
 
 
 @pytest.mark.parametrize("lost", ["new", "dropped", "kept"])

@@ -183,7 +183,7 @@ def test_of_many_commits_between_only_their_number_is_told(tmp_path: Path) -> No
     assert last is not None and last.id is not None
     first = last.id - 140
     assert (
-        table.diff(first, last).sentence == f"140 snapshots later: {CHANGED} files added; {CHANGED} rows more"
+        table.diff(first, last).sentence == f"140 snapshots later: {CHANGED} files added; {CHANGED} more rows"
     )
     assert table.diff(last, first).action == "140 snapshots earlier"
     read = [path for path in table.reads.paths if "/snapshot/snapshot-" in path]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lakelens.analysis.diff.diff import Diff
-from lakelens.analysis.diff.partitioning import diff_partitioning
+from lakelens.analysis.diff.fields import diff_partitioning
 from lakelens.analysis.diff.relation import relate_snapshots
 from lakelens.model.schema import PartitionField, PartitionSpec
 from lakelens.model.table import Table
@@ -32,7 +32,7 @@ def test_a_rewrite_of_manifests_changes_no_file(version: str) -> None:
     (rewrite,) = [one for one in table.snapshots if one.operation == "replace"]
     diff = rewrite.changes
     assert count(diff) == (0, 0) and not diff.by_partition
-    assert diff.sentence == "replace, a rewrite of manifests: no file changed"
+    assert diff.sentence == "replace, a rewrite of manifests: no files changed"
     (new,) = diff.manifests.new
     assert len(diff.manifests.dropped) == 4 and not diff.manifests.kept
     assert diff.manifests.taken == {new.path: {dropped.path: 1 for dropped in diff.manifests.dropped}}
@@ -45,7 +45,7 @@ def test_a_rollback_and_what_followed_it() -> None:
     first, second, third, after = table.snapshots
     back = table.diff(third, first)
     assert back.sentence == (
-        f"rollback to snapshot {first.id}, which undid 2 snapshots (append): 2 files removed; 2 rows less"
+        f"rollback to snapshot {first.id}, which undid 2 snapshots (append): 2 files removed; 2 fewer rows"
     )
     onward = table.diff(third, after)
     assert onward.action.endswith("which undid 2 snapshots (append), then 1 snapshot (append)")
@@ -53,21 +53,21 @@ def test_a_rollback_and_what_followed_it() -> None:
     relation = relate_snapshots(third, after)
     assert (relation.common, [one.id for one in relation.undone]) == (first, [third.id, second.id])
     # nothing says that the table ever went from the third back to the second
-    assert table.diff(third, second).action == f"back to snapshot {second.id}, before 1 snapshot (append)"
-    assert after.changes.sentence == "append: 1 file added; 1 row more"
+    assert table.diff(third, second).action == f"back to snapshot {second.id}, 1 snapshot (append) earlier"
+    assert after.changes.sentence == "append: 1 file added; 1 more row"
 
 
 def test_a_cherry_pick_and_the_staged_commit_it_picked() -> None:
     table = open_iceberg("v2-cherry-pick")
     first, staged, other, picked = table.snapshots
     assert (
-        picked.changes.sentence == f"cherry-pick of snapshot {staged.id} (append): 1 file added; 1 row more"
+        picked.changes.sentence == f"cherry-pick of snapshot {staged.id} (append): 1 file added; 1 more row"
     )
     assert [f.path for f in picked.changes.added] == [f.path for f in staged.changes.added]
     diff = table.diff(staged, picked)
     assert count(diff) == (1, 0) and [f.path for f in diff.added] == [f.path for f in other.changes.added]
-    assert diff.action.startswith(f"both go back to snapshot {first.id}: ")
-    assert diff.action.endswith("on the other, which picked from the first")
+    assert diff.action.startswith(f"diverged at snapshot {first.id}: ")
+    assert diff.action.endswith("on the other, cherry-picked from the first")
 
 
 @pytest.mark.parametrize("version", ["v1", "v2", "v3"])
@@ -77,8 +77,8 @@ def test_two_branches_of_iceberg(version: str) -> None:
     assert relate_snapshots(diff.before, diff.after).kind == "sideways"
     assert count(diff) == (2, 1) and diff.kept_counts.files == 1
     assert "1 snapshot (append) on one side, 2 snapshots (append) on the other" in diff.sentence
-    assert table.diff("v1/with slash", "main").sentence == "append: 1 file added; 1 row more"
-    assert table.diff("main", "first").sentence == "one and the same snapshot: no file changed"
+    assert table.diff("v1/with slash", "main").sentence == "append: 1 file added; 1 more row"
+    assert table.diff("main", "first").sentence == "same snapshot: no files changed"
 
 
 def test_branches_of_paimon_go_back_to_the_snapshot_they_were_made_from() -> None:
@@ -92,13 +92,13 @@ def test_branches_of_paimon_go_back_to_the_snapshot_they_were_made_from() -> Non
     assert relation.common.is_same(table.snapshot("base"))
     assert count(diff) == (2, 2) and len(diff.schema) == 1
     back = table.diff("main", "from_tag")
-    assert back.action == "back to snapshot 2, before 2 snapshots (APPEND)" and count(back) == (0, 2)
+    assert back.action == "back to snapshot 2, 2 snapshots (APPEND) earlier" and count(back) == (0, 2)
 
 
 def test_tags_of_expired_snapshots_are_compared_by_their_manifests() -> None:
     table = get_lake("2.0.0-tags").open()
     diff = table.diff(2, 3)
-    assert count(diff) == (1, 0) and "which no commits that are still there lead" in diff.sentence
+    assert count(diff) == (1, 0) and "snapshots 2 and 3, no longer connected by commits" in diff.sentence
 
 
 def test_a_compaction_that_only_raises_levels() -> None:
@@ -127,7 +127,7 @@ def test_overwrites() -> None:
 def test_deletion_vectors_of_paimon_lie_in_index_files() -> None:
     table = get_lake("2.0.0-append-deletion-vectors").open()
     diff = table.diff(2, 3)
-    assert diff.sentence.endswith("no file changed, 2 rows more marked deleted")
+    assert diff.sentence.endswith("no files changed, 2 more rows marked deleted")
     assert [f.index_type for f in diff.index_files.added] == ["DELETION_VECTORS"]
     assert not diff.index_files.removed and not diff.deletes.added
     again = table.diff(3, 2)
@@ -164,7 +164,7 @@ def test_lost_documents_leave_the_snapshots_own_objects() -> None:
     assert not [finding for finding in table.findings if finding.severity == "error"]
 
 
-def test_schema_and_partitioning_in_words() -> None:
+def test_schema_and_partitioning_in_sentences() -> None:
     table = open_iceberg("v2-partition-evolution")
     words = [str(change) for one in table.snapshots for change in one.changes.partitioning if one.parent_id]
     assert "shard added: bucket[4](id)" in words
@@ -207,4 +207,4 @@ def test_an_expired_parent_is_said() -> None:
     table: Table = open_iceberg("v2-expired")
     first = table.snapshots[0]
     assert first.changes.before is None
-    assert f"for snapshot {first.parent_id} before it has expired" in first.changes.sentence
+    assert f"(its parent, snapshot {first.parent_id}, has expired)" in first.changes.sentence

@@ -6,8 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from lakelens.analysis.diff.diff import Diff, JsonChange, ManifestChanges, PartitionChange, SchemaChange
+from lakelens.analysis.diff.diff import Diff, PartitionChange
+from lakelens.analysis.diff.documents import JsonChange
+from lakelens.analysis.diff.fields import SchemaChange
+from lakelens.analysis.diff.manifests import ManifestChanges
 from lakelens.analysis.tree import StorageTree
+from lakelens.model.comparison import count_by_content
 from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
@@ -221,20 +225,17 @@ def make_diff(word: Word, after: Snapshot) -> Diff:
         return FileSet(lambda: made, FileColumns)
 
     old = FakeManifest(word, [])
-    return Diff(
-        None,
-        after,
-        added=hold(2),
-        removed=hold(1),
-        kept=hold(1),
-        manifests=lambda: ManifestChanges((), (FakeManifest(word, []),), (old,)),
-        metadata=lambda: (
-            JsonChange(word(), "changed", word(), {word(): word()}),
-            JsonChange("$.a", "added", None, 1),
-        ),
-        schema=lambda: (SchemaChange("retyped", 3, word(), word(), word()),),
-        by_partition=lambda: (PartitionChange(word(), 2, 1, 6, 3, 80_000, 40_000),),
+    diff = Diff(None, after)
+    diff.added, diff.removed, diff.kept = hold(2), hold(1), hold(1)
+    diff.manifests = ManifestChanges((), (FakeManifest(word, []),), (old,))
+    diff.metadata = (
+        JsonChange(word(), "changed", word(), {word(): word()}),
+        JsonChange("$.a", "added", None, 1),
     )
+    diff.schema = (SchemaChange("retyped", 3, word(), word(), word()),)
+    diff.by_partition = (PartitionChange(word(), 2, 1, 6, 3, 80_000, 40_000),)
+    diff.kept_by_content = count_by_content(diff.kept)
+    return diff
 
 
 def list_objects(table: FakeTable) -> list[Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import lakelens as ll
-from lakelens.analysis.diff.diff import JsonChange
+from lakelens.analysis.diff.documents import JsonChange
 from lakelens.options import display
 from lakelens.views.card.glossary import find_meaning, load_section
 from lakelens.views.card.meanings import add_meanings

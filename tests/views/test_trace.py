@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import lakelens as ll
-from lakelens.analysis.diff.diff import JsonChange, SchemaChange
+from lakelens.analysis.diff.documents import JsonChange
+from lakelens.analysis.diff.fields import SchemaChange
 from lakelens.analysis.trace.trace import (
     CommitTrace,
     StorageChange,

@@ -1,17 +1,20 @@
-"""What happened between two snapshots, in words."""
+"""What happened between two snapshots, in a sentence."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.diff.level_promotion import find_raised
 from lakelens.analysis.diff.relation import Relation
 from lakelens.model.datafile import DataFile, IndexFile
 from lakelens.model.fileset import FileSet
 from lakelens.model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lakelens.analysis.diff.diff import Diff
 
 _NOUNS = {
     "data": "file",
@@ -19,108 +22,105 @@ _NOUNS = {
     "equality_deletes": "equality delete file",
     "deletion_vector": "deletion vector",
 }
+_UNRECORDED = "an operation that is not recorded"
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
-def word_action(diff: Diff, relation: Relation) -> str:
+def format_action(diff: Diff, relation: Relation) -> str:
     """What was done, without counts of files: the operation, the commits between, or how the two states differ."""
-    if diff.before is None:
-        return _word_start(diff)
+    before, after = diff.before, diff.after
+    if before is None:
+        return _format_start(after)
     if relation.kind == "elsewhere":
-        return "two tables compared by the files' places in them"
+        return "two tables, compared by file path"
     if relation.kind == "listing":
         return "two listings"
     if relation.kind == "same":
-        return "one and the same snapshot"
+        return "same snapshot"
     if relation.kind == "far":
         return f"{_plural(abs(relation.count), 'snapshot')} {'later' if relation.count > 0 else 'earlier'}"
     if relation.kind == "unknown":
-        ids = f"snapshot {diff.before.id} and snapshot {diff.after.id}"
-        return f"{ids}, which no commits that are still there lead from one to the other"
-    if relation.kind == "forward":
-        return _word_step(diff) if len(relation.steps) == 1 else _word_steps(relation.steps, diff)
-    return _word_return(relation)
+        return f"snapshots {before.id} and {after.id}, no longer connected by commits"
+    if relation.kind != "forward":
+        return _format_return(relation)
+    if len(relation.steps) == 1:
+        return _format_step(diff)
+    took = ""
+    if before.committed_at is not None and after.committed_at is not None:
+        took = f" in {format_duration(after.committed_at - before.committed_at)}"
+    return _format_commits(relation.steps, took)
 
 
-def word_sentence(diff: Diff, relation: Relation) -> str:
-    """What was done, what became of files and rows, whether schema and partitioning changed."""
-    raised, action = find_raised(diff), word_action(diff, relation)
+def format_sentence(diff: Diff, relation: Relation) -> str:
+    """What was done, what happened to files and rows, whether schema and partitioning changed."""
+    raised, action = find_raised(diff), diff.action
     if len(relation.steps) == 1 and len(raised.files) == len(diff.added) == len(diff.removed) > 0:
-        parts = [f"{action} raised {_plural(len(raised.files), 'file')} {raised.span}, none was rewritten"]
+        sentence = f"{action} raised {_plural(len(raised.files), 'file')} {raised.span}, none rewritten"
     else:
-        parts = [f"{action}: {_word_files(diff)}"]
-    changed = _word_structure(diff)
-    return ". ".join([*parts, changed] if changed else parts)
+        sentence = f"{action}: {_format_files(diff)}"
+    changed = _format_structure(diff)
+    return f"{sentence}. {changed}" if changed else sentence
 
 
-def _word_start(diff: Diff) -> str:
-    after = diff.after
+def _format_start(after: Snapshot) -> str:
     if after.id is None:
-        return "everything that a listing found"
-    word = after.operation or "an operation that is not recorded"
-    if after.parent_id is not None:
-        return f"{word}, compared with nothing, for snapshot {after.parent_id} before it has expired"
-    return f"{word}, compared with nothing"
+        return "all files of a listing"
+    start = f"{after.operation or _UNRECORDED}, compared with nothing"
+    return (
+        start if after.parent_id is None else f"{start} (its parent, snapshot {after.parent_id}, has expired)"
+    )
 
 
-def _word_step(diff: Diff) -> str:
+def _format_step(diff: Diff) -> str:
     """The operation of one commit, and on what."""
     after = diff.after
-    word = after.operation or "an operation that is not recorded"
+    operation = after.operation or _UNRECORDED
     statement = getattr(after, "statement", None)
-    if statement and statement.upper() != word.upper():
-        word = f"{word} ({statement})"
+    if statement and statement.upper() != operation.upper():
+        operation = f"{operation} ({statement})"
     picked = after.picked_from
     if picked is not None:
-        return f"cherry-pick of snapshot {picked} ({word})"
-    if not len(diff.added) and not len(diff.removed):
-        if diff.manifests.dropped and diff.manifests.new:
-            return f"{word}, a rewrite of manifests"
-        return word
-    if word.upper().startswith("OVERWRITE") and len(diff.removed):
+        return f"cherry-pick of snapshot {picked} ({operation})"
+    if not diff.added and not diff.removed and diff.manifests.dropped and diff.manifests.new:
+        return f"{operation}, a rewrite of manifests"
+    if operation.upper().startswith("OVERWRITE") and diff.removed:
         partitions = {change.partition for change in diff.by_partition if change.partition}
-        return f"{word} of {_plural(len(partitions), 'partition')}" if partitions else word
-    return word
+        return f"{operation} of {_plural(len(partitions), 'partition')}" if partitions else operation
+    return operation
 
 
-def _word_steps(steps: Sequence[Snapshot], diff: Diff) -> str:
-    before = diff.before
-    took = ""
-    if before is not None and before.committed_at is not None and diff.after.committed_at is not None:
-        took = f" in {_word_time(diff.after.committed_at - before.committed_at)}"
-    return _word_commits(steps, took)
-
-
-def _word_return(relation: Relation) -> str:
+def _format_return(relation: Relation) -> str:
     """Commits undone, and those that followed from the common snapshot instead."""
     common = relation.common
     number = common.id if common is not None else None
-    undone = _word_commits(relation.undone)
+    undone = _format_commits(relation.undone)
     if relation.is_rollback:
         back = f"rollback to snapshot {number}, which undid {undone}"
-        return f"{back}, then {_word_commits(relation.steps)}" if relation.steps else back
+        return f"{back}, then {_format_commits(relation.steps)}" if relation.steps else back
     if relation.kind == "back":
-        return f"back to snapshot {number}, before {undone}"
+        return f"back to snapshot {number}, {undone} earlier"
     ids = {str(one.id) for one in relation.undone}
     picked = any(step.picked_from in ids for step in relation.steps)
-    later = f"{_word_commits(relation.steps)} on the other{', which picked from the first' if picked else ''}"
-    return f"both go back to snapshot {number}: {undone} on one side, {later}"
+    later = (
+        f"{_format_commits(relation.steps)} on the other{', cherry-picked from the first' if picked else ''}"
+    )
+    return f"diverged at snapshot {number}: {undone} on one side, {later}"
 
 
-def _word_files(diff: Diff) -> str:
-    """Files added and removed, those that were only raised left out, and what became of the rows."""
+def _format_files(diff: Diff) -> str:
+    """Files added and removed, without those that were only raised, and what happened to the rows."""
     raised = find_raised(diff)
     added = _count_contents(f for f in diff.added if f.path not in raised.paths)
     removed = _count_contents(f for f in diff.removed if f.path not in raised.paths)
     if not added and not removed:
-        return f"{'none rewritten' if raised.files else 'no file changed'}{_word_marked(diff)}"
+        return f"{'none rewritten' if raised.files else 'no files changed'}{_format_marked(diff)}"
     words = [f"{counts} {what}" for counts, what in ((added, "added"), (removed, "removed")) if counts]
     if raised.files:
         words.append(f"{_plural(len(raised.files), 'file')} {raised.words}")
     again = len({f.path for f in diff.added} & {f.path for f in diff.removed} - raised.paths)
     if again and not diff.deletes.added:
-        words.append(f"{_plural(again, 'file')} of them written anew under the same name")
-    return f"{', '.join(words)}; {word_rows(diff)}"
+        words.append(f"{_plural(again, 'file')} of them rewritten under the same name")
+    return f"{', '.join(words)}; {format_rows(diff)}"
 
 
 def _count_contents(files: Iterable[DataFile]) -> str:
@@ -129,25 +129,26 @@ def _count_contents(files: Iterable[DataFile]) -> str:
     return " and ".join(_plural(count, _NOUNS.get(content, content)) for content, count in counts.items())
 
 
-def word_rows(diff: Diff) -> str:
-    """How many rows more or less the files hold, and how many more or less of them are marked deleted."""
+def format_rows(diff: Diff) -> str:
+    """How many more or fewer rows the files hold, and how many of them are marked deleted: `2 more rows`."""
     rows = diff.added.record_count - diff.removed.record_count
-    told = f"{_plural(abs(rows), 'row')} {'more' if rows > 0 else 'less'}" if rows else "as many rows"
-    return f"{told}{_word_marked(diff)}"
+    change = _format_difference(rows) if rows else "row count unchanged"
+    return f"{change}{_format_marked(diff)}"
 
 
-def _word_marked(diff: Diff) -> str:
-    """Rows that delete files and vectors mark by their position; Paimon's vectors lie in index files."""
-    added, removed = _count_marked(diff.deletes.added), _count_marked(diff.deletes.removed)
+def _format_difference(rows: int) -> str:
+    return f"{abs(rows):,} {'more' if rows > 0 else 'fewer'} row{'' if abs(rows) == 1 else 's'}"
+
+
+def _format_marked(diff: Diff) -> str:
+    """Rows that delete files and vectors mark by their position; Paimon's vectors are in index files."""
+    added: int | None = _count_marked(diff.deletes.added)
+    removed: int | None = _count_marked(diff.deletes.removed)
     if not diff.deletes.added and not diff.deletes.removed and diff.before is not None:
-        told = [_count_ranges(files) for files in (diff.index_files.added, diff.index_files.removed)]
-        if None in told:
-            return ", other deletion vectors"
-        added, removed = (count or 0 for count in told)
-    marked = (added or 0) - (removed or 0)
-    if not marked:
-        return ""
-    return f", {_plural(abs(marked), 'row')} {'more' if marked > 0 else 'less'} marked deleted"
+        added, removed = _count_ranges(diff.index_files.added), _count_ranges(diff.index_files.removed)
+    if added is None or removed is None:
+        return ", deletion vectors changed"
+    return f", {_format_difference(added - removed)} marked deleted" if added != removed else ""
 
 
 def _count_marked(files: FileSet) -> int:
@@ -163,31 +164,31 @@ def _count_ranges(files: Iterable[IndexFile]) -> int | None:
     return sum(known) if len(known) == len(counts) else None
 
 
-def _word_structure(diff: Diff) -> str:
-    """How many columns changed, and whether the partitioning did."""
+def _format_structure(diff: Diff) -> str:
+    """How many columns changed, and whether the partitioning did: `Two columns and the partitioning changed`."""
     if diff.before is None:
         return ""
     columns = len({change.field_id for change in diff.schema})
-    words = []
-    if columns:
-        words.append(
-            f"{_NUMBERS[columns] if columns < len(_NUMBERS) else format(columns, ',')} "
-            f"column{'' if columns == 1 else 's'}"
-        )
-    if diff.partitioning:
-        words.append("the partitioning")
-    sentence = " and ".join(words)
+    number = _NUMBERS[columns] if columns < len(_NUMBERS) else f"{columns:,}"
+    parts = [f"{number} column{'' if columns == 1 else 's'}"] if columns else []
+    parts += ["the partitioning"] if diff.partitioning else []
+    sentence = " and ".join(parts)
     return f"{sentence[:1].upper()}{sentence[1:]} changed" if sentence else ""
 
 
-def _word_commits(steps: Sequence[Snapshot], took: str = "") -> str:
+def _format_commits(steps: Sequence[Snapshot], took: str = "") -> str:
     """`3 snapshots (2 append, 1 delete)`, the most frequent operation first; `2 snapshots (append)`."""
     counts = Counter(step.operation or "unknown" for step in steps)
-    told = ", ".join(f"{count:,} {operation}" for operation, count in counts.most_common())
-    return f"{_plural(len(steps), 'snapshot')}{took} ({told if len(counts) > 1 else next(iter(counts))})"
+    listed = ", ".join(f"{count:,} {operation}" for operation, count in counts.most_common())
+    return f"{_plural(len(steps), 'snapshot')}{took} ({listed if len(counts) > 1 else next(iter(counts))})"
 
 
-def _word_time(took: timedelta) -> str:
+def format_duration(took: timedelta) -> str:
+    """A length of time, its sign left out.
+
+    >>> format_duration(timedelta(hours=3)), format_duration(timedelta(seconds=-31))
+    ('3 hours', '31 s')
+    """
     seconds = abs(took.total_seconds())
     for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * length:

@@ -5,23 +5,33 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from lakelens.analysis.diff.diff import JsonChange
-
-# what tells the items of a list apart, tried in this order
+# what identifies the items of a list, tried in this order
 _IDENTIFIERS = (
-    "snapshot-id",
-    "schema-id",
-    "spec-id",
-    "order-id",
-    "metadata-file",
-    "field-id",
-    "id",
-    "key-id",
-    "name",
-)
+    "snapshot-id", "schema-id", "spec-id", "order-id", "metadata-file", "field-id", "id", "key-id", "name",
+)  # fmt: skip
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonChange:
+    """One place of a JSON document that changed: `path` (`$.refs.main`), `kind`, the old and the new value.
+
+    >>> print(JsonChange("$.last-updated-ms", "changed", 1, 2))
+    $.last-updated-ms: 1 → 2
+    """
+
+    path: str
+    kind: Literal["added", "removed", "changed"]
+    before: Any = None
+    after: Any = None
+
+    def __str__(self) -> str:
+        before = "absent" if self.kind == "added" else _dump(self.before)
+        after = "absent" if self.kind == "removed" else _dump(self.after)
+        return f"{self.path}: {before} → {after}"
 
 
 def diff_json(before: Any, after: Any, path: str = "$") -> tuple[JsonChange, ...]:
@@ -30,6 +40,15 @@ def diff_json(before: Any, after: Any, path: str = "$") -> tuple[JsonChange, ...
     Items of a list of objects are matched by their id (`snapshot-id`, `schema-id`, …) where all have one, else by
     position. A subtree that is new or gone is one change.
 
+    Parameters
+    ----------
+    before, after
+        Two documents, as `json.loads` gives them.
+    path
+        What the paths of the changes begin with.
+
+    Examples
+    --------
     >>> for change in diff_json({"a": 1, "refs": {}}, {"a": 2, "refs": {"main": {"snapshot-id": 7}}}):
     ...     print(change)
     $.a: 1 → 2
@@ -83,4 +102,8 @@ def _index_by(items: list[Any], name: str) -> dict[Any, Any] | None:
 
 
 def _step(key: str) -> str:
-    return f".{key}" if _PLAIN.match(key) else f"[{json.dumps(key, ensure_ascii=False)}]"
+    return f".{key}" if _PLAIN.match(key) else f"[{_dump(key)}]"
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from lakelens.analysis.diff.diff import Diff, PartitionChange
+from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
+from lakelens.model.manifest import Entry
+from lakelens.model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lakelens.analysis.diff.diff import Diff, PartitionChange
+
+_MOST_READ = 1_000  # files of a commit that are read to see whether they were only raised
 
 
 @dataclass(frozen=True)
@@ -19,7 +27,7 @@ class Raised:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """Where they lie."""
+        """Their paths."""
         return frozenset(self.levels)
 
     @property
@@ -30,13 +38,13 @@ class Raised:
 
     @property
     def span(self) -> str:
-        """From which level to which, in words."""
+        """From which level to which: `from level 0 to 5`."""
         before = sorted({level for level in self.levels.values() if level is not None})
         after = sorted({found.level for found in self.files if found.level is not None})
-        return f"from level {_word(before)} to {_word(after)}"
+        return f"from level {_join(before)} to {_join(after)}"
 
     def leave_out(self, change: PartitionChange) -> PartitionChange | None:
-        """What changed in a partition besides; None when that is nothing."""
+        """What else changed in a partition; None when nothing else did."""
         mine = [found for found in self.files if str(found.partition) == change.partition]
         if not mine:
             return change
@@ -54,7 +62,7 @@ class Raised:
         return left if left.added_files or left.removed_files else None
 
 
-def _word(levels: Sequence[int]) -> str:
+def _join(levels: Sequence[int]) -> str:
     return " and ".join(str(level) for level in levels) if levels else "unknown"
 
 
@@ -63,3 +71,29 @@ def find_raised(diff: Diff) -> Raised:
     before = {f.path: f.level for f in diff.removed if f.level is not None and f.content == "data"}
     files = [f for f in diff.added if f.path in before and f.level != before[f.path]] if before else []
     return Raised(files, {f.path: before[f.path] for f in files})
+
+
+def find_raised_by(snapshot: Snapshot) -> Raised | None:
+    """The files of a commit that did nothing but raise files to another level; None for any other commit.
+
+    Only the commit's own manifests are read, and only where their list counts as many files added as removed.
+    """
+    entries = _read_balanced(snapshot)
+    before = {e.file.path: e.file.level for e in entries if not e.is_live}
+    files = [e.file for e in entries if e.is_live]
+    is_raised = all(f.path in before and f.level != before[f.path] for f in files)
+    return Raised(files, before) if files and len(files) == len(before) and is_raised else None
+
+
+def _read_balanced(snapshot: Snapshot) -> Sequence[Entry]:
+    """The entries of a commit that adds as many files as it removes; none of any other, or of one that is damaged."""
+    try:
+        deltas = [one for one in snapshot.manifest_lists if one.role == "delta"]
+        manifests = [manifest for one in deltas for manifest in one.manifests]
+        added = sum(manifest.added_files_count or 0 for manifest in manifests)
+        removed = sum(manifest.deleted_files_count or 0 for manifest in manifests)
+        if added != removed or not 0 < added <= _MOST_READ:
+            return ()
+        return [entry for manifest in manifests for entry in manifest.entries]
+    except LakeError:
+        return ()

@@ -1,4 +1,4 @@
-"""How two snapshots of a table stand to each other: by which commits one leads to the other."""
+"""How two snapshots of a table are related: which commits lead from one to the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 from lakelens.model.snapshot import Snapshot
 
-# commits that are documents of their own are not read in greater number than this to tell what they did
+# where commits are documents of their own, at most this many are read to describe what they did
 _FAR = 100
 
 Kind = Literal["nothing", "same", "forward", "back", "sideways", "listing", "elsewhere", "far", "unknown"]
@@ -20,8 +20,8 @@ class Relation:
     """From `before` to `after`: the commits that are undone, newest first, back to `common`, then those that follow.
 
     `kind` is "forward" where nothing is undone, "back" where nothing follows, "sideways" where both come from a common
-    snapshot; "far" where `count` commits of one branch lie between, too many to be read; "elsewhere" for tables in two
-    places, "listing" for states without commits, "unknown" where no common snapshot is there any more.
+    snapshot; "far" where `count` commits of one branch are between, too many to read; "elsewhere" for tables in two
+    places, "listing" for states without commits, "unknown" where no common snapshot exists any more.
     """
 
     kind: Kind

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lakelens.analysis.diff.columns import diff_schemas
-from lakelens.analysis.diff.diff import Diff, JsonChange, SchemaChange
-from lakelens.analysis.diff.documents import diff_json
+from lakelens.analysis.diff.diff import Diff
+from lakelens.analysis.diff.documents import JsonChange, diff_json
+from lakelens.analysis.diff.fields import SchemaChange, diff_schemas
 from lakelens.analysis.trace.object_reasons import word_created, word_removed
 from lakelens.analysis.trace.trace import (
     CommitTrace,

@@ -11,7 +11,9 @@ from lakelens.display import Displayable
 from lakelens.model.storage import StoredFile
 
 if TYPE_CHECKING:
-    from lakelens.analysis.diff.diff import Diff, JsonChange, SchemaChange
+    from lakelens.analysis.diff.diff import Diff
+    from lakelens.analysis.diff.documents import JsonChange
+    from lakelens.analysis.diff.fields import SchemaChange
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 

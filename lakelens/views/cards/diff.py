@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from lakelens.analysis.diff.diff import Diff, JsonChange, ManifestChanges, PartitionChange
-from lakelens.analysis.diff.diff_summary import word_rows
-from lakelens.analysis.diff.raised import Raised, find_raised
+from lakelens.analysis.diff.diff import Diff, PartitionChange
+from lakelens.analysis.diff.diff_summary import format_rows
+from lakelens.analysis.diff.documents import JsonChange
+from lakelens.analysis.diff.level_promotion import Raised, find_raised
+from lakelens.analysis.diff.manifests import ManifestChanges
 from lakelens.model.comparison import FileCounts, count_by_content
 from lakelens.model.manifest import Manifest
 from lakelens.views.card import cells, wording
@@ -88,7 +90,7 @@ def word_counts(diff: Diff) -> str:
     kept = diff.kept_counts.files
     if kept is not None:
         words.append(f"{wording.count(kept)} kept")
-    return f"{', '.join(words)}; {word_rows(diff)}"
+    return f"{', '.join(words)}; {format_rows(diff)}"
 
 
 def grid_totals(diff: Diff) -> Grid:

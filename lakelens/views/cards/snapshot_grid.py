@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from lakelens.analysis.diff.raised import Raised, find_raised_by
+from lakelens.analysis.diff.level_promotion import Raised, find_raised_by
 from lakelens.analysis.figures import read_changes
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.traits import Figures
