@@ -1,77 +1,196 @@
-"""Decompression of the blocks inside data files, whose files tell how large their content is.
+"""Decompression for every codec of the house: one limit, one error.
 
-    SNAPPY  raw snappy       GZIP  RFC 1952      DEFLATE  RFC 1951, no frame
-    ZSTD    one zstd frame   BROTLI              LZ4_RAW  an LZ4 block
+    deflate  RFC 1951, no frame     gzip  RFC 1952, members     zstd  frames     bzip2, xz  streams
+    snappy   raw, no frame          lz4   LZ4 frames            lz4_block        brotli
 
-Follows "Compression" of the Apache Parquet format and of the ORC specification. The content is never larger than the size
-that is asked for: what would be is refused with `Corrupt`, as is damage.
+Used for Avro blocks, Parquet pages, ORC chunks, Puffin blobs and metadata documents. Content is never larger than the
+limit that is asked for, at most 256 MiB by default: beyond it, and for damage, `Corrupt` is raised; for other codecs
+`Unsupported`.
 """
 
 from __future__ import annotations
 
+import sys
 import zlib
 from collections.abc import Callable, Mapping
+from typing import Any
 
-from lakelens.errors import Corrupt
+from lakelens.codecs.span.span import Octets
+from lakelens.errors import Corrupt, Unsupported
 
 MAX_CONTENT = 1 << 28
+_MAX_XZ_MEMORY = 1 << 29  # a stream names the size of its dictionary itself
+_PIECE = 1 << 16
 
 
-def decompress_block(codec: str, data: bytes, size: int, offset: int = 0) -> bytes:
-    """At most `size` bytes of content. `offset` is where `data` begins, for errors. Raises `Corrupt`, `ValueError`.
+def decompress(
+    codec: str, data: bytes, limit: int | None = None, *, offset: int = 0, path: str | None = None
+) -> bytes:
+    """At most `limit` bytes of content. `offset` is where `data` begins, `path` names its file, both for errors.
 
     >>> import zlib
-    >>> decompress_block("DEFLATE", zlib.compress(b"abc" * 9, wbits=-15), 100)[:5]
+    >>> decompress("deflate", zlib.compress(b"abc" * 9, wbits=-15))[:5]
     b'abcab'
     """
-    decompress = _DECOMPRESSORS.get(codec)
-    if decompress is None:
-        raise ValueError(f"{codec!r} is not decompressed: one of {', '.join(CODECS)}")
-    if not 0 <= size <= MAX_CONTENT:
-        raise Corrupt(
-            "content of an impossible size", offset=offset, expected=f"at most {MAX_CONTENT} bytes", seen=size
-        )
+    decode = _DECODERS.get(codec)
+    if decode is None:
+        raise Unsupported(f"{codec!r} is not decompressed", path=path, hint=f"one of {', '.join(CODECS)}")
+    limit = MAX_CONTENT if limit is None else limit
     try:
-        return decompress(data, size)
-    except Corrupt:
+        return decode(data, limit)
+    except MemoryError:
         raise
-    except Exception as error:
-        raise Corrupt(f"a damaged {codec} block", offset=offset, seen=error) from error
+    except _TooLarge:
+        message, expected = "compressed content is too large", f"at most {limit} bytes"
+        raise Corrupt(message, path=path, offset=offset, expected=expected) from None
+    except Exception as error:  # each library has errors of its own
+        seen = f"{type(error).__name__}: {error}"
+        raise Corrupt(f"does not decompress as {codec}", path=path, offset=offset, seen=seen) from error
 
 
-def _inflate(data: bytes, size: int, bits: int) -> bytes:
-    parts, pending, left = [], data, size
-    while pending:  # gzip has members behind each other
-        stream = zlib.decompressobj(bits)
-        parts.append(stream.decompress(pending, left + 1))
-        left -= len(parts[-1])
-        if left < 0:
-            raise ValueError(f"more than {size} bytes of content")
-        if not stream.eof:
-            raise ValueError("the stream does not end")
-        pending = stream.unused_data if bits > 0 else b""
-    return b"".join(parts)
+def decompress_start(codec: str, data: bytes, path: str | None = None) -> bytes:
+    """What the first bytes of a gzip or bzip2 stream decompress to: the stream may be cut. Raises `Corrupt`.
+
+    >>> import gzip
+    >>> decompress_start("gzip", gzip.compress(b"abc")[:-9])
+    b'abc'
+    """
+    try:
+        content: bytes = _STREAMS[codec]().decompress(data, MAX_CONTENT)
+        return content
+    except Exception as error:  # each library has errors of its own
+        raise Corrupt(f"does not decompress as {codec}", path=path, offset=0, seen=error) from error
 
 
-def _into(name: str, function: str) -> Callable[[bytes, int], bytes]:
-    """A decompressor of cramjam that writes into room of the size that is expected and no further."""
+def inflate(
+    data: Octets, start: int, end: int, limit: int, content: list[bytes] | None = None
+) -> tuple[int, int, int]:
+    """Where the deflate stream at `start` ends, and size and CRC-32 of its content, which is added to `content` if given.
 
-    def decompress(data: bytes, size: int) -> bytes:
+    Reads no further than the stream. Raises `Corrupt`.
+    """
+    stream, size, crc = zlib.decompressobj(-15), 0, 0
+    at, pending = start, b""
+    while not stream.eof:
+        if not pending:
+            pending = bytes(data[at : min(at + _PIECE, end)])
+            at += len(pending)
+            if not pending:
+                raise Corrupt("a compressed stream without an end", offset=end)
+        try:
+            part = stream.decompress(pending, 1 << 20)
+        except zlib.error as error:
+            raise Corrupt("does not decompress as deflate", offset=start, seen=error) from error
+        pending = stream.unconsumed_tail
+        size, crc = size + len(part), zlib.crc32(part, crc)
+        if size > limit:
+            raise Corrupt("compressed content is too large", offset=start, expected=f"at most {limit} bytes")
+        if content is not None:
+            content.append(part)
+    return at - len(stream.unused_data), size, crc
+
+
+class _TooLarge(Exception):
+    pass
+
+
+def _make_inflater(bits: int) -> Any:
+    from isal import isal_zlib  # zlib's interface, twice as fast
+
+    return isal_zlib.decompressobj(bits)
+
+
+def _make_zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression.zstd import ZstdDecompressor
+    else:
+        from backports.zstd import ZstdDecompressor
+    return ZstdDecompressor()
+
+
+def _make_bzip2() -> Any:
+    import bz2
+
+    return bz2.BZ2Decompressor()
+
+
+def _make_xz() -> Any:
+    import lzma
+
+    return lzma.LZMADecompressor(memlimit=_MAX_XZ_MEMORY)
+
+
+# makers of decompressors with the interface of the standard library
+_STREAMS: Mapping[str, Callable[[], Any]] = {
+    "deflate": lambda: _make_inflater(-15),
+    "gzip": lambda: _make_inflater(31),
+    "zstd": _make_zstd,
+    "bzip2": _make_bzip2,
+    "xz": _make_xz,
+}
+
+
+def _decode_stream(codec: str) -> Callable[[bytes, int], bytes]:
+    """A decoder of one or more streams, whose contents follow each other; of deflate, which has no frame, of one."""
+
+    def decode(data: bytes, limit: int) -> bytes:
+        parts, left = [], limit
+        while True:
+            stream = _STREAMS[codec]()
+            parts.append(stream.decompress(data, left + 1))
+            left -= len(parts[-1])
+            if left < 0:
+                raise _TooLarge
+            if not stream.eof:
+                raise EOFError("the compressed bytes end too early")
+            data = stream.unused_data.lstrip(b"\0" if codec == "gzip" else b"")  # writers pad gzip with zeros
+            if not data or codec == "deflate":
+                return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    return decode
+
+
+def _decode_snappy(data: bytes, limit: int) -> bytes:
+    import cramjam
+
+    if data and cramjam.snappy.decompress_raw_len(data) > limit:
+        raise _TooLarge
+    return bytes(cramjam.snappy.decompress_raw(data)) if data else b""
+
+
+def _decode_into(name: str, function: str) -> Callable[[bytes, int], bytes]:
+    """A decoder of cramjam that writes into room of the expected size and no further."""
+
+    def decode(data: bytes, limit: int) -> bytes:
         import cramjam
 
-        room = bytearray(size)
+        if limit > MAX_CONTENT:
+            raise _TooLarge
+        room = bytearray(limit)
         count = getattr(getattr(cramjam, name), function)(data, room) if data else 0
         return bytes(memoryview(room)[:count])
 
-    return decompress
+    return decode
 
 
-_DECOMPRESSORS: Mapping[str, Callable[[bytes, int], bytes]] = {
-    "SNAPPY": _into("snappy", "decompress_raw_into"),
-    "GZIP": lambda data, size: _inflate(data, size, 31),
-    "DEFLATE": lambda data, size: _inflate(data, size, -15),
-    "ZSTD": _into("zstd", "decompress_into"),
-    "BROTLI": _into("brotli", "decompress_into"),
-    "LZ4_RAW": _into("lz4", "decompress_block_into"),
+def _decode_lz4(data: bytes, limit: int) -> bytes:
+    import pyarrow as pa
+
+    # into a buffer of ours: read() takes all of its limit beforehand, and keeps it when the frame is damaged
+    content, piece = bytearray(), bytearray(_PIECE)
+    with pa.CompressedInputStream(pa.BufferReader(data), "lz4") as stream:
+        while length := stream.readinto(piece):
+            content += memoryview(piece)[:length]
+            if len(content) > limit:
+                raise _TooLarge
+    return bytes(content)
+
+
+_DECODERS: Mapping[str, Callable[[bytes, int], bytes]] = {
+    **{codec: _decode_stream(codec) for codec in _STREAMS},
+    "snappy": _decode_snappy,
+    "lz4": _decode_lz4,
+    "lz4_block": _decode_into("lz4", "decompress_block_into"),
+    "brotli": _decode_into("brotli", "decompress_into"),
 }
-CODECS = tuple(_DECOMPRESSORS)
+CODECS = tuple(_DECODERS)

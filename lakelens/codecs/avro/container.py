@@ -13,17 +13,25 @@ a header without schema, anything cut short, another sync marker, and blocks tha
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from lakelens.codecs.avro.schema import find_record, parse_schema
+from lakelens.codecs.compression import decompress
 from lakelens.errors import Corrupt, Unsupported
 
 MAGIC = b"Obj\x01"
 SYNC_SIZE = 16
-MAX_BLOCK = 256 * 1024 * 1024
-MAX_XZ_MEMORY = 512 * 1024 * 1024  # a stream names the size of its dictionary itself
+#: Avro's names of codecs and ours; snappy is followed by a CRC-32 of the content.
+CODECS = {
+    "null": "",
+    "deflate": "deflate",
+    "snappy": "snappy",
+    "zstandard": "zstd",
+    "bzip2": "bzip2",
+    "xz": "xz",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,30 +127,26 @@ def iter_blocks(data: bytes, header: AvroHeader, path: str | None = None) -> Ite
 
 
 def decompress_block(data: bytes, block: AvroBlock, codec: str, path: str | None = None) -> bytes:
-    """Give the bytes of a block's records; `Corrupt` when they do not decompress, `Unsupported` for other codecs.
+    """The bytes of a block's records; `Corrupt` when they do not decompress, `Unsupported` for other codecs.
 
     >>> decompress_block(b"abc", AvroBlock(0, 1, 0, 3), "null")
     b'abc'
     """
-    decompress = _CODECS.get(codec)
-    if decompress is None:
-        expected = ", ".join(_CODECS)
-        raise Unsupported(f"Avro codec {codec!r} is not read", path=path, hint=f"one of {expected}")
     content = bytes(data[block.start : block.start + block.size])
-    try:
-        return decompress(content)
-    except MemoryError:
-        raise
-    except _TooLarge:
-        message, seen = "Avro block decompresses to too much", f"more than {MAX_BLOCK} bytes"
+    if codec == "null":
+        return content
+    if codec not in CODECS:
+        raise Unsupported(f"Avro codec {codec!r} is not read", path=path, hint=f"one of {', '.join(CODECS)}")
+    if codec != "snappy":
+        return decompress(CODECS[codec], content, offset=block.start, path=path)
+    expanded = decompress("snappy", content[:-4], offset=block.start, path=path)
+    computed, stored = zlib.crc32(expanded), int.from_bytes(content[-4:], "big")
+    if computed != stored or len(content) < 4:
+        expected, seen = f"CRC-32 {computed:08x}", f"{stored:08x}"
         raise Corrupt(
-            message, path=path, offset=block.start, expected=f"{MAX_BLOCK} bytes", seen=seen
-        ) from None
-    except Exception as error:  # each library has errors of its own
-        message = f"Avro block does not decompress as {codec}"
-        raise Corrupt(
-            message, path=path, offset=block.start, seen=f"{type(error).__name__}: {error}"
-        ) from error
+            "does not decompress as snappy", path=path, offset=block.start, expected=expected, seen=seen
+        )
+    return expanded
 
 
 def decode_long(data: bytes, offset: int, path: str | None = None) -> tuple[int, int]:
@@ -223,83 +227,3 @@ def _decode_bytes(data: bytes, offset: int, path: str | None) -> tuple[bytes, in
             "Avro header cut short", path=path, offset=offset, expected=expected, seen=f"{size} bytes"
         )
     return bytes(data[start : start + size]), start + size
-
-
-class _TooLarge(Exception):
-    pass
-
-
-def _decompress_stream(make: Callable[[], Any], data: bytes) -> bytes:
-    """Run a decompressor of the standard library's interface over one or more streams."""
-    parts, total = [], 0
-    while True:
-        stream = make()
-        part = stream.decompress(data, MAX_BLOCK + 1 - total)
-        parts.append(part)
-        total += len(part)
-        if total > MAX_BLOCK:
-            raise _TooLarge
-        if not stream.eof:
-            raise EOFError("the compressed bytes end too early")
-        data = stream.unused_data
-        if not data:
-            return b"".join(parts)
-
-
-def _decompress_deflate(data: bytes) -> bytes:
-    from isal import isal_zlib  # zlib's interface, twice as fast
-
-    stream = isal_zlib.decompressobj(-15)
-    content = stream.decompress(data, MAX_BLOCK + 1)
-    if len(content) > MAX_BLOCK:
-        raise _TooLarge
-    if not stream.eof:
-        raise EOFError("the compressed bytes end too early")
-    return content
-
-
-def _decompress_snappy(data: bytes) -> bytes:
-    import cramjam
-
-    if len(data) < 4:
-        raise EOFError("no CRC-32 after the compressed bytes")
-    if cramjam.snappy.decompress_raw_len(data[:-4]) > MAX_BLOCK:
-        raise _TooLarge
-    content = bytes(cramjam.snappy.decompress_raw(data[:-4]))
-    stored = int.from_bytes(data[-4:], "big")
-    if zlib.crc32(content) != stored:
-        raise ValueError(f"CRC-32 is {zlib.crc32(content):08x}, not {stored:08x}")
-    return content
-
-
-def _decompress_zstandard(data: bytes) -> bytes:
-    import sys
-
-    if sys.version_info >= (3, 14):
-        from compression.zstd import ZstdDecompressor
-    else:
-        from backports.zstd import ZstdDecompressor
-
-    return _decompress_stream(ZstdDecompressor, data)
-
-
-def _decompress_bzip2(data: bytes) -> bytes:
-    import bz2
-
-    return _decompress_stream(bz2.BZ2Decompressor, data)
-
-
-def _decompress_xz(data: bytes) -> bytes:
-    import lzma
-
-    return _decompress_stream(lambda: lzma.LZMADecompressor(memlimit=MAX_XZ_MEMORY), data)
-
-
-_CODECS: dict[str, Callable[[bytes], bytes]] = {
-    "null": bytes,
-    "deflate": _decompress_deflate,
-    "snappy": _decompress_snappy,
-    "zstandard": _decompress_zstandard,
-    "bzip2": _decompress_bzip2,
-    "xz": _decompress_xz,
-}

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from lakelens.codecs.avro.compiler import compile_text
-from lakelens.codecs.avro.container import MAGIC, SYNC_SIZE, AvroBlock, decompress_block
+from lakelens.codecs.avro.container import CODECS, MAGIC, SYNC_SIZE, AvroBlock, decompress_block
 from lakelens.codecs.avro.notes import word_varint
 from lakelens.codecs.avro.record_spans import (
     Explainer,
@@ -36,7 +36,6 @@ from lakelens.errors import Corrupt, LakeError, Unsupported
 __all__ = ["Explainer", "Nested", "Path", "explain_avro", "explain_avro_record"]
 
 MAX_EMPTY_RECORDS = 1_000_000  # as the decoder has it; here of a whole file
-CODECS = ("null", "deflate", "snappy", "zstandard", "bzip2", "xz")
 _KEYS = {
     "avro.schema": "schema of the records, JSON",
     "avro.codec": "how the blocks are compressed",

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lakelens.codecs.compression import decompress
 from lakelens.errors import Corrupt, Unsupported
 
 MAGIC = b"PFA1"
@@ -113,7 +114,7 @@ def decode_footer(tail: bytes, file_size: int | None = None, *, path: str | None
         raise Unsupported(f"Puffin footer flags {flags:#x}", path=path)
     payload = tail[start + 4 : len(tail) - FOOTER_TAIL]
     if flags & COMPRESSED_PAYLOAD:
-        payload = _decompress(payload, "lz4", MAX_PAYLOAD, footer_start + 4, path)
+        payload = decompress("lz4", payload, MAX_PAYLOAD, offset=footer_start + 4, path=path)
     return _parse_payload(payload, footer_start, size + FOOTER_FRAME, path)
 
 
@@ -132,7 +133,7 @@ def decompress_blob(
         return data
     if codec not in ("lz4", "zstd"):
         raise Unsupported(f"Puffin blobs compressed with {codec!r}", path=path)
-    return _decompress(data, codec, limit, 0, path)
+    return decompress(codec, data, limit, path=path)
 
 
 def decode_theta(data: bytes, *, path: str | None = None) -> ThetaSketch:
@@ -199,27 +200,6 @@ def _stored_payload_size(tail: bytes, file_size: int, path: str | None) -> int:
             seen=size,
         )
     return size
-
-
-def _decompress(data: bytes, codec: str, limit: int, offset: int, path: str | None) -> bytes:
-    import pyarrow as pa
-
-    # into a buffer of ours: read() takes all of its limit beforehand, and keeps it when the frame is damaged
-    content, piece = bytearray(), bytearray(1 << 16)
-    try:
-        with pa.CompressedInputStream(pa.BufferReader(data), codec) as stream:
-            while len(content) <= limit and (length := stream.readinto(piece)):
-                content += memoryview(piece)[:length]
-    except (OSError, pa.ArrowException) as error:
-        raise Corrupt(f"a damaged {codec} frame", path=path, offset=offset, seen=str(error)) from error
-    if len(content) > limit:
-        raise Corrupt(
-            f"a {codec} frame grows beyond its limit",
-            path=path,
-            offset=offset,
-            expected=f"at most {limit} bytes",
-        )
-    return bytes(content)
 
 
 def _parse_payload(payload: bytes, footer_start: int, size: int, path: str | None) -> PuffinFooter:

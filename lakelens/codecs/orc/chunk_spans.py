@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from lakelens.codecs.compression import CODECS, decompress_block
+from lakelens.codecs.compression import decompress
 from lakelens.codecs.orc.protobuf_spans import Message, explain_message
 from lakelens.codecs.span.reader import format_count
 from lakelens.codecs.span.span import Deferred, Octets, Span
@@ -23,7 +23,7 @@ GROUP = 1024
 MAX_MESSAGE = 1 << 25
 #: Lengths of chunks have 23 bits, so no block is larger.
 MAX_BLOCK = 1 << 23
-_CODECS = {"ZLIB": "DEFLATE", "LZ4": "LZ4_RAW"}
+_CODECS = {"ZLIB": "deflate", "SNAPPY": "snappy", "LZ4": "lz4_block", "ZSTD": "zstd", "BROTLI": "brotli"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,9 @@ def _find_chunks(data: Octets, start: int, end: int) -> Iterator[_Chunk]:
 
 def _unpack(data: Octets, chunk: _Chunk, compression: Compression) -> bytes:
     stored = bytes(data[chunk.body : chunk.end])
-    if chunk.is_original:
+    if chunk.is_original or not stored:
         return stored
-    codec = _CODECS.get(compression.kind, compression.kind)
-    if codec not in CODECS:
+    if compression.kind not in _CODECS:
         raise Unsupported(f"{compression.kind} is not decompressed here")
     if compression.block_size > MAX_BLOCK:
         raise Corrupt(
@@ -124,7 +123,7 @@ def _unpack(data: Octets, chunk: _Chunk, compression: Compression) -> bytes:
             expected=f"at most {MAX_BLOCK}",
             seen=compression.block_size,
         )
-    return decompress_block(codec, stored, compression.block_size, chunk.body)
+    return decompress(_CODECS[compression.kind], stored, compression.block_size, offset=chunk.body)
 
 
 def _explain_plain(data: Octets, start: int, end: int, message: Message) -> Iterator[Span]:
@@ -188,7 +187,7 @@ def _explain_chunks(
 def _explain_body(data: Octets, chunk: _Chunk, compression: Compression) -> Span:
     if chunk.is_original:
         return Span(chunk.body, chunk.end, "data", None, "as they are")
-    if _CODECS.get(compression.kind, compression.kind) not in CODECS:
+    if compression.kind not in _CODECS:
         return Span(
             chunk.body, chunk.end, "compressed data", None, f"{compression.kind}, not decompressed here"
         )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from lakelens.codecs.compression import CODECS, decompress_block
+from lakelens.codecs.compression import decompress
 from lakelens.codecs.parquet.structure import SchemaLeaf
 from lakelens.codecs.parquet.thrift_schema import shape_page_header
 from lakelens.codecs.parquet.thrift_spans import Struct, explain_struct
@@ -26,6 +26,7 @@ from lakelens.errors import Corrupt
 
 GROUP = 1024
 _WINDOWS = (1 << 10, 1 << 14, 1 << 20, 1 << 24)
+_CODECS = {"SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd", "BROTLI": "brotli", "LZ4_RAW": "lz4_block"}
 _LABELS = {"DATA_PAGE": "data page", "DATA_PAGE_V2": "data page V2", "DICTIONARY_PAGE": "dictionary page"}
 
 
@@ -126,7 +127,7 @@ class _Page:
             return
         if not is_packed:
             yield Span(at, self.end, "page data", None, "not compressed", partial(self.explain_plain, at))
-        elif self.chunk.codec in CODECS:
+        elif self.chunk.codec in _CODECS:
             note = f"{self.chunk.codec}: {size} bytes of content"
             yield Span(at, self.end, "page data", None, note, unpacked=partial(self.unpack, at, size))
         else:
@@ -146,7 +147,8 @@ class _Page:
 
     def unpack(self, start: int, size: int) -> tuple[bytes, Span]:
         self.check_sum()
-        content = decompress_block(self.chunk.codec, bytes(self.data[start : self.end]), size, start)
+        stored = bytes(self.data[start : self.end])
+        content = decompress(_CODECS[self.chunk.codec], stored, size, offset=start)
         if len(content) != size:
             raise Corrupt(
                 "page content of another size than told", offset=start, expected=size, seen=len(content)

@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 
+from lakelens.codecs.compression import MAX_CONTENT, inflate
 from lakelens.codecs.kinds import choose_kind, explain
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
 MAGIC = b"\x1f\x8b"
-MAX_CONTENT = 1 << 28
 #: Gzip inside of gzip is explained so many times, then its bytes stay unexplained.
 MAX_NESTING = 3
 _MEMBERS = 1000
@@ -55,7 +55,7 @@ def _explain_members(data: Octets, start: int, end: int, room: int, nesting: int
             yield Span(at, end, "further members", children=rest)
             return
         header = _explain_header(data, at, end)
-        stop, size, crc = _inflate(data, header.end, end, room)
+        stop, size, crc = inflate(data, header.end, end, room)
         is_alone = is_alone and not any(bytes(data[stop + 8 : min(stop + 8 + _READ, end)]))
         parts = (header, _explain_stream(data, header.end, stop, room, nesting, is_alone))
         if is_alone:
@@ -156,35 +156,10 @@ def _explain_header(data: Octets, start: int, end: int) -> Span:
     return Span(start, header.at, "header", children=tuple(header.spans))
 
 
-def _inflate(
-    data: Octets, start: int, end: int, room: int, kept: list[bytes] | None = None
-) -> tuple[int, int, int]:
-    """Where a deflate stream ends, and size and CRC-32 of its content, which is put into `kept` but not kept itself."""
-    stream, size, crc = zlib.decompressobj(-15), 0, 0
-    at, pending = start, b""
-    while not stream.eof:
-        if not pending:
-            pending = bytes(data[at : min(at + _READ, end)])
-            at += len(pending)
-            if not pending:
-                raise Corrupt("a compressed stream without an end", offset=end)
-        try:
-            content = stream.decompress(pending, 1 << 20)
-        except zlib.error as error:
-            raise Corrupt("a damaged deflate stream", offset=start, seen=error) from error
-        pending = stream.unconsumed_tail
-        size, crc = size + len(content), zlib.crc32(content, crc)
-        if size > room:
-            raise Corrupt("compressed content that is too large", offset=start, expected=f"at most {room}")
-        if kept is not None:
-            kept.append(content)
-    return at - len(stream.unused_data), size, crc
-
-
 def _explain_stream(data: Octets, start: int, end: int, room: int, nesting: int, is_alone: bool) -> Span:
     def unpack() -> tuple[bytes, Span]:
         kept: list[bytes] = []
-        _inflate(data, start, end, room, kept)
+        inflate(data, start, end, room, kept)
         content = b"".join(kept)
         return content, _explain_content(content, nesting, is_alone)
 
@@ -222,7 +197,7 @@ def _decode(data: Octets, start: int, end: int) -> bytes:
             tuple(_explain_padding(data, at, end))
             break
         header = _explain_header(data, at, end)
-        stop, size, crc = _inflate(data, header.end, end, room, kept)
+        stop, size, crc = inflate(data, header.end, end, room, kept)
         tuple(_explain_trailer(data, stop, end, size, crc))
         at, room = stop + 8, room - size
     return b"".join(kept)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import zlib
 from typing import TYPE_CHECKING
 
-from lakelens.errors import Corrupt, Unsupported
+from lakelens.codecs.compression import decompress_start
+from lakelens.errors import Unsupported
 from lakelens.formats import contents
 from lakelens.io.store import Store
 
@@ -40,13 +38,9 @@ def _read_lines(store: Store, path: str, n: int) -> pa.Table:
 
 def _decompress(data: bytes, path: str) -> bytes:
     """The text behind gzip or bzip2; the compressed bytes may be cut, the lines before the cut are wanted."""
-    try:
-        if data.startswith(b"\x1f\x8b"):
-            return zlib.decompressobj(wbits=31).decompress(data)
-        if data.startswith(b"BZh"):
-            return bz2.BZ2Decompressor().decompress(data)
-    except (zlib.error, OSError, gzip.BadGzipFile) as error:
-        raise Corrupt("compressed text that cannot be read", path=path, seen=str(error)) from error
+    for magic, codec in ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2")):
+        if data.startswith(magic):
+            return decompress_start(codec, data, path)
     if data.startswith(b"\x28\xb5\x2f\xfd"):
         raise Unsupported("text compressed with zstd is not read", path=path)
     return data

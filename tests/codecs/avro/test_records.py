@@ -228,9 +228,9 @@ def test_snappy_checksum_is_checked() -> None:
 
 
 def test_block_that_decompresses_to_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakelens.codecs.avro.container.MAX_BLOCK", 1000)
+    monkeypatch.setattr("lakelens.codecs.compression.MAX_CONTENT", 1000)
     for codec in CODECS[1:]:
-        with pytest.raises(Corrupt, match="too much"):
+        with pytest.raises(Corrupt, match="too large"):
             decode_records(write(TEXT, [{"a": "x" * 5000}], codec))
 
 
