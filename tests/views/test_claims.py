@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from lakelens.analysis.claims import compare_claims, grid_claims, word_claims
+from lakelens.analysis.claims import compare_claims
 from lakelens.model.schema import DataType, Field, Schema
 from lakelens.model.stats import Bounds, ColumnBounds
+from lakelens.views.cards.file import format_claims, grid_claims
 
 TEXT = DataType("string", "string")
 
@@ -43,7 +44,7 @@ def test_columns_are_matched_by_id_and_agree() -> None:
     verdicts = judge(make_file(), make_footer())
     assert verdicts == dict.fromkeys(("rows", "nulls", "bytes", "lower", "upper"), "agree")
     claims = compare_claims(make_file(), make_footer())
-    assert word_claims(claims) == ("", "5 of 5 facts agree with what the metadata claims")
+    assert format_claims(claims) == ("", "5 of 5 facts agree with what the metadata claims")
 
 
 def test_columns_are_matched_by_name_where_the_file_has_no_ids() -> None:
@@ -95,12 +96,12 @@ def test_what_cannot_be_compared_is_not_judged() -> None:
     assert "lower" not in judge(make_file(lower=1), make_footer(min="1"))
     assert "lower" not in judge(make_file(lower=None), make_footer())
     assert judge(make_file(), object()) == {}
-    assert word_claims([]) == ("", "tells nothing that the metadata tells too")
+    assert format_claims([]) == ("", "records nothing that the metadata records too")
 
 
 def test_a_difference_is_said_with_its_column() -> None:
     claims = compare_claims(make_file(rows=4, upper="b"), make_footer())
-    alert, answer = word_claims(claims)
+    alert, answer = format_claims(claims)
     assert alert == "2 DIFFER"
     assert answer.startswith("rows; 3 of 5 facts agree")
     rows = [[cell.text for cell in row] for row in grid_claims(claims).rows]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lakelens.analysis.claims import compare_claims, grid_claims, word_claims
+from lakelens.analysis.claims import Claim, compare_claims
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.stats import RowStats
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import tell_about
-from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Note
+from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note
 from lakelens.views.cards.bounds import grid_bounds, word_bounds
 from lakelens.views.cards.delete import list_delete_folds
 from lakelens.views.cards.stats import word_stats
@@ -137,7 +138,7 @@ def _fold_footer(found: DataFile) -> Fold:
         claims = compare_claims(found, footer)
     except LakeError as error:
         return Fold("Footer", wording.clean(error), alert="cannot be read")
-    alert, answer = word_claims(claims)
+    alert, answer = format_claims(claims)
     if found.manifest is None:
         answer = "what the file says of itself; no manifest claims anything of it"
 
@@ -145,3 +146,55 @@ def _fold_footer(found: DataFile) -> Fold:
         return [*([grid_claims(claims)] if claims else []), describe(footer)]
 
     return Fold("Footer", answer, make, alert=alert)
+
+
+def format_claims(claims: Sequence[Claim]) -> tuple[str, str]:
+    """The alert and the answer: how many facts agree, and what differs."""
+    counts = Counter(claim.verdict for claim in claims)
+    if not claims:
+        return "", "records nothing that the metadata records too"
+    wider = f", {counts['wider']} wider" if counts["wider"] else ""
+    agreed = f"{wording.count(counts['agree'])} of {wording.plural(len(claims), 'fact')} agree{wider}"
+    if not counts["DIFFER"]:
+        return "", f"{agreed} with what the metadata claims"
+    first = next(claim for claim in claims if claim.verdict == "DIFFER")
+    place = f" of {wording.clean(first.column, 60)}" if first.column else ""
+    return f"{wording.count(counts['DIFFER'])} DIFFER", f"{first.fact}{place}; {agreed}"
+
+
+def grid_claims(claims: Sequence[Claim]) -> Grid:
+    """The facts of the file, those of columns summed up; each column whose fact differs has a row of its own."""
+    rows = []
+    grouped: dict[str, list[Claim]] = {}
+    for claim in claims:
+        grouped.setdefault(claim.fact, []).append(claim)
+    for fact, members in grouped.items():
+        alone = [claim for claim in members if not claim.column or claim.verdict == "DIFFER"]
+        rows += [_row(claim) for claim in alone]
+        together = [claim for claim in members if claim.column and claim.verdict != "DIFFER"]
+        if together:
+            rows.append(_row_together(fact, together))
+    names = ("fact", "metadata", "footer", "verdict!")
+    return cells.grid(names, rows, how=".footer", noun="fact", about=("common.data_file",))
+
+
+def _row(claim: Claim) -> tuple[Cell, ...]:
+    fact = f"{claim.fact} of {wording.clean(claim.column, 60)}" if claim.column else claim.fact
+    verdict = Cell(claim.verdict, "warn" if claim.verdict == "DIFFER" else "")
+    return cells.text(fact), cells.value(claim.claimed), cells.value(claim.actual), verdict
+
+
+def _row_together(fact: str, claims: Sequence[Claim]) -> tuple[Cell, ...]:
+    counts = Counter(claim.verdict for claim in claims)
+    verdict = (
+        ", ".join(f"{number} {one}" for one, number in counts.items())
+        if len(counts) > 1
+        else claims[0].verdict
+    )
+    columns = wording.plural(len(claims), "column")
+    if fact in ("nulls", "bytes"):
+        sums = [sum(amounts) for amounts in zip(*((c.claimed, c.actual) for c in claims), strict=True)]
+        shown = [f"{wording.count(amount)} in {columns}" for amount in sums]
+    else:
+        shown = [columns, columns]
+    return cells.text(f"{fact} of columns"), Cell(shown[0]), Cell(shown[1]), Cell(verdict)

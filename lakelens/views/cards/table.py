@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lakelens.analysis.partition_ranges import find_ranges, grid_specs, word_ranges
-from lakelens.analysis.write_jobs import fold_writes
+from lakelens.analysis.partition_ranges import Range, find_ranges
+from lakelens.analysis.write_jobs import WriteJob, find_jobs
 from lakelens.errors import LakeError
+from lakelens.model.schema import PartitionSpec
 from lakelens.model.table import Table
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import tell_about
-from lakelens.views.card.model import Body, Card, Fold, Make
+from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Make
 from lakelens.views.cards.evidence import (
     is_moved,
     list_evidence,
@@ -79,7 +80,7 @@ def _fold_partitioning(table: Table) -> Fold:
     current = table.current
     ranges = find_ranges(current) if current is not None and table.partitioning.fields else None
     if ranges is not None:
-        answer += word_ranges(ranges, table.partitioning.id)
+        answer += format_ranges(ranges, table.partitioning.id)
     elif current is not None and current.figures.partitions is not None and len(table.partitioning):
         answer += f": {wording.plural(current.figures.partitions, 'directory', 'directories')}"
 
@@ -150,3 +151,78 @@ def _flatten(catalog: Mapping[str, Any]) -> list[tuple[str, Any]]:
         else:
             found.append((str(name), cells.json_item(held)))
     return found[:60]
+
+
+def format_ranges(ranges: Sequence[Range], spec_id: int | None) -> str:
+    """The ranges of today's partitioning in a line, and how many manifests still have another."""
+    mine = [one for one in ranges if one.spec_id == spec_id]
+    words = [
+        _format_range(one) if len(mine) == 1 else f"{wording.clean(one.name, 40)} {_format_range(one)}"
+        for one in mine[:3]
+    ]
+    older = {one.spec_id: one.manifests for one in ranges if one.spec_id not in (spec_id, None)}
+    covered = f": {', '.join(words)}" if words else ""
+    left = [f"{wording.plural(number, 'manifest')} still in spec {spec}" for spec, number in older.items()]
+    return covered + (f"; {', '.join(left[:3])}" if left else "")
+
+
+def _format_range(one: Range) -> str:
+    null = " and null" if one.has_null else ""
+    if one.lower is None or one.upper is None:
+        return "null" if one.has_null else "unknown"
+    if one.lower == one.upper:
+        return f"{wording.value(one.lower)}{null}"
+    return f"{wording.value(one.lower)} to {wording.value(one.upper)}{null}"
+
+
+def grid_specs(specs: Sequence[PartitionSpec], ranges: Sequence[Range]) -> Grid:
+    """Every partitioning field by field, with the range that the manifests cover."""
+    known = {(one.spec_id, one.name): one for one in ranges}
+    rows = [
+        (
+            cells.code(spec.id),
+            cells.code(field.name),
+            cells.code(field.transform),
+            cells.code(field.source_name),
+            cells.code(field.result_type),
+            *_cells_of_range(known.get((spec.id, field.name))),
+        )
+        for spec in specs
+        for field in spec
+    ]
+    names = ("spec#", "field", "transform", "column", "type", "lower", "upper", "has null!", "manifests#")
+    return cells.prune(cells.grid(names, rows, how="table.specs", noun="field", about=("common.ranges",)))
+
+
+def _cells_of_range(one: Range | None) -> tuple[Cell, Cell, Cell, Cell]:
+    if one is None:
+        return cells.ABSENT, cells.ABSENT, cells.ABSENT, cells.ABSENT
+    has_null = cells.text("yes" if one.has_null else "")
+    return cells.value(one.lower), cells.value(one.upper), has_null, cells.number(one.manifests)
+
+
+def fold_writes(table: Table) -> Fold:
+    """The files grouped by the job that wrote them, newest first: all that is known of what happened."""
+    jobs = find_jobs(table.files)
+    if not jobs:
+        return Fold("Writes", "no snapshots are kept, and there is no visible file")
+    named = sum(1 for job in jobs if job.id is not None)
+    answer = (
+        f"{wording.plural(named, 'job')} by the names of the files" if named else "file names identify no job"
+    )
+    return Fold("Writes", f"no snapshots are kept; {answer}", lambda: one(_grid_jobs(jobs)))
+
+
+def _grid_jobs(jobs: Sequence[WriteJob]) -> Grid:
+    rows = [
+        (
+            cells.code(job.id) if job.id is not None else cells.text("unknown", "mute"),
+            cells.moment(job.newest),
+            cells.number(len(job.files)),
+            cells.number(job.partition_count),
+            cells.size(sum(file.size_bytes or 0 for file in job.files)),
+        )
+        for job in jobs
+    ]
+    names = ("job", "newest file, UTC!", "files#", "partitions#", "bytes#")
+    return cells.grid(names, rows, how="table.files", noun="job", about=("hive.writes",))
