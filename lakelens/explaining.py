@@ -56,7 +56,7 @@ def explain_file(
     Traceback (most recent call last):
     lakelens.errors.Missing: /nowhere/m0.avro: no such file or directory
     """
-    from lakelens.formats.explain.caption import Words
+    from lakelens.formats.explain.caption import Caption
     from lakelens.formats.explain.stored import explain_octets, make_explanation, read_octets
     from lakelens.io.source import open_source
 
@@ -68,9 +68,9 @@ def explain_file(
     if store.info(path).is_dir:
         raise LakeError("this is a directory", path=path, hint="one of the files in it")
     data = read_octets(store, path)
-    words = Words(place=posixpath.basename(path))
+    caption = Caption(place=posixpath.basename(path))
     if kind is not None:
-        return make_explanation(data, explain(data, kind), words, path=path, base=0, noun=kind)
+        return make_explanation(data, explain(data, kind), caption, path=path, base=0, noun=kind)
     if choose_kind(data, posixpath.basename(path)) not in _SELF_TOLD:
         for thing in _find_in_table(store, path):
             try:
@@ -78,7 +78,7 @@ def explain_file(
                 return found
             except LakeError:
                 continue
-    return explain_octets(data, path, words=words)
+    return explain_octets(data, path, caption=caption)
 
 
 def _find_in_table(store: Any, path: str) -> Iterator[Any]:

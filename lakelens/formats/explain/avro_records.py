@@ -1,4 +1,4 @@
-"""One record of an explained Avro file: in which block it lies, and where its fields are."""
+"""One record of an explained Avro file: the block it is in, and where its fields are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from lakelens.codecs.avro.container import decode_header
 from lakelens.codecs.kinds import explain
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
-from lakelens.formats.explain.caption import Words, name_file
-from lakelens.formats.explain.stored import make_explanation, read_octets, tell_kind
+from lakelens.formats.explain.caption import Caption, name_file
+from lakelens.formats.explain.stored import detect_kind, make_explanation, read_octets
 from lakelens.io.store import Store
 from lakelens.model.explanation import Explanation
 
@@ -35,7 +35,7 @@ def find_record(file: Explanation, position: int) -> Explanation | None:
     if record is None:
         return None
     details = f"byte {record.start:,} of {place}"
-    return make_explanation(data, record, Words(details=details), path=file.path, base=base)
+    return make_explanation(data, record, Caption(details=details), path=file.path, base=base)
 
 
 def _find_block(file: Span, position: int) -> tuple[Span, Span] | None:
@@ -54,7 +54,7 @@ def _find_block(file: Span, position: int) -> tuple[Span, Span] | None:
 
 
 def find_field(record: Span, names: Sequence[str]) -> Span | None:
-    """The span of a field of a record, by the names on the way to it; None when it is not there.
+    """The span of a field of a record, by the names of the path to it; None when it is not there.
 
     >>> outer = Span(0, 2, "a", children=(Span(0, 1, "union branch"), Span(1, 2, "b", 7)))
     >>> find_field(Span(0, 2, "record 0", children=(outer,)), ["a", "b"])
@@ -77,17 +77,17 @@ def find_value(
     """
     try:
         data = read_octets(store, path)
-        if tell_kind(data, path) != "avro" or decode_header(data, name_file(path)).codec != "null":  # type: ignore[arg-type]
+        if detect_kind(data, path) != "avro" or decode_header(data, name_file(path)).codec != "null":  # type: ignore[arg-type]
             return None
         return _find_value(data, path, names, stored, position)
-    except LakeError:  # the bytes are at hand all the same, only their place is not
+    except LakeError:  # the bytes themselves are known, only their place is not
         return None
 
 
 def _find_value(
     data: Octets, path: str, names: Sequence[str], stored: bytes, position: int | None
 ) -> int | None:
-    file = make_explanation(data, explain(data, "avro"), Words(), path=path, base=0)
+    file = make_explanation(data, explain(data, "avro"), Caption(), path=path, base=0)
     if position is not None:
         record = find_record(file, position)
         return None if record is None else _match(data, find_field(record, names), stored)

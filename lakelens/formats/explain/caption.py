@@ -1,4 +1,4 @@
-"""What explanations say above their bytes."""
+"""The captions above the bytes of explanations."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What an explanation says above its bytes; see `Explanation`."""
+class Caption:
+    """The texts above the bytes of an explanation; see `Explanation`."""
 
     what: str = ""
     summary: str = ""
@@ -16,7 +16,7 @@ class Words:
 
 
 def count_bytes(size: int) -> str:
-    """A number of bytes in words.
+    """A number of bytes with its noun.
 
     >>> count_bytes(1), count_bytes(12345)
     ('1 byte', '12,345 bytes')
@@ -24,10 +24,10 @@ def count_bytes(size: int) -> str:
     return "1 byte" if size == 1 else f"{size:,} bytes"
 
 
-def join_words(*parts: str | None) -> str:
-    """Clauses side by side, those that say nothing left out.
+def join_clauses(*parts: str | None) -> str:
+    """Clauses separated by commas, empty ones left out.
 
-    >>> join_words("entry 0 of m0", None, "", "bucket 0")
+    >>> join_clauses("entry 0 of m0", None, "", "bucket 0")
     'entry 0 of m0, bucket 0'
     """
     return ", ".join(part for part in parts if part)

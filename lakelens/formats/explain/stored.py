@@ -1,6 +1,6 @@
-"""Bytes with names, whatever the format: stored files and parts of them, read through the table's store.
+"""Stored files of any format with a name for every byte, read through the table's store.
 
-Small files are read whole; of larger ones the blocks that are looked at, a bounded number of which is kept.
+Small files are read whole; of larger ones only the blocks that are looked at, a bounded number of which is kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, overload
 from lakelens.codecs.kinds import KINDS, choose_kind, explain
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, Missing
-from lakelens.formats.explain.caption import Words, count_bytes
+from lakelens.formats.explain.caption import Caption, count_bytes
 from lakelens.io.store import Store
 from lakelens.model.explanation import Explanation
 from lakelens.model.footer import Footer
@@ -24,8 +24,8 @@ WHOLE = 16 << 20
 BLOCK = 1 << 18
 KEPT_BLOCKS = 32
 
-# what a file says of itself by its magic, whatever was expected
-_SELF_TOLD = frozenset({"avro", "crc", "gzip", "orc", "parquet", "puffin"})
+# kinds that the magic of a file decides, against what was expected
+_SELF_DESCRIBING = frozenset({"avro", "crc", "gzip", "orc", "parquet", "puffin"})
 _ENCRYPTED = b"AGS1"  # encrypted as a whole: nothing in it is what it is expected to be
 _FORMATS = {"csv": "text", "json": "json_lines"}
 _NOUNS = {
@@ -117,71 +117,69 @@ def read_octets(store: Store, path: str) -> Octets:
 
 
 def explain_file(
-    store: Store, path: str, expected: str = "", words: Words | None = None, **context: Any
+    store: Store, path: str, expected: str = "", caption: Caption | None = None, **context: Any
 ) -> Explanation:
-    """A stored file with a name for every byte. `expected` is the kind that its metadata says, `context` that kind's.
+    """A stored file with a name for every byte. `expected` is the kind by its metadata, `context` is for that kind.
 
-    Raises `Missing`; damage is told in its place.
+    Raises `Missing`; damage is shown in its place.
 
     >>> from lakelens.io.memory import MemoryStore
     >>> explanation = explain_file(MemoryStore({"/t/snapshot-1": b'{"id": 1}'}), "/t/snapshot-1", "json")
     >>> explanation.what, explanation.summary, explanation.value
     ('JSON document', '9 bytes', {'id': 1})
     """
-    return explain_octets(read_octets(store, path), path, expected, words, **context)
+    return explain_octets(read_octets(store, path), path, expected, caption, **context)
 
 
 def explain_octets(
-    data: Octets, path: str, expected: str = "", words: Words | None = None, **context: Any
+    data: Octets, path: str, expected: str = "", caption: Caption | None = None, **context: Any
 ) -> Explanation:
     """The bytes of a file that were read already; see `explain_file`."""
-    kind = tell_kind(data, path, expected)
+    kind = detect_kind(data, path, expected)
     span = explain(data, kind, **(context if kind == expected else {}))
-    return make_explanation(data, span, words or Words(), path=path, base=0, noun=_NOUNS.get(kind, ""))
+    return make_explanation(data, span, caption or Caption(), path=path, base=0, noun=_NOUNS.get(kind, ""))
 
 
-def tell_kind(data: Octets, path: str, expected: str = "") -> str:
+def detect_kind(data: Octets, path: str, expected: str = "") -> str:
     """The kind of a file: by its magic, else as it is expected to be, else what its bytes look like.
 
-    >>> tell_kind(b"PAR1...", "m", "avro"), tell_kind(b"{}", "m", "avro"), tell_kind(b"1,2", "a.csv", "csv")
+    >>> detect_kind(b"PAR1...", "m", "avro"), detect_kind(b"{}", "m", "avro"), detect_kind(b"1,2", "a.csv", "csv")
     ('parquet', 'avro', 'text')
     """
     seen = choose_kind(data, path.rpartition("/")[2])
-    is_told = seen in _SELF_TOLD or bytes(data[:4]) == _ENCRYPTED
-    return expected if not is_told and expected in KINDS else seen
+    is_clear = seen in _SELF_DESCRIBING or bytes(data[:4]) == _ENCRYPTED
+    return expected if not is_clear and expected in KINDS else seen
 
 
-def tell_file_kind(file_format: str) -> str:
-    """The kind of bytes of a data file's format as metadata words it.
+def kind_of_format(file_format: str) -> str:
+    """The kind of bytes of a data file, from the format that metadata records.
 
-    >>> tell_file_kind("json"), tell_file_kind("parquet")
+    >>> kind_of_format("json"), kind_of_format("parquet")
     ('json_lines', 'parquet')
     """
     return _FORMATS.get(file_format, file_format)
 
 
 def make_explanation(
-    data: Octets, span: Span, words: Words, *, path: str | None, base: int | None, noun: str = ""
+    data: Octets, span: Span, caption: Caption, *, path: str | None, base: int | None, noun: str = ""
 ) -> Explanation:
-    """An explanation of these bytes in these words; without a summary it says how many bytes there are."""
+    """An explanation of these bytes under this caption; without a summary it says how many bytes there are."""
     return Explanation(
         data,
         span,
-        what=words.what or noun or span.label,
-        summary=words.summary or count_bytes(len(span)),
-        place=words.place,
-        details=words.details,
+        what=caption.what or noun or span.label,
+        summary=caption.summary or count_bytes(len(span)),
+        place=caption.place,
+        details=caption.details,
         path=path,
         base=base,
     )
 
 
-def focus_on(explanation: Explanation, span: Span, words: Words) -> Explanation:
-    """One span of an explanation, in words of its own; those that it has none of stay."""
+def focus_on(explanation: Explanation, span: Span, caption: Caption) -> Explanation:
+    """One span of an explanation under its own caption, which keeps the place and the details that it does not give."""
     filled = replace(
-        words,
-        place=words.place or explanation.place,
-        details=words.details or explanation.details,
+        caption, place=caption.place or explanation.place, details=caption.details or explanation.details
     )
     return make_explanation(
         explanation.data, span, filled, path=explanation.path, base=explanation.base, noun=span.label
@@ -189,8 +187,8 @@ def focus_on(explanation: Explanation, span: Span, words: Words) -> Explanation:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Bytes that are shown beside others: what they are called, and what they are."""
+class LabelledBytes:
+    """Bytes that are shown together with others: their label, their kind and what that kind needs."""
 
     label: str
     data: bytes
@@ -199,12 +197,14 @@ class Part:
     context: tuple[tuple[str, Any], ...] = ()
 
 
-def explain_parts(parts: Sequence[Part], words: Words, *, path: str | None = None) -> Explanation:
+def explain_parts(
+    parts: Sequence[LabelledBytes], caption: Caption, *, path: str | None = None
+) -> Explanation:
     """Bytes from several places as one explanation: a root with a child for each, in the order given.
 
     The value of the root is a dict of the parts' values by their label.
 
-    >>> explanation = explain_parts([Part("a", b"1", "json"), Part("b", b"[]", "json")], Words("two"))
+    >>> explanation = explain_parts([LabelledBytes("a", b"1", "json"), LabelledBytes("b", b"[]", "json")], Caption("two"))
     >>> [(part.label, part.start, part.end) for part in explanation.children], explanation.value
     ([('a', 0, 1), ('b', 1, 3)], {'a': 1, 'b': []})
     """
@@ -216,11 +216,11 @@ def explain_parts(parts: Sequence[Part], words: Words, *, path: str | None = Non
         inner = explain(data, part.kind, position, end, **dict(part.context))
         spans.append(_name_part(part, inner))
         position = end
-    root = Span(0, len(data), words.what, Deferred(partial(_gather_values, spans)), children=tuple(spans))
-    return make_explanation(data, root, words, path=path, base=None)
+    root = Span(0, len(data), caption.what, Deferred(partial(_gather_values, spans)), children=tuple(spans))
+    return make_explanation(data, root, caption, path=path, base=None)
 
 
-def _name_part(part: Part, inner: Span) -> Span:
+def _name_part(part: LabelledBytes, inner: Span) -> Span:
     value = Deferred(lambda: inner.value) if part.value is None else part.value
     return Span(inner.start, inner.end, part.label, value, inner.note, (inner,), origin=inner.origin)
 
@@ -230,11 +230,18 @@ def _gather_values(spans: Sequence[Span]) -> dict[str, Any]:
 
 
 def explain_range(
-    data: Octets, kind: str, start: int | None, length: int | None, words: Words, *, path: str, **context: Any
+    data: Octets,
+    kind: str,
+    start: int | None,
+    length: int | None,
+    caption: Caption,
+    *,
+    path: str,
+    **context: Any,
 ) -> Explanation:
     """`length` bytes from `start` of a file, both as its metadata records them; positions count in the file.
 
-    A range that does not lie in the file is damage: what there is of it is explained.
+    A range that is not within the file is damage: what there is of it is explained.
     """
     first = min(max(start or 0, 0), len(data))
     last = min(max(first + (length or 0), first), len(data))
@@ -242,10 +249,10 @@ def explain_range(
         seen = f"{len(data)} bytes"
         expected = "a range" if start is None or length is None else f"bytes {start} to {start + length}"
         error = Corrupt("a range outside of its file", path=path, offset=first, expected=expected, seen=seen)
-        span = Span(first, last, words.what, children=(damaged_leaf(first, last, error),))
+        span = Span(first, last, caption.what, children=(damaged_leaf(first, last, error),))
     else:
         span = explain(data, kind, first, last, **context)
-    return make_explanation(data, span, words, path=path, base=0)
+    return make_explanation(data, span, caption, path=path, base=0)
 
 
 def find_child(span: Span, start: int, end: int | None = None) -> Span | None:
@@ -265,12 +272,14 @@ def explain_footer(footer: Footer, store: Store) -> Explanation:
     path = footer.path or ""
     explanation = explain_file(store, path, footer.facts.format)
     span = find_footer(explanation) or explanation
-    words = Words(f"{_NOUNS.get(footer.facts.format, 'File')}: {span.label}", place=path.rpartition("/")[2])
-    return focus_on(explanation, span, words)
+    caption = Caption(
+        f"{_NOUNS.get(footer.facts.format, 'File')}: {span.label}", place=path.rpartition("/")[2]
+    )
+    return focus_on(explanation, span, caption)
 
 
 def find_footer(explanation: Explanation) -> Span | None:
-    """What a file says of itself, among the parts of its explanation: `footer`, or `header` for Avro."""
+    """The footer among the parts of a file's explanation, or the header of an Avro file."""
     for wanted in ("footer", "header"):
         for part in explanation.iter_children():
             if part.label.lower().startswith(wanted) and not part.is_leaf:

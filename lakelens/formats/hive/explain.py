@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.span.span import Span
 from lakelens.errors import LakeError
-from lakelens.formats.explain.caption import Words, count_bytes, join_words, name_file
-from lakelens.formats.explain.stored import explain_octets, make_explanation, read_octets, tell_file_kind
+from lakelens.formats.explain.caption import Caption, count_bytes, join_clauses, name_file
+from lakelens.formats.explain.stored import explain_octets, kind_of_format, make_explanation, read_octets
 from lakelens.io.store import Store
 from lakelens.model.explanation import Explanation
 
@@ -22,11 +22,11 @@ _HEAD = 1 << 16
 def explain_data_file(file: HiveFile, store: Store) -> Explanation:
     """The stored file; lines of text with their fields where they are separated as Hive does by default."""
     data = read_octets(store, file.path)
-    kind, context = tell_file_kind(file.file_format), dict[str, Any]()
+    kind, context = kind_of_format(file.file_format), dict[str, Any]()
     if kind == "text" and _SEPARATOR in bytes(data[:_HEAD]):
         context["separator"] = _SEPARATOR
-    words = Words(place=file.relative_path, details=join_words(str(file.partition), file.role))
-    return explain_octets(data, file.path, kind, words, **context)
+    caption = Caption(place=file.relative_path, details=join_clauses(str(file.partition), file.role))
+    return explain_octets(data, file.path, kind, caption, **context)
 
 
 def explain_bounds(bounds: ColumnBounds, path: str) -> Explanation:
@@ -45,7 +45,9 @@ def explain_bounds(bounds: ColumnBounds, path: str) -> Explanation:
     if not spans:
         raise LakeError(f"the footer keeps no bounds of column {bounds.name}", path=path)
     values = {span.label: span.value for span in spans}
-    words = Words("Bounds", f"{bounds.name} {bounds.type}", f"statistics in the footer of {name_file(path)}")
+    caption = Caption(
+        "Bounds", f"{bounds.name} {bounds.type}", f"statistics in the footer of {name_file(path)}"
+    )
     return make_explanation(
-        data, Span(0, len(data), "bounds", values, children=tuple(spans)), words, path=path, base=None
+        data, Span(0, len(data), "bounds", values, children=tuple(spans)), caption, path=path, base=None
     )

@@ -13,17 +13,17 @@ from lakelens.codecs.span.span import Octets
 from lakelens.codecs.text.json_spans import find_json
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.explain.avro_records import find_record
-from lakelens.formats.explain.caption import Words, count_bytes, join_words, name_file
+from lakelens.formats.explain.caption import Caption, count_bytes, join_clauses, name_file
 from lakelens.formats.explain.stored import (
-    Part,
+    LabelledBytes,
     explain_file,
     explain_octets,
     explain_parts,
     explain_range,
     focus_on,
+    kind_of_format,
     make_explanation,
     read_octets,
-    tell_file_kind,
 )
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.explain.nested import nested_for_metadata
@@ -51,21 +51,21 @@ def explain_object(thing: Any, context: TableContext, *needs: Any) -> Explanatio
 def _explain_metadata(_: Table, context: TableContext) -> Explanation:
     """The metadata document as stored; of a compressed one also what it decompresses to."""
     path, typed = context.document.path, context.typed
-    details = join_words(
+    details = join_clauses(
         f"format version {typed.format_version}", f"table {typed.table_uuid or 'without uuid'}"
     )
-    words = Words("Table metadata", place=name_file(path), details=details)
-    return explain_file(context.access.store, path, "json", words)
+    caption = Caption("Table metadata", place=name_file(path), details=details)
+    return explain_file(context.access.store, path, "json", caption)
 
 
 @explain_object.register(MetadataLogEntry)
 def _explain_log_entry(entry: MetadataLogEntry, context: TableContext) -> Explanation:
     """The earlier metadata document that the log names. Raises `Missing` when it is gone."""
     path, _ = context.access.find_recorded(entry.recorded_path)
-    words = Words(
+    caption = Caption(
         "Table metadata", place=name_file(path), details=f"an earlier version, {entry.timestamp:%F %T}"
     )
-    return explain_file(context.access.store, path, "json", words)
+    return explain_file(context.access.store, path, "json", caption)
 
 
 @explain_object.register(Snapshot)
@@ -113,7 +113,7 @@ def _explain_ref(ref: Ref, context: TableContext) -> Explanation:
 
 
 def _find_numbered(context: TableContext, key: tuple[str, str], number: int | None, single: str) -> Steps:
-    """Where the object of an id lies: in its list, or where version 1 keeps the only one."""
+    """Where the object of an id is: in its list, or where version 1 keeps the only one."""
     listed = context.document.outline.get(key[0])
     for index, raw in enumerate(listed if isinstance(listed, list) else []):
         if isinstance(raw, Mapping) and raw.get(key[1], number) == number:
@@ -133,20 +133,20 @@ def _explain_place(context: TableContext, steps: Steps, what: str, details: str)
         content = decompress_document(stored, path)
         packed = content is not stored
         document = make_explanation(
-            content, explain(content, "json"), Words(), path=path, base=None if packed else 0
+            content, explain(content, "json"), Caption(), path=path, base=None if packed else 0
         )
         span = find_json(document, steps)
     except (KeyError, LakeError):
         where = ".".join(map(str, steps))
-        words = Words(what, place=name_file(path), details=f"{details} is not at {where} any more")
-        return explain_file(store, path, "json", words)
-    words = Words(
+        caption = Caption(what, place=name_file(path), details=f"{details} is not at {where} any more")
+        return explain_file(store, path, "json", caption)
+    caption = Caption(
         what,
         f"JSON, {count_bytes(len(span))}",
         f"{span.note} of {name_file(path)}",
-        join_words(details, "in the decompressed document" if packed else ""),
+        join_clauses(details, "in the decompressed document" if packed else ""),
     )
-    return focus_on(document, span, words)
+    return focus_on(document, span, caption)
 
 
 @explain_object.register(IcebergManifestList)
@@ -167,21 +167,21 @@ def _explain_manifest(manifest: IcebergManifest, context: TableContext) -> Expla
         (manifest.existing_files_count, "existing"),
         (manifest.deleted_files_count, "deleted"),
     )
-    words = join_words(
+    details = join_clauses(
         manifest.content, *(f"{count:,} {word}" for count, word in counts if count is not None)
     )
-    return _explain_avro(context, manifest.recorded_path, "Manifest", words)
+    return _explain_avro(context, manifest.recorded_path, "Manifest", details)
 
 
 def _explain_avro(context: TableContext, recorded: str, what: str, details: str) -> Explanation:
     path, _ = context.access.find_recorded(recorded)
-    words = Words(what, place=name_file(path), details=details)
+    caption = Caption(what, place=name_file(path), details=details)
     data = read_octets(context.access.store, path)
-    return explain_octets(data, path, "avro", words, nested=_make_hook(data, context))
+    return explain_octets(data, path, "avro", caption, nested=_make_hook(data, context))
 
 
 def _make_hook(data: Octets, context: TableContext) -> Nested:
-    """What tells the Avro codec of bounds and of the types of their columns: by the file's own header, if it has one."""
+    """The hook that names bounds and the types of their columns, by the file's own header if it has one."""
     try:
         return nested_for_metadata(context, decode_header(data))  # type: ignore[arg-type]
     except LakeError:
@@ -196,9 +196,9 @@ def _explain_entry(entry: Entry, context: TableContext, manifest: IcebergManifes
     position = entry.file.position if isinstance(entry.file, IcebergDataFile) else None
     record = None if position is None else find_record(whole, position)
     if record is None:
-        return focus_on(whole, whole, Words("Manifest", whole.summary, place))
-    details = join_words(f"entry {position} of {name_file(manifest.path)}", record.details)
-    return focus_on(record, record, Words("Manifest entry", place=place, details=details))
+        return focus_on(whole, whole, Caption("Manifest", whole.summary, place))
+    details = join_clauses(f"entry {position} of {name_file(manifest.path)}", record.details)
+    return focus_on(record, record, Caption("Manifest entry", place=place, details=details))
 
 
 @explain_object.register(IcebergDataFile)
@@ -207,29 +207,29 @@ def _explain_data_file(file: IcebergDataFile, context: TableContext) -> Explanat
     path, _ = context.access.find_recorded(file.recorded_path)
     store, details = context.access.store, _describe_entry(file)
     if file.content != "deletion_vector":
-        words = Words(place=name_file(path), details=details)
-        return explain_file(store, path, tell_file_kind(file.file_format), words)
+        caption = Caption(place=name_file(path), details=details)
+        return explain_file(store, path, kind_of_format(file.file_format), caption)
     rows = "" if file.record_count is None else f"{file.record_count:,} deleted rows recorded"
-    words = Words(
+    caption = Caption(
         "Deletion vector",
         rows,
         f"of {name_file(file.referenced_data_file)}",
-        join_words(f"in {name_file(path)}", f"at byte {file.content_offset}", details),
+        join_clauses(f"in {name_file(path)}", f"at byte {file.content_offset}", details),
     )
-    return _explain_vector(context, path, file.content_offset, file.content_size_in_bytes, words)
+    return _explain_vector(context, path, file.content_offset, file.content_size_in_bytes, caption)
 
 
 def _explain_vector(
-    context: TableContext, path: str, offset: int | None, length: int | None, words: Words
+    context: TableContext, path: str, offset: int | None, length: int | None, caption: Caption
 ) -> Explanation:
     data = read_octets(context.access.store, path)
-    return explain_range(data, "deletion_vector", offset, length, words, path=path, iceberg=True)
+    return explain_range(data, "deletion_vector", offset, length, caption, path=path, iceberg=True)
 
 
 def _describe_entry(file: IcebergDataFile) -> str:
     """Where a file is recorded: its entry and partition."""
     entry = "" if file.position is None else f"entry {file.position} of {name_file(file.manifest)}"
-    return join_words(entry, str(file.partition))
+    return join_clauses(entry, str(file.partition))
 
 
 @explain_object.register(ColumnBounds)
@@ -239,20 +239,20 @@ def _explain_bounds(bounds: ColumnBounds, context: TableContext, file: IcebergDa
     parts = [_make_part(name, data, bounds, context) for name, data in stored if data is not None]
     if not parts:
         raise LakeError(f"no bounds of column {bounds.name} are stored", path=file.manifest)
-    words = Words(
+    caption = Caption(
         "Bounds",
         f"{bounds.name} {bounds.type}, field id {bounds.field_id}",
         f"{' and '.join(f'data_file.{part.label}' for part in parts)} of {name_file(file.recorded_path)}",
         _describe_entry(file),
     )
-    return explain_parts(parts, words, path=file.manifest)
+    return explain_parts(parts, caption, path=file.manifest)
 
 
-def _make_part(name: str, data: bytes, bounds: ColumnBounds, context: TableContext) -> Part:
+def _make_part(name: str, data: bytes, bounds: ColumnBounds, context: TableContext) -> LabelledBytes:
     kind: Any = context.columns.find(bounds.field_id or 0).iceberg_type
     if kind.name == "fixed" and len(data) != kind.length:
         kind = "binary"  # shortened by the writer, as strings are
-    return Part(name, bytes(data), "iceberg_value", context=(("type", kind),))
+    return LabelledBytes(name, bytes(data), "iceberg_value", context=(("type", kind),))
 
 
 @explain_object.register(IndexFile)
@@ -261,8 +261,8 @@ def _explain_index_file(file: IndexFile, context: TableContext, data_file: str |
     if data_file is not None:
         return _explain_index_vector(file, context, data_file)
     path, _ = context.access.find_recorded(file.recorded_path)
-    words = Words(f"Puffin file {file.index_type}", place=name_file(path))
-    return explain_file(context.access.store, path, "puffin", words)
+    caption = Caption(f"Puffin file {file.index_type}", place=name_file(path))
+    return explain_file(context.access.store, path, "puffin", caption)
 
 
 def _explain_index_vector(file: IndexFile, context: TableContext, data_file: str) -> Explanation:
@@ -273,16 +273,16 @@ def _explain_index_vector(file: IndexFile, context: TableContext, data_file: str
         names = ", ".join(str(one["data_file"]) for one in file.ranges[:5])
         raise Missing(f"no deletion vector of {data_file}", path=path, hint=f"there are {names or 'none'}")
     rows = "" if found["cardinality"] is None else f"{found['cardinality']:,} deleted rows recorded"
-    details = join_words(f"in {name_file(path)}", f"at byte {found['offset']}")
-    words = Words("Deletion vector", rows, f"of {name_file(data_file)}", details)
-    return _explain_vector(context, path, found["offset"], found["length"], words)
+    details = join_clauses(f"in {name_file(path)}", f"at byte {found['offset']}")
+    caption = Caption("Deletion vector", rows, f"of {name_file(data_file)}", details)
+    return _explain_vector(context, path, found["offset"], found["length"], caption)
 
 
 @explain_object.register(StatisticsFile)
 def _explain_statistics(statistics: StatisticsFile, context: TableContext) -> Explanation:
     """The statistics file: Puffin for those of the table; those of partitions are a file of rows."""
     path, _ = context.access.find_recorded(statistics.recorded_path)
-    kind = "puffin" if statistics.kind == "table" else tell_file_kind(path.rpartition(".")[2].lower())
+    kind = "puffin" if statistics.kind == "table" else kind_of_format(path.rpartition(".")[2].lower())
     details = f"{statistics.kind} statistics of snapshot {statistics.snapshot_id}"
-    words = Words(place=name_file(path), details=details)
-    return explain_file(context.access.store, path, kind, words)
+    caption = Caption(place=name_file(path), details=details)
+    return explain_file(context.access.store, path, kind, caption)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from lakelens.codecs.kinds import explain
 from lakelens.codecs.paimon.types import PaimonType
 from lakelens.errors import LakeError, Missing
-from lakelens.formats.explain.caption import Words, count_bytes, join_words, name_file
+from lakelens.formats.explain.caption import Caption, count_bytes, join_clauses, name_file
 from lakelens.formats.explain.stored import (
     explain_file,
     explain_range,
     find_child,
     focus_on,
+    kind_of_format,
     make_explanation,
-    tell_file_kind,
 )
 from lakelens.formats.paimon.explain.objects import describe_entry, locate_in_entry
 from lakelens.io.store import Store
@@ -36,8 +36,8 @@ _INDEX_KINDS = {
 
 def explain_data_file(file: PaimonDataFile, store: Store) -> Explanation:
     """The stored file, by its own magic."""
-    words = Words(place=name_file(file.path), details=describe_entry(file))
-    return explain_file(store, file.path, tell_file_kind(file.file_format), words)
+    caption = Caption(place=name_file(file.path), details=describe_entry(file))
+    return explain_file(store, file.path, kind_of_format(file.file_format), caption)
 
 
 def explain_file_index(file: PaimonDataFile, store: Store) -> Explanation:
@@ -45,12 +45,12 @@ def explain_file_index(file: PaimonDataFile, store: Store) -> Explanation:
     data = file.embedded_file_index
     types = _list_types(file)
     if data is not None:
-        words = Words(
+        caption = Caption(
             "File index", count_bytes(len(data)), f"{_EMBEDDED} of {file.file_name}", describe_entry(file)
         )
         base = locate_in_entry(file, _EMBEDDED, data, store)
         return make_explanation(
-            data, explain(data, "file_index", types=types), words, path=file.manifest, base=base
+            data, explain(data, "file_index", types=types), caption, path=file.manifest, base=base
         )
     name = next((name for name in file.extra_files if name.endswith(".index")), None)
     if name is None:
@@ -58,8 +58,8 @@ def explain_file_index(file: PaimonDataFile, store: Store) -> Explanation:
             "the data file has no file index", path=file.path, hint="bytes_view() shows the file itself"
         )
     path = f"{file.path.rpartition('/')[0]}/{name}"
-    words = Words("File index", place=name, details=f"beside {file.file_name}")
-    return explain_file(store, path, "file_index", words, types=types)
+    caption = Caption("File index", place=name, details=f"beside {file.file_name}")
+    return explain_file(store, path, "file_index", caption, types=types)
 
 
 def _list_types(file: PaimonDataFile) -> dict[str, PaimonType]:
@@ -79,8 +79,10 @@ def explain_index_file(file: PaimonIndexFile, context: TableContext) -> Explanat
     if file.global_index is not None:
         column = context.schema.find_column(file.global_index.get("index_field_id", -1))
         more = {"type": None if column is None else column.type}
-    words = Words(f"Index file {file.index_type}", place=name_file(file.path), details=describe_index(file))
-    return explain_file(context.store, file.path, kind, words, **more)
+    caption = Caption(
+        f"Index file {file.index_type}", place=name_file(file.path), details=describe_index(file)
+    )
+    return explain_file(context.store, file.path, kind, caption, **more)
 
 
 def _find_key_type(file: PaimonIndexFile, context: TableContext) -> PaimonType | None:
@@ -100,14 +102,14 @@ def explain_vector(file: PaimonIndexFile, context: TableContext, data_file: str)
     whole = explain_index_file(file, context)
     cardinality = found["cardinality"]
     rows = "" if cardinality is None else f"{cardinality:,} deleted rows recorded"
-    details = join_words(f"in {name_file(file.path)}", f"at byte {found['offset']}", describe_index(file))
-    words = Words("Deletion vector", rows, f"of {data_file}", details)
+    details = join_clauses(f"in {name_file(file.path)}", f"at byte {found['offset']}", describe_index(file))
+    caption = Caption("Deletion vector", rows, f"of {data_file}", details)
     span = find_child(whole, found["offset"])
     if span is None:
         return explain_range(
-            whole.data, "deletion_vector", found["offset"], found["length"], words, path=file.path
+            whole.data, "deletion_vector", found["offset"], found["length"], caption, path=file.path
         )
-    return focus_on(whole, span, words)
+    return focus_on(whole, span, caption)
 
 
 def describe_index(file: PaimonIndexFile) -> str:
@@ -115,4 +117,4 @@ def describe_index(file: PaimonIndexFile) -> str:
     bucket = "" if file.bucket is None else f"bucket {file.bucket}"
     partition = "" if file.partition is None else str(file.partition)
     place = f"{bucket} of {partition}" if bucket and partition else bucket or partition
-    return join_words(place, f"named by {name_file(file.manifest)}" if file.manifest else "")
+    return join_clauses(place, f"named by {name_file(file.manifest)}" if file.manifest else "")

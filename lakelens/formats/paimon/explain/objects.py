@@ -9,9 +9,9 @@ from lakelens.codecs.kinds import explain
 from lakelens.codecs.paimon.row_slots import count_null_bytes
 from lakelens.errors import LakeError
 from lakelens.formats.explain.avro_records import find_field, find_record, find_value
-from lakelens.formats.explain.caption import Words, count_bytes, join_words, name_file
+from lakelens.formats.explain.caption import Caption, count_bytes, join_clauses, name_file
 from lakelens.formats.explain.stored import (
-    Part,
+    LabelledBytes,
     explain_file,
     explain_parts,
     focus_on,
@@ -54,16 +54,16 @@ def explain_table(table: PaimonTable) -> Explanation:
     names = [path.removeprefix(root).lstrip("/") for path in paths]
     documents = [bytes(read_octets(store, path)[:]) for path in paths]
     summary = f"JSON, {count_bytes(sum(map(len, documents)))}"
-    words = Words("Table documents", summary, " and ".join(names), table.name)
+    caption = Caption("Table documents", summary, " and ".join(names), table.name)
     if len(paths) == 1:
-        return explain_file(store, paths[0], "json", words)
-    parts = [Part(name, data, "json") for name, data in zip(names, documents, strict=True)]
-    return explain_parts(parts, words)
+        return explain_file(store, paths[0], "json", caption)
+    parts = [LabelledBytes(name, data, "json") for name, data in zip(names, documents, strict=True)]
+    return explain_parts(parts, caption)
 
 
 def explain_snapshot(snapshot: PaimonSnapshot) -> Explanation:
     """The document of a snapshot, a tag or a long-lived changelog."""
-    details = join_words(f"snapshot {snapshot.id}", snapshot.commit_kind)
+    details = join_clauses(f"snapshot {snapshot.id}", snapshot.commit_kind)
     return _explain_document(snapshot.context.store, snapshot.path, "Snapshot document", details)
 
 
@@ -87,30 +87,30 @@ def explain_statistics(statistics: StatisticsFile, store: Store) -> Explanation:
 def _explain_document(store: Store, path: str | None, what: str, details: str) -> Explanation:
     assert path is not None
     data = read_octets(store, path)
-    words = Words(what, f"JSON, {count_bytes(len(data))}", name_file(path), details)
-    return make_explanation(data, explain(data, "json"), words, path=path, base=0)
+    caption = Caption(what, f"JSON, {count_bytes(len(data))}", name_file(path), details)
+    return make_explanation(data, explain(data, "json"), caption, path=path, base=0)
 
 
 def explain_manifest_list(listed: PaimonManifestList, context: TableContext) -> Explanation:
     """The file of a manifest list."""
-    words = Words("Manifest list", place=name_file(listed.path), details=f"role {listed.role}")
-    return _explain_container(context, listed.path, words)
+    caption = Caption("Manifest list", place=name_file(listed.path), details=f"role {listed.role}")
+    return _explain_container(context, listed.path, caption)
 
 
 def explain_manifest(manifest: PaimonManifest, context: TableContext) -> Explanation:
     """The file of a manifest."""
     counts = f"{manifest.num_added_files} added, {manifest.num_deleted_files} deleted"
-    words = Words("Manifest", place=name_file(manifest.path), details=counts)
-    return _explain_container(context, manifest.path, words)
+    caption = Caption("Manifest", place=name_file(manifest.path), details=counts)
+    return _explain_container(context, manifest.path, caption)
 
 
 def explain_index_manifest(path: str, context: TableContext) -> Explanation:
     """The file of an index manifest."""
-    return _explain_container(context, path, Words("Index manifest", place=name_file(path)))
+    return _explain_container(context, path, Caption("Index manifest", place=name_file(path)))
 
 
-def _explain_container(context: TableContext, path: str, words: Words) -> Explanation:
-    return explain_file(context.store, path, "avro", words, nested=nested_for_metadata(context))
+def _explain_container(context: TableContext, path: str, caption: Caption) -> Explanation:
+    return explain_file(context.store, path, "avro", caption, nested=nested_for_metadata(context))
 
 
 def explain_entry(entry: Entry, manifest: PaimonManifest, context: TableContext) -> Explanation:
@@ -124,9 +124,9 @@ def explain_entry(entry: Entry, manifest: PaimonManifest, context: TableContext)
     record = None if position is None else find_record(whole, position)
     if record is None:
         details = f"one row of {name_file(manifest.path)}, whose rows are kept by columns"
-        return focus_on(whole, whole, Words("Manifest", whole.summary, place, details))
-    details = join_words(f"entry {position} of {name_file(manifest.path)}", record.details)
-    return focus_on(record, record, Words("Manifest entry", place=place, details=details))
+        return focus_on(whole, whole, Caption("Manifest", whole.summary, place, details))
+    details = join_clauses(f"entry {position} of {name_file(manifest.path)}", record.details)
+    return focus_on(record, record, Caption("Manifest entry", place=place, details=details))
 
 
 def find_position(manifest: PaimonManifest | None, raw: Mapping[str, Any]) -> int | None:
@@ -156,18 +156,18 @@ def explain_list_row(row: StoredRow, manifest: PaimonManifest) -> Explanation:
 
 def explain_partition(partition: PaimonPartition, path: str, partitions: Partitions) -> Explanation:
     """The row of a partition, as the first manifest that named it keeps it."""
-    words = f"partition {partition}" if len(partition) else "no partition"
+    text = f"partition {partition}" if len(partition) else "no partition"
     base = find_value(partitions.store, path, ("_PARTITION",), partition.stored)
     place = f"_PARTITION in {name_file(path)}"
-    return _explain_row(partition.stored, partition.columns, place, words, path, base)
+    return _explain_row(partition.stored, partition.columns, place, text, path, base)
 
 
 def _explain_row(
     data: bytes, columns: Sequence[Any], place: str, details: str, path: str | None, base: int | None
 ) -> Explanation:
     span = explain(data, "binary_row", fields=columns)
-    words = Words("BinaryRow", describe_row(data, columns, span), place, details)
-    return make_explanation(data, span, words, path=path, base=base)
+    caption = Caption("BinaryRow", describe_row(data, columns, span), place, details)
+    return make_explanation(data, span, caption, path=path, base=base)
 
 
 def describe_row(data: bytes, columns: Sequence[Any], span: Any) -> str:
@@ -181,7 +181,7 @@ def describe_row(data: bytes, columns: Sequence[Any], span: Any) -> str:
     if row is None:
         return f"{fields}, {size}, damaged"
     nulls = sum(value is None for value in row)
-    return join_words(
+    return join_clauses(
         fields, size, f"kind {row.kind}", f"{nulls:,} null{'s' * (nulls != 1)}" if nulls else ""
     )
 
@@ -192,7 +192,7 @@ def describe_entry(file: PaimonDataFile) -> str:
     entry = "" if position is None else f"entry {position} of {name_file(file.manifest)}"
     bucket = "" if file.bucket is None else f"bucket {file.bucket}"
     partition = str(file.partition)
-    return join_words(entry, f"{bucket} of {partition}" if bucket and partition else bucket or partition)
+    return join_clauses(entry, f"{bucket} of {partition}" if bucket and partition else bucket or partition)
 
 
 def locate_in_entry(file: PaimonDataFile, label: str, stored: bytes, store: Store) -> int | None:
@@ -208,14 +208,14 @@ def explain_stats(stats: SimpleStats, file: PaimonDataFile, label: str) -> Expla
     manifest = file.find_manifest()
     position = find_position(manifest, file.raw)
     place = f"{label} of {file.file_name}"
-    words = Words("SimpleStats", _count_columns(stats), place, describe_entry(file))
+    caption = Caption("SimpleStats", _count_columns(stats), place, describe_entry(file))
     if manifest is not None and position is not None:
         record = find_record(manifest.bytes_view(), position)
         field = None if record is None else find_field(record, label.split("."))
         if record is not None and field is not None:
-            details = join_words(words.details, record.details)
-            return focus_on(record, field, Words(words.what, words.summary, place, details))
-    return _explain_both_rows(stats, words, file.manifest)
+            details = join_clauses(caption.details, record.details)
+            return focus_on(record, field, Caption(caption.what, caption.summary, place, details))
+    return _explain_both_rows(stats, caption, file.manifest)
 
 
 def explain_bounds(bounds: ColumnBounds, file: PaimonDataFile) -> Explanation:
@@ -223,9 +223,9 @@ def explain_bounds(bounds: ColumnBounds, file: PaimonDataFile) -> Explanation:
     stats = file.value_stats
     position = next((i for i, column in enumerate(stats.columns) if column.id == bounds.field_id), None)
     place = f"{VALUE_STATS} of {file.file_name}"
-    details = join_words(f"{bounds.name} is field {position} of both rows", describe_entry(file))
-    words = Words("Bounds", f"{bounds.name} {bounds.type}", place, details)
-    explanation = _explain_both_rows(stats, words, file.manifest)
+    details = join_clauses(f"{bounds.name} is field {position} of both rows", describe_entry(file))
+    caption = Caption("Bounds", f"{bounds.name} {bounds.type}", place, details)
+    explanation = _explain_both_rows(stats, caption, file.manifest)
     if position is not None:  # a view of many columns begins at this one's slot in the first row
         explanation.looked_at = 4 + count_null_bytes(len(stats.columns)) + 8 * position
     return explanation
@@ -234,17 +234,19 @@ def explain_bounds(bounds: ColumnBounds, file: PaimonDataFile) -> Explanation:
 def explain_list_stats(stats: SimpleStats, manifest: PaimonManifest, label: str) -> Explanation:
     """The two rows of partition statistics in a line of a manifest list."""
     place = f"{label} of {manifest.file_name}"
-    words = Words("SimpleStats", _count_columns(stats), place, "a line of its manifest lists")
-    return _explain_both_rows(stats, words, None)
+    caption = Caption("SimpleStats", _count_columns(stats), place, "a line of its manifest lists")
+    return _explain_both_rows(stats, caption, None)
 
 
-def _explain_both_rows(stats: SimpleStats, words: Words, path: str | None) -> Explanation:
+def _explain_both_rows(stats: SimpleStats, caption: Caption, path: str | None) -> Explanation:
     stored = [(name, (stats.raw or {}).get(name)) for name in _STATS_FIELDS]
     context = (("fields", stats.columns),)
-    parts = [Part(name, data, "binary_row", context=context) for name, data in stored if data is not None]
+    parts = [
+        LabelledBytes(name, data, "binary_row", context=context) for name, data in stored if data is not None
+    ]
     if not parts:
         refuse(stats, "no statistics were kept")
-    return explain_parts(parts, words, path=path)
+    return explain_parts(parts, caption, path=path)
 
 
 def _count_columns(stats: SimpleStats) -> str:
