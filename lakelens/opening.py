@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from lakelens.errors import LakeError, NotATable, Unsupported
-from lakelens.formats.base import OpenRequest, Place
-from lakelens.formats.registry import describe_place, detect_at, detect_format, load_formats
+from lakelens.formats.base import Candidate, OpenRequest
+from lakelens.formats.registry import describe_candidate, detect_at, detect_format, load_formats
 from lakelens.io.source import open_source
 from lakelens.io.store import Store
 from lakelens.io.tracing import TracingStore
@@ -87,7 +87,7 @@ def find_in_store(store: Store, path: str, *, depth: int = 4) -> Catalog:
     while pending:
         here, level = pending.pop()
         try:
-            place = describe_place(store, here)
+            place = describe_candidate(store, here)
             found = _detect_table(place)
         except LakeError as error:
             problems.append(error)
@@ -102,7 +102,7 @@ def find_in_store(store: Store, path: str, *, depth: int = 4) -> Catalog:
     return Catalog(path, tables, problems)
 
 
-def _detect_table(place: Place) -> FoundTable | None:
+def _detect_table(place: Candidate) -> FoundTable | None:
     try:
         chosen, evidence = detect_at(place)
     except NotATable:

@@ -11,7 +11,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import AccessDenied, LakeError, Missing, NotATable, Unsupported
-from lakelens.formats.base import Place
+from lakelens.formats.base import Candidate
 from lakelens.formats.registry import detect_format, get_format, load_formats
 from lakelens.io.local import LocalStore
 from lakelens.io.memory import MemoryStore
@@ -185,10 +185,10 @@ def test_detection_is_certain_only_where_it_can_be(name: str) -> None:
 
 
 def test_a_place_knows_whether_it_was_forced(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Place] = []
+    seen: list[Candidate] = []
     original = type(get_format("hive")).detect
 
-    def spy(self: Any, place: Place) -> Any:
+    def spy(self: Any, place: Candidate) -> Any:
         seen.append(place)
         return original(self, place)
 

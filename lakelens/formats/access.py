@@ -1,4 +1,4 @@
-"""What every format needs of storage: recorded locations read where they lie now, and damage kept as findings."""
+"""The storage side of every format: recorded locations found where they are now, damage kept as findings."""
 
 from __future__ import annotations
 
@@ -30,23 +30,17 @@ class TableAccess:
             info = find_info(self.store, place)
             if info is not None and not info.is_dir:
                 return place, info.size
-        raise Missing(
-            "no such file", path=path, hint=f"it is recorded as {recorded}" if recorded != path else None
-        )
+        raise Missing("no such file", path=path, hint=_name_recorded(recorded, path))
 
     def read_recorded(self, recorded: str) -> tuple[str, bytes]:
-        """Where a recorded location lies now, and its bytes; the recorded place itself is tried second."""
+        """Where a recorded file is now, and its bytes; the recorded place itself is tried second. Raises `Missing`."""
         path = self.locator.locate(recorded)
         try:
             return path, self.store.read(path)
         except Missing as missing:
             _, original = split_location(recorded)
             if original == path or find_info(self.store, original) is None:
-                raise Missing(
-                    missing.message,
-                    path=path,
-                    hint=f"it is recorded as {recorded}" if recorded != path else None,
-                ) from missing
+                raise Missing(missing.message, path=path, hint=_name_recorded(recorded, path)) from missing
             return original, self.store.read(original)
 
     def attempt(self, action: Callable[[], T], path: str, default: T, snapshots: Sequence[int] = ()) -> T:
@@ -69,3 +63,7 @@ class TableAccess:
         return Relocation(
             recorded_location, self.locator.root, tuple(self.locator.mapping), tuple(self.locator.unmapped)
         )
+
+
+def _name_recorded(recorded: str, path: str) -> str | None:
+    return f"it is recorded as {recorded}" if recorded != path else None

@@ -1,4 +1,4 @@
-"""What a format is: it detects itself in a directory, and opens a table there.
+"""What a format is: it recognises its tables in a directory, and opens them.
 
 A package adds a format by an entry point in the group `lakelens.formats` that names an object with these members.
 """
@@ -16,10 +16,10 @@ from lakelens.model.table import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """What `detect` is given: the store, the path, and what lies there (`children` by name; empty for a file).
+class Candidate:
+    """What `detect` is given: the store, the path, and what is there (`children` by name; empty for a file).
 
-    `forced` says that the user, or a catalog, named the format: a format without marks of its own then takes the place.
+    `forced` says that the user, or a catalog, named the format: a format without marks of its own then accepts the place.
     """
 
     store: Store
@@ -54,10 +54,10 @@ class Format(Protocol):
     """One table format."""
 
     name: str
-    # what detection looks for, in words, for the error of a directory that is no table
+    # what detection looks for, for the error of a directory that is no table
     looked_for: str
 
-    def detect(self, place: Place) -> Evidence | None:
+    def detect(self, place: Candidate) -> Evidence | None:
         """Why this place is a table of this format, with a confidence from 0 to 1; None when it is not.
 
         Reads at most a few small files. Confidence 1 needs a file that no other format writes; Hive stays below 0.5.

@@ -1,7 +1,7 @@
-"""What lies in a data file, whatever table it belongs to: its footer and its first rows as stored.
+"""The content of a data file of any format: its footer and its first rows as stored.
 
-A file is told by its magic, never by its name or by what a manifest records: that only speaks where the magic says
-nothing, so that the reader of that format words the damage.
+A file is recognised by its magic, never by its name or by what a manifest records. What is recorded counts only where the
+magic says nothing: the reader of that format then reports the damage.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ FORMATS = ("parquet", "orc", "avro")
 
 
 def read_footer(store: Store, path: str, file_format: str) -> Footer:
-    """What a Parquet, ORC or Avro file says of itself; `file_format` is what its name or its metadata says it is.
+    """The footer of a Parquet, ORC or Avro file; `file_format` is what its name or its metadata says it is.
 
-    Raises `Missing`, `Corrupt` for a file that is empty, cut off or damaged, `Unsupported` for one that says nothing.
+    Raises `Missing`, `Corrupt` for a file that is empty, cut off or damaged, `Unsupported` for one without a footer.
 
     >>> from lakelens.io.memory import MemoryStore
     >>> read_footer(MemoryStore({"/t/a.csv": b"1,a"}), "/t/a.csv", "csv")
@@ -59,7 +59,7 @@ def read_rows(store: Store, path: str, file_format: str, n: int) -> pa.Table:
 
 
 def read_kind(store: Store, path: str) -> str:
-    """What a file is by its first and last bytes, as `lakelens.codecs.magic.sniff` words it. Raises `Missing`."""
+    """What a file is by its first and last bytes, as `lakelens.codecs.magic.sniff` names it. Raises `Missing`."""
     try:
         return sniff(store.read_range(path, 0, 256), store.read_range(path, -16, 16))
     except Missing as error:
@@ -84,32 +84,32 @@ def open_file(store: Store, path: str) -> IO[bytes]:
 
 def read_facts(store: Store, path: str, kind: str) -> Any:
     """The facts of a file of one of `FORMATS`: `ParquetFooter`, `OrcFooter` or `AvroFacts`. Raises `LakeError`."""
-    if kind == "parquet":
-        from lakelens.codecs.parquet import footer as parquet
+    if kind == "avro":
+        from lakelens.codecs.avro.facts import decode_facts
 
-        return parquet.decode_footer(open_file(store, path), path)
-    if kind == "orc":
-        from lakelens.codecs.orc import footer as orc
-
-        return orc.decode_footer(open_file(store, path), path)
-    from lakelens.codecs.avro.facts import decode_facts
-
-    return decode_facts(store.read(path), path)
+        return decode_facts(store.read(path), path)
+    return load_codec(kind).decode_footer(open_file(store, path), path)
 
 
 def read_rows_as(store: Store, path: str, kind: str, n: int) -> pa.Table:
     """The first `n` rows of a file that is known to be of a format. Raises `Unsupported` for what is not in `FORMATS`."""
+    if kind not in FORMATS:
+        raise Unsupported(f"rows of a {kind or 'nameless'} file are not read", path=path)
+    if kind == "avro":
+        return _read_avro_rows(store.read(path), path, n)
+    rows: pa.Table = load_codec(kind).read_rows(open_file(store, path), n, path)
+    return rows
+
+
+def load_codec(kind: str) -> Any:
+    """The module that reads Parquet or ORC files; both have the same functions."""
     if kind == "parquet":
         from lakelens.codecs.parquet import footer as parquet
 
-        return parquet.read_rows(open_file(store, path), n, path)
-    if kind == "orc":
-        from lakelens.codecs.orc import footer as orc
+        return parquet
+    from lakelens.codecs.orc import footer as orc
 
-        return orc.read_rows(open_file(store, path), n, path)
-    if kind == "avro":
-        return _read_avro_rows(store.read(path), path, n)
-    raise Unsupported(f"rows of a {kind or 'nameless'} file are not read", path=path)
+    return orc
 
 
 def _read_avro_rows(data: bytes, path: str, n: int) -> pa.Table:

@@ -1,4 +1,4 @@
-"""Finds the formats that are installed, and the one that a directory is of."""
+"""The formats that are installed, and which of them a directory is of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from lakelens.errors import LakeError, NotATable, Unsupported
-from lakelens.formats.base import Format, Place
+from lakelens.formats.base import Candidate, Format
 from lakelens.io.store import ObjectInfo, Store
 from lakelens.model.storage import Evidence
 
@@ -32,12 +32,12 @@ def get_format(name: str) -> Format:
 
 
 def detect_format(store: Store, path: str, format: str | None = None) -> tuple[Format, Evidence]:
-    """The format of what lies at a path, and why. Raises `Missing`, or `NotATable` with all that was looked for."""
-    return detect_at(describe_place(store, path, forced=format is not None), format)
+    """The format of what is at a path, and why. Raises `Missing`, or `NotATable` with all that was looked for."""
+    return detect_at(describe_candidate(store, path, forced=format is not None), format)
 
 
-def detect_at(place: Place, format: str | None = None) -> tuple[Format, Evidence]:
-    """The format of a place that was described already, and why. Raises `NotATable` with all that was looked for."""
+def detect_at(place: Candidate, format: str | None = None) -> tuple[Format, Evidence]:
+    """The format of a place that is described already, and why. Raises `NotATable` with all that was looked for."""
     candidates = [get_format(format)] if format else list(load_formats().values())
     found: list[tuple[Evidence, Format]] = []
     refused: list[LakeError] = []
@@ -57,20 +57,20 @@ def detect_at(place: Place, format: str | None = None) -> tuple[Format, Evidence
         raise refused[0]
     looked_for = "; ".join(f"{c.name}: {c.looked_for}" for c in candidates)
     raise NotATable(
-        f"not a table that lakelens knows; looked for {looked_for}; {_word_content(place)}", path=place.path
+        f"not a table that lakelens knows; looked for {looked_for}; {_format_content(place)}", path=place.path
     )
 
 
-def describe_place(store: Store, path: str, *, forced: bool = False) -> Place:
-    """What lies at a path. Raises `Missing` when nothing does."""
+def describe_candidate(store: Store, path: str, *, forced: bool = False) -> Candidate:
+    """What is at a path. Raises `Missing` when nothing is there."""
     info = store.info(path)
     children: dict[str, ObjectInfo] = {}
     if info.is_dir:
         children = {child.name: child for child in store.list(path)}
-    return Place(store, path, info, children, forced)
+    return Candidate(store, path, info, children, forced)
 
 
-def _word_content(place: Place) -> str:
+def _format_content(place: Candidate) -> str:
     if not place.info.is_dir:
         return f"it is a file of {place.info.size} bytes"
     if not place.children:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lakelens.formats.base import OpenRequest, Place
+    from lakelens.formats.base import Candidate, OpenRequest
     from lakelens.model.storage import Evidence
     from lakelens.model.table import Table
 
@@ -16,7 +16,7 @@ class HiveFormat:
     name = "hive"
     looked_for = "Parquet, ORC or Avro files, key=value directories, or names that Spark or Hive give (part-…, 000000_0)"
 
-    def detect(self, place: Place) -> Evidence | None:
+    def detect(self, place: Candidate) -> Evidence | None:
         """Why this directory may be read as a Hive table, with a confidence below 0.5; None when nothing says so."""
         from lakelens.formats.hive.detect import detect_hive
 

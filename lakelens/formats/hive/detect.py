@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from lakelens.errors import LakeError, NotATable, Unsupported
-from lakelens.formats.base import Place
+from lakelens.formats.base import Candidate
 from lakelens.formats.hive.names import (
     describe_directory,
     is_hidden,
@@ -32,7 +32,7 @@ _FOREIGN_NAMES = ("manifest-", "snap-", "snapshot-", "schema-", "index-", "stat-
 _HINT = 'format="hive" lists its files as if it were a plain directory of data files'
 
 
-def detect_hive(place: Place) -> Evidence | None:
+def detect_hive(place: Candidate) -> Evidence | None:
     """Why this place may be a Hive-style table; None when nothing says so.
 
     Raises `Unsupported` for a Hudi or a Delta table, unless the format was asked for by name.
@@ -53,7 +53,7 @@ def detect_hive(place: Place) -> Evidence | None:
     return Evidence("hive", tuple(reasons), tuple(files), 0.4 if len(reasons) > 1 else 0.3)
 
 
-def _find_others(place: Place) -> dict[str, str]:
+def _find_others(place: Candidate) -> dict[str, str]:
     found = {}
     for child, name in ((".hoodie", "Hudi"), ("_delta_log", "Delta Lake")):
         if child in place.children and place.children[child].is_dir:
@@ -61,7 +61,7 @@ def _find_others(place: Place) -> dict[str, str]:
     return found
 
 
-def _gather_reasons(place: Place) -> tuple[list[str], list[str]]:
+def _gather_reasons(place: Candidate) -> tuple[list[str], list[str]]:
     if _PAIMON_BUCKET.fullmatch(place.info.name):
         return [], []
     if any(name.endswith((".metadata.json", ".metadata.json.gz")) for name in place.children):
@@ -92,7 +92,7 @@ def _visible_files(children: Iterable[ObjectInfo]) -> list[ObjectInfo]:
     return [child for child in children if not child.is_dir and not is_hidden(child.name)]
 
 
-def _judge_files(place: Place, visible: list[ObjectInfo], reasons: list[str], files: list[str]) -> None:
+def _judge_files(place: Candidate, visible: list[ObjectInfo], reasons: list[str], files: list[str]) -> None:
     """Files that a data format's extension, a writer's way of naming, or a magic tells to be data."""
     candidates = [info for info in visible if not info.name.startswith(_FOREIGN_NAMES)]
     named = [info for info in candidates if parse_file_name(info.name).writer]
@@ -116,7 +116,7 @@ def _judge_files(place: Place, visible: list[ObjectInfo], reasons: list[str], fi
                 return
 
 
-def _sniff(place: Place, info: ObjectInfo) -> str | None:
+def _sniff(place: Candidate, info: ObjectInfo) -> str | None:
     from lakelens.formats.hive.footers import read_format
 
     try:
@@ -126,7 +126,7 @@ def _sniff(place: Place, info: ObjectInfo) -> str | None:
     return kind if kind in _TELLING else None
 
 
-def _look_below(place: Place, partitions: list[str]) -> str | None:
+def _look_below(place: Candidate, partitions: list[str]) -> str | None:
     """A data file along the first partitions (any visible file: the key=value name above it is evidence already)."""
     pending = [place.child(name) for name in reversed(partitions)]
     for _ in range(_MAX_LISTINGS):

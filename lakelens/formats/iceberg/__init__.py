@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lakelens.formats.base import OpenRequest, Place
+    from lakelens.formats.base import Candidate, OpenRequest
     from lakelens.model.storage import Evidence
     from lakelens.model.table import Table
 
@@ -25,7 +25,7 @@ class IcebergFormat:
     name = "iceberg"
     looked_for = "metadata/*.metadata.json (v1.metadata.json, 00000-<uuid>.metadata.json, gzip or zstd too)"
 
-    def detect(self, place: Place) -> Evidence | None:
+    def detect(self, place: Candidate) -> Evidence | None:
         """Why this place is an Iceberg table; raises `Unsupported` for an Iceberg view."""
         from lakelens.formats.iceberg.discovery.detect import detect_table
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.discovery.detect import Layout
+from lakelens.formats.iceberg.discovery.detect import TableLayout
 from lakelens.formats.iceberg.discovery.names import guess_role
 from lakelens.formats.iceberg.discovery.versions import HINT_NAME
 from lakelens.io.store import ObjectInfo, walk
@@ -71,7 +71,9 @@ class _References:
         return self._worded[manifest]
 
 
-def list_stored_files(table: IcebergTable, context: TableContext, layout: Layout) -> Iterator[StoredFile]:
+def list_stored_files(
+    table: IcebergTable, context: TableContext, layout: TableLayout
+) -> Iterator[StoredFile]:
     """Every object below the table's directory, in path order."""
     references = _collect_references(table, context)
     for info in walk(context.access.store, layout.root):

@@ -6,14 +6,15 @@ import posixpath
 from dataclasses import replace
 from typing import Any
 
-from lakelens.errors import Corrupt, LakeError, Missing, NotATable
+from lakelens.errors import Corrupt, Missing, NotATable
 from lakelens.formats.access import TableAccess
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.discovery.detect import Layout, choose_version, find_layout
+from lakelens.formats.iceberg.discovery.detect import TableLayout, choose_version, find_layout
 from lakelens.formats.iceberg.discovery.locations import build_locator
 from lakelens.formats.iceberg.discovery.versions import VersionChoice
 from lakelens.formats.iceberg.metadata.document import Document, decode_document
+from lakelens.formats.iceberg.metadata.schemas import SchemaBook
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.io.locate import Locator, split_location
 from lakelens.io.store import find_info
@@ -37,7 +38,7 @@ def open_table(request: OpenRequest) -> IcebergTable:
     locator = build_locator(layout.root, folder, document, request.store.scheme)
     context = TableContext(TableAccess(request.store, locator, findings), document, explain_late)
     if "delta" in request.evidence.others:
-        message = "a Delta log lies beside the Iceberg metadata: the same files may be a Delta table too"
+        message = "a Delta log is beside the Iceberg metadata: the same files may be a Delta table too"
         findings.add("note", "delta-log", f"{layout.root}/_delta_log", message)
     evidence = replace(
         request.evidence,
@@ -55,24 +56,21 @@ def explain_late(thing: Any, *needs: Any) -> Explanation:
     return explain_object(thing, *needs)
 
 
-def _choose(request: OpenRequest, layout: Layout, findings: Findings) -> VersionChoice:
-    """The asked-for version, else the catalog's pointer, else what the directory tells."""
+def _choose(request: OpenRequest, layout: TableLayout, findings: Findings) -> VersionChoice:
+    """The asked-for version, else the catalog's pointer, else what the directory itself shows."""
     pointer = (request.catalog or {}).get("metadata_location")
     if request.version is not None or not isinstance(pointer, str):
         return choose_version(layout, request.version)
     path = _find_pointer(request, layout, pointer)
     if path is None:
         chosen = choose_version(layout)
-        message = (
-            f"the catalog points to {pointer}, which is not there; opened instead is what the directory tells"
-        )
+        message = f"the catalog points to {pointer}, which is not there; opened is the directory's newest"
         findings.add("error", "catalog-pointer", chosen.path, message)
         return chosen
-    others = tuple(other for other in layout.folder.candidates if other != path)
-    return VersionChoice(path, "the catalog points to this metadata file", others)
+    return layout.folder.take(path, "the catalog points to this metadata file")
 
 
-def _find_pointer(request: OpenRequest, layout: Layout, pointer: str) -> str | None:
+def _find_pointer(request: OpenRequest, layout: TableLayout, pointer: str) -> str | None:
     name = posixpath.basename(pointer)
     if name in layout.folder.children:
         return layout.folder.place(name)
@@ -82,7 +80,7 @@ def _find_pointer(request: OpenRequest, layout: Layout, pointer: str) -> str | N
     return None
 
 
-def _read_document(request: OpenRequest, layout: Layout, choice: VersionChoice) -> Document:
+def _read_document(request: OpenRequest, layout: TableLayout, choice: VersionChoice) -> Document:
     """The chosen document; an error of it names the other versions that could be opened."""
     try:
         document = decode_document(request.store.read(choice.path), choice.path)
@@ -97,9 +95,6 @@ def _read_document(request: OpenRequest, layout: Layout, choice: VersionChoice) 
 
 def _check_schemas(document: Document) -> None:
     """A table whose current schema cannot be read is refused when it is opened, not when it is shown."""
-    from lakelens.formats.iceberg.metadata.schemas import SchemaBook
-
-    def ignore(_: LakeError) -> None:
-        """Older schemas become findings later."""
-
-    SchemaBook(document.typed, document.path, ignore)
+    SchemaBook(
+        document.typed, document.path, report=lambda error: None
+    )  # older schemas become findings later

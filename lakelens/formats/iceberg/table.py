@@ -15,9 +15,9 @@ from urllib.parse import unquote_plus
 from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.iceberg.context import TableContext, TableObject
-from lakelens.formats.iceberg.discovery.detect import Layout
+from lakelens.formats.iceberg.discovery.detect import TableLayout
 from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
-from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotBook
+from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders, to_time
 from lakelens.io.locate import split_location
 from lakelens.model.fileset import FileSet
@@ -40,7 +40,7 @@ class IcebergTable(TableObject, Table):
     format = "iceberg"
 
     def __init__(
-        self, context: TableContext, layout: Layout, evidence: Evidence, request: OpenRequest
+        self, context: TableContext, layout: TableLayout, evidence: Evidence, request: OpenRequest
     ) -> None:
         self._context = context
         self._layout = layout
@@ -141,16 +141,16 @@ class IcebergTable(TableObject, Table):
 
     @cached_property
     def _known(self) -> LazySequence[IcebergSnapshot]:
-        return LazySequence(range(len(self._book)), Keeper(self._make_snapshot))
+        return LazySequence(range(len(self._index)), Keeper(self._make_snapshot))
 
     def _make_snapshot(self, position: int) -> IcebergSnapshot:
-        index, document = self._book.locate(position), self._context.document
+        index, document = self._index.locate(position), self._context.document
         wire, raw = document.typed.snapshots[index], document.decode_snapshot(index)
         return IcebergSnapshot(self, self._readers, wire, raw)
 
     @property
-    def _book(self) -> SnapshotBook:
-        return self._context.document.book
+    def _index(self) -> SnapshotIndex:
+        return self._context.document.snapshots
 
     @cached_property
     def current(self) -> IcebergSnapshot | None:
@@ -180,7 +180,7 @@ class IcebergTable(TableObject, Table):
             line = log[position]
             number = line.snapshot_id
             return LogEntry(
-                to_time(line.timestamp_ms), number, self._book.find_parent(number), number in ancestors
+                to_time(line.timestamp_ms), number, self._index.find_parent(number), number in ancestors
             )
 
         return LazySequence(range(len(log)), describe)
@@ -203,7 +203,7 @@ class IcebergTable(TableObject, Table):
 
     def find_by_id(self, snapshot_id: int) -> IcebergSnapshot | None:
         """The snapshot of an id; None when there is none."""
-        position = self._book.find(snapshot_id)
+        position = self._index.find(snapshot_id)
         return None if position is None else self._known[position]
 
     def walk_snapshots(self) -> Iterator[IcebergSnapshot]:
@@ -238,7 +238,7 @@ class IcebergTable(TableObject, Table):
             if found is not None:
                 return self.find_by_id(found)
         ancestors = self._list_ancestors(None if self.current is None else self.current.id)
-        committed = ((number, at) for number, at in self._book.iter_moments() if number in ancestors)
+        committed = ((number, at) for number, at in self._index.iter_moments() if number in ancestors)
         found = _find_last(committed, moment)
         return None if found is None else self.find_by_id(found)
 
@@ -246,13 +246,13 @@ class IcebergTable(TableObject, Table):
         found: set[int] = set()
         while snapshot_id is not None and snapshot_id not in found:
             found.add(snapshot_id)
-            snapshot_id = self._book.find_parent(snapshot_id)
+            snapshot_id = self._index.find_parent(snapshot_id)
         return found
 
     def _note_doubts(self) -> None:
         """What the document itself shows to be wrong."""
         path, typed = self.metadata_path, self._context.typed
-        known = self._book
+        known = self._index
         if typed.location is None:
             self.findings.add("warning", "no-location", path, "the metadata document records no location")
         elif not split_location(typed.location)[1].startswith("/"):
@@ -273,7 +273,7 @@ class IcebergTable(TableObject, Table):
 
     def _note_rounded_ids(self) -> None:
         """Ids that a JSON tool rounded without a trace show against the names of the manifest lists."""
-        for number, told in self._book.rounded:
+        for number, told in self._index.rounded:
             message = f"snapshot id {number} was rounded by some JSON tool: its manifest list is named {told}"
             self.findings.add("warning", "rounded-number", self.metadata_path, message, (number,))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lakelens.formats.base import OpenRequest, Place
+    from lakelens.formats.base import Candidate, OpenRequest
     from lakelens.model.storage import Evidence
     from lakelens.model.table import Table
 
@@ -20,7 +20,7 @@ class PaimonFormat:
     name = "paimon"
     looked_for = "schema/schema-N, snapshot/snapshot-N or tag/tag-NAME"
 
-    def detect(self, place: Place) -> Evidence | None:
+    def detect(self, place: Candidate) -> Evidence | None:
         """Why this place is a Paimon table; None when it is not. Reads at most one small file."""
         from lakelens.formats.paimon.discovery.detect import detect_table
 

@@ -144,9 +144,9 @@ def test_metadata_directories_of_other_formats_are_no_hive_tables(tmp_path: Path
     touch(tmp_path / "v1.metadata.json", b"{}")
     touch(tmp_path / "x-m0.avro", b"Obj\x01")
     from lakelens.formats.hive import FORMAT
-    from lakelens.formats.registry import describe_place
+    from lakelens.formats.registry import describe_candidate
 
-    assert FORMAT.detect(describe_place(LocalStore(), str(tmp_path))) is None
+    assert FORMAT.detect(describe_candidate(LocalStore(), str(tmp_path))) is None
 
 
 def test_a_paimon_bucket_is_no_hive_table(tmp_path: Path) -> None:

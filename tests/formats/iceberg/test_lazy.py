@@ -248,7 +248,7 @@ def test_opening_takes_little_more_memory_than_the_document() -> None:
         _, peak_eager = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert len(document.book) == len(eager["snapshots"]) == 4000
+    assert len(document.snapshots) == len(eager["snapshots"]) == 4000
     assert peak < len(data)  # over its text, which is not copied
     assert peak < peak_eager / 2
 

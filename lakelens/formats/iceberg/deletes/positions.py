@@ -12,12 +12,11 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.deletes.equality import DataKeys, KeyColumn, KeySet, read_keys, word_keys
 from lakelens.formats.iceberg.deletes.stored_columns import StoredColumns, view_numbers
-from lakelens.formats.iceberg.manifests.contents import find_content
+from lakelens.formats.iceberg.manifests.contents import find_content, read_vector
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH, DELETE_POS
 
 if TYPE_CHECKING:
@@ -46,20 +45,12 @@ class DeleteReader:
         from pyroaring import FrozenBitMap64
 
         path, kind = find_content(self.context, delete)
-        offset, length = delete.content_offset, delete.content_size_in_bytes
-        if kind != "puffin" or offset is None or length is None:
-            raise Unsupported("a Puffin file without the place of a deletion vector", path=path)
-        data = self.context.access.store.read_range(path, offset, length)
-        if len(data) < length:
-            message = "a deletion vector that reaches behind the end of its file"
-            raise Corrupt(
-                message, path=path, offset=offset, expected=f"{length} bytes", seen=f"{len(data)} bytes"
-            )
-        positions = decode_iceberg_dv(data, base=offset, path=path)
+        if kind != "puffin":
+            raise Unsupported("a deletion vector outside of a Puffin file", path=path)
+        positions = read_vector(self.context, delete, path)
         if delete.record_count is not None and len(positions) != delete.record_count:
-            message = (
-                f"the manifest says {delete.record_count} rows, the vector at {offset} has {len(positions)}"
-            )
+            at, recorded = delete.content_offset, delete.record_count
+            message = f"the manifest says {recorded} rows, the vector at {at} has {len(positions)}"
             self.context.findings.add("warning", "deletion-vector-count", path, message)
         return FrozenBitMap64(positions)
 
@@ -167,7 +158,7 @@ class _Grouping:
         self.rows = 0
         self.by_path: dict[str, BitMap64] = {}
         self.is_unsorted = False
-        self._numbers: dict[str, int] = {}  # a number for each path, in the order in which they were met
+        self._numbers: dict[str, int] = {}  # a number for each path, in the order in which they were found
         self._pending: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         self._waiting = 0
         self._last: tuple[str, int] = ("", -1)
@@ -222,11 +213,11 @@ class _Grouping:
             return
         bounds = _find_bounds(paths)
         steps = np.diff(rows) < 0
-        steps[np.array(bounds[1:-1], np.int64) - 1] = False  # another path begins anew
-        met = [self._last[0], *(names[int(paths[start])] for start in bounds[:-1])]
-        begins_below = met[0] == met[1] and int(rows[0]) < self._last[1]
-        self.is_unsorted = begins_below or bool(steps.any()) or any(a > b for a, b in pairwise(met))
-        self._last = (met[-1], int(rows[-1]))
+        steps[np.array(bounds[1:-1], np.int64) - 1] = False  # another path begins again at 0
+        seen = [self._last[0], *(names[int(paths[start])] for start in bounds[:-1])]
+        begins_below = seen[0] == seen[1] and int(rows[0]) < self._last[1]
+        self.is_unsorted = begins_below or bool(steps.any()) or any(a > b for a, b in pairwise(seen))
+        self._last = (seen[-1], int(rows[-1]))
 
     def _encode(self, paths: pa.Array) -> tuple[Any, list[str]]:
         import pyarrow as pa

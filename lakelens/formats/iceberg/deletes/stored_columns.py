@@ -15,10 +15,9 @@ from lakelens.codecs.avro import container as avro_container
 from lakelens.codecs.avro.arrow import decode_arrow
 from lakelens.codecs.avro.schema import find_record
 from lakelens.codecs.iceberg.types import IcebergType
-from lakelens.codecs.orc import footer as orc
-from lakelens.codecs.parquet import footer as parquet
+from lakelens.codecs.orc.footer import FIELD_ID_KEYS
 from lakelens.errors import Corrupt, Unsupported
-from lakelens.formats.contents import open_file
+from lakelens.formats.contents import load_codec, open_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from lakelens.formats.iceberg.context import TableContext
 
-_ID_KEYS = (b"PARQUET:field_id", *orc.FIELD_ID_KEYS)
+_ID_KEYS = (b"PARQUET:field_id", *FIELD_ID_KEYS)
 _MAX_DEPTH = 100
 
 
@@ -70,12 +69,12 @@ class StoredColumns:
             yield [self._pick(batch, column) for column in columns]
 
     def _iter_batches(self, names: set[str]) -> Iterator[pa.RecordBatch]:
-        if self._kind == "parquet":
-            return parquet.iter_columns(open_file(self._store, self.path), names, self.path)
-        if self._kind == "orc":
-            return orc.iter_columns(open_file(self._store, self.path), names, self.path)
-        table = decode_arrow(self._avro, self.path)
-        return iter(table.select([name for name in table.schema.names if name in names]).to_batches())
+        if self._kind == "avro":
+            table = decode_arrow(self._avro, self.path)
+            return iter(table.select([name for name in table.schema.names if name in names]).to_batches())
+        file = open_file(self._store, self.path)
+        batches: Iterator[pa.RecordBatch] = load_codec(self._kind).iter_columns(file, names, self.path)
+        return batches
 
     def _pick(self, batch: pa.RecordBatch, column: StoredColumn) -> pa.Array:
         import pyarrow as pa
@@ -98,8 +97,7 @@ class StoredColumns:
             return
         if self._kind not in ("parquet", "orc"):
             raise Unsupported(f"rows of a {self._kind or 'nameless'} file are not read", path=self.path)
-        file = open_file(self._store, self.path)
-        schema = (parquet if self._kind == "parquet" else orc).read_schema(file, self.path)
+        schema = load_codec(self._kind).read_schema(open_file(self._store, self.path), self.path)
         yield from _walk_arrow(schema, (), 0)
 
 

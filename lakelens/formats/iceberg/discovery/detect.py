@@ -6,7 +6,7 @@ import posixpath
 from dataclasses import dataclass
 
 from lakelens.errors import LakeError
-from lakelens.formats.base import Place
+from lakelens.formats.base import Candidate
 from lakelens.formats.iceberg.discovery.names import parse_metadata_name
 from lakelens.formats.iceberg.discovery.versions import MetadataFolder, VersionChoice
 from lakelens.formats.iceberg.metadata.document import check_not_a_view, decode_outline
@@ -17,33 +17,33 @@ _VIEW_WORDS = (b'"view-uuid"', b'"view-version"', b'"current-version-id"')
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """Where a table lies: its directory, its metadata files, and the one file that was opened, if it was one."""
+class TableLayout:
+    """Where a table is: its directory, its metadata files, and the one file that was opened, if it was one."""
 
     root: str
     folder: MetadataFolder
     opened_file: str | None = None
 
 
-def find_layout(store: Store, path: str, info: ObjectInfo) -> Layout | None:
-    """The layout of what lies at a path: a table's directory, its metadata directory, or one metadata file."""
+def find_layout(store: Store, path: str, info: ObjectInfo) -> TableLayout | None:
+    """The layout of what is at a path: a table's directory, its metadata directory, or one metadata file."""
     if not info.is_dir:
         if parse_metadata_name(posixpath.basename(path)) is None:
             return None
         folder = posixpath.dirname(path)
-        return Layout(_find_root(folder), MetadataFolder(store, folder, list_names(store, folder)), path)
+        return TableLayout(_find_root(folder), MetadataFolder(store, folder, list_names(store, folder)), path)
     children = list_names(store, path)
     if "metadata" in children and children["metadata"].is_dir:
         inner = f"{path.rstrip('/')}/metadata"
         found = MetadataFolder(store, inner, list_names(store, inner))
         if found.has_tables:
-            return Layout(path, found)
+            return TableLayout(path, found)
     here = MetadataFolder(store, path, children)
     numbered = any(name.number is not None for name in here.names)
-    return Layout(_find_root(path), here) if numbered else None
+    return TableLayout(_find_root(path), here) if numbered else None
 
 
-def detect_table(place: Place) -> Evidence | None:
+def detect_table(place: Candidate) -> Evidence | None:
     """Why this place is an Iceberg table; None when it is not. Raises `Unsupported` for an Iceberg view."""
     layout = find_layout(place.store, place.path, place.info)
     if layout is None:
@@ -53,22 +53,21 @@ def detect_table(place: Place) -> Evidence | None:
     others = _see_others(place)
     reasons = [f"{_relate(choice.path, layout.root)} is table metadata of Iceberg"]
     if "delta" in others:
-        reasons.append("a Delta log lies beside it: the same files may be a Delta table too")
+        reasons.append("a Delta log is beside it: the same files may be a Delta table too")
     if "paimon" in others:
-        reasons.append("Paimon's own metadata lies beside it: Paimon wrote this for readers of Iceberg")
+        reasons.append("Paimon's own metadata is beside it: Paimon wrote this for readers of Iceberg")
     files = tuple(path for path in (choice.path, choice.hint_path) if path)
     confidence = 0.9 if "paimon" in others else 1.0
     return Evidence("iceberg", tuple(reasons), files, confidence, choice.how, choice.candidates, others)
 
 
-def choose_version(layout: Layout, version: int | str | None = None) -> VersionChoice:
+def choose_version(layout: TableLayout, version: int | str | None = None) -> VersionChoice:
     """The metadata file to open. Raises `Missing` for an asked-for version that is not there."""
     if version is not None:
         return layout.folder.pick(version)
     if layout.opened_file is None:
         return layout.folder.choose()
-    others = tuple(path for path in layout.folder.candidates if path != layout.opened_file)
-    return VersionChoice(layout.opened_file, "this metadata file was opened by its own path", others)
+    return layout.folder.take(layout.opened_file, "this metadata file was opened by its own path")
 
 
 def _find_root(folder: str) -> str:
@@ -79,15 +78,9 @@ def _relate(path: str, root: str) -> str:
     return path[len(root) :].lstrip("/") if path.startswith(root) else path
 
 
-def _see_others(place: Place) -> tuple[str, ...]:
-    others = []
-    if "_delta_log" in place.children:
-        others.append("delta")
-    if "schema" in place.children and "snapshot" in place.children:
-        others.append("paimon")
-    if ".hoodie" in place.children:
-        others.append("hudi")
-    return tuple(others)
+def _see_others(place: Candidate) -> tuple[str, ...]:
+    marks = {"delta": {"_delta_log"}, "paimon": {"schema", "snapshot"}, "hudi": {".hoodie"}}
+    return tuple(name for name, found in marks.items() if found <= place.children.keys())
 
 
 def _refuse_view(store: Store, path: str) -> None:
@@ -98,5 +91,5 @@ def _refuse_view(store: Store, path: str) -> None:
             return
         outline = decode_outline(store.read(path), path)
     except LakeError:
-        return  # damage is for opening to tell
+        return  # damage is reported when the table is opened
     check_not_a_view(outline, path)

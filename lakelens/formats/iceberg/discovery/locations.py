@@ -1,8 +1,8 @@
-"""Where recorded locations of an Iceberg table lie now.
+"""Where recorded locations of an Iceberg table are now.
 
-A table that lies where its metadata says keeps every location as recorded. A table that was moved or copied has its
-locations taken below the directory that was opened: those below `location`, below the roots that the places of manifest
-lists and earlier metadata files tell, or those that can be told by a folder's name (see `lakelens.io.locate`).
+A table that is where its metadata says keeps every location as recorded. A table that was moved or copied has its
+locations taken below the directory that was opened: those below `location`, below the roots that follow from the places of
+manifest lists and earlier metadata files, or those recognised by a folder's name (see `lakelens.io.locate`).
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ class IcebergLocator(Locator):
 
 
 def build_locator(root: str, folder: str, document: Document, scheme: str) -> IcebergLocator:
-    """The locator of a table, with every place that the document tells the table has stood at.
+    """The locator of a table, with every place where the document shows that the table has been.
 
     `folder` is the directory that the metadata document was read from: a document that records other metadata in that
     very directory was not moved, wherever its `location` points.
     """
     typed = document.typed
     logged = (log.metadata_file.rpartition("/")[0] for log in typed.metadata_log)
-    parents = list(dict.fromkeys([*logged, *document.book.list_folders]))
+    parents = list(dict.fromkeys([*logged, *document.snapshots.list_folders]))
     places = {split_location(parent)[1].strip("/") for parent in parents}
     stands_still = folder.strip("/") in places
     locator = IcebergLocator(root, typed.location, scheme, stands_still=stands_still)

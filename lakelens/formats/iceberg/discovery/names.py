@@ -15,13 +15,14 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from lakelens.formats.iceberg.metadata.snapshot_index import parse_snapshot_id
+
 _ZIP = r"\.(?:gz|gzip|zst|zstd)"
 _ENDING = rf"(?:{_ZIP})?\.metadata\.json(?:{_ZIP})?"
 _HADOOP = re.compile(rf"v(\d+){_ENDING}", re.IGNORECASE)
 _CATALOG = re.compile(rf"(\d+)-.+?{_ENDING}", re.IGNORECASE)
 _UUID = re.compile(rf"[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}{_ENDING}", re.IGNORECASE)
 _ANY = re.compile(rf".+{_ENDING}|metadata\.json(?:{_ZIP})?", re.IGNORECASE)
-_LIST = re.compile(r"snap-(-?\d+)-.+\.avro", re.IGNORECASE)
 _MANIFEST = re.compile(r".+-m\d+\.(?:avro|parquet)", re.IGNORECASE)
 
 Naming = Literal["hadoop", "catalog", "leftover", "other"]
@@ -53,16 +54,6 @@ def parse_metadata_name(name: str) -> MetadataName | None:
     return MetadataName(name, "other") if _ANY.fullmatch(name) else None
 
 
-def parse_snapshot_id(path: str) -> int | None:
-    """The snapshot id in the name of a manifest list; None when it is named otherwise.
-
-    >>> parse_snapshot_id("/t/metadata/snap-7-1-2f2b.avro")
-    7
-    """
-    matched = _LIST.fullmatch(path.rsplit("/", 1)[-1])
-    return int(matched[1]) if matched else None
-
-
 def is_hint(name: str) -> bool:
     """Whether a file is a version hint, by its proper name or one close to it."""
     return name.lower().replace("_", "-").startswith("version-hint")
@@ -82,7 +73,7 @@ def guess_role(relative_path: str) -> str:
         return "version hint"
     if parse_metadata_name(name) is not None:
         return "table metadata"
-    if _LIST.fullmatch(name):
+    if parse_snapshot_id(name) is not None:
         return "manifest list"
     if lower.endswith(".stats"):
         return "statistics"

@@ -7,13 +7,13 @@ In this order (what path-based readers do, and the reading of catalog tables wit
 3. no `vN` file: the highest NNNNN-UUID. Several of one number are commits that lost a race, all but one: taken is the
    one that no other file names in its `metadata-log` and that was updated last.
 
-Every doubt is said: in `how`, and in `notes` for what the table's findings should hold.
+Every doubt is reported: in `how`, and in `notes`, which become findings of the table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lakelens.errors import LakeError, Missing
@@ -27,7 +27,7 @@ _PREFERENCE = (".metadata.json", ".gz.metadata.json", ".metadata.json.gz")
 
 @dataclass(frozen=True, slots=True)
 class VersionChoice:
-    """The metadata file that was chosen, how, which others there are, and what was odd (severity, code, path, text)."""
+    """The metadata file that is current, why, which others there are, and what is odd (severity, code, path, text)."""
 
     path: str
     how: str
@@ -38,7 +38,7 @@ class VersionChoice:
 
 @dataclass
 class MetadataFolder:
-    """The metadata files that lie in one directory."""
+    """The metadata files of one directory."""
 
     store: Store
     path: str
@@ -63,6 +63,7 @@ class MetadataFolder:
         return tuple(self.place(name.name) for name in ordered)
 
     def place(self, name: str) -> str:
+        """The path of a file of this directory."""
         return f"{self.path.rstrip('/')}/{name}"
 
     def choose(self) -> VersionChoice:
@@ -72,26 +73,30 @@ class MetadataFolder:
         if chosen is None:
             chosen = self._choose_highest()
         name, how = chosen
-        self._note_both_namings(name)
-        return self._finish(name, how)
-
-    def _note_both_namings(self, chosen: str) -> None:
-        """A table that was registered in a catalog keeps its old files: path-based readers take those."""
         numbered = [n.name for n in self.names if n.naming == "catalog"]
-        parsed = parse_metadata_name(chosen)
+        parsed = parse_metadata_name(name)
         if numbered and parsed is not None and parsed.naming == "hadoop":
+            # a table that was registered in a catalog keeps its old files, and path-based readers take those
             message = f"a catalog has written metadata here too, {max(numbered)}; it may be the newer one"
-            self._note("warning", "two-namings", chosen, message)
+            self._note("warning", "two-namings", name, message)
+        return self._finish(name, how)
 
     def pick(self, version: int | str) -> VersionChoice:
         """An asked-for version: a number, a file name, a stem or a path. Raises `Missing` naming what there is."""
         found = self._find_version(version)
         if found is None:
             known = ", ".join(path.rsplit("/", 1)[-1] for path in self.candidates[:5])
-            raise Missing(
-                f"no metadata version {version!r}", path=self.path, hint=f"one of {known or 'none'}"
-            )
+            hint = f"one of {known or 'none'}"
+            raise Missing(f"no metadata version {version!r}", path=self.path, hint=hint)
         return self._finish(found, f"version {version!r} was asked for")
+
+    def take(self, path: str, how: str) -> VersionChoice:
+        """A metadata file as the choice, for a reason."""
+        return VersionChoice(path, how, tuple(other for other in self.candidates if other != path))
+
+    def _finish(self, name: str, how: str) -> VersionChoice:
+        hint = self.place(HINT_NAME) if HINT_NAME in self.children else None
+        return replace(self.take(self.place(name), how), notes=tuple(self.notes), hint_path=hint)
 
     def _find_version(self, version: int | str) -> str | None:
         if isinstance(version, str) and not version.strip().isdigit():
@@ -102,12 +107,6 @@ class MetadataFolder:
         number = int(version)
         return self._hadoop_file(number) or self._catalog_file(number)[0]
 
-    def _finish(self, name: str, how: str) -> VersionChoice:
-        chosen = self.place(name)
-        others = tuple(path for path in self.candidates if path != chosen)
-        hint = self.place(HINT_NAME) if HINT_NAME in self.children else None
-        return VersionChoice(chosen, how, others, tuple(self.notes), hint)
-
     def _note(self, severity: str, code: str, name: str, message: str) -> None:
         self.notes.append((severity, code, self.place(name), message))
 
@@ -117,96 +116,74 @@ class MetadataFolder:
         names = sorted(name for name in self.children if is_hint(name) and not name.endswith(".crc"))
         if not names:
             return None
-        name = HINT_NAME if HINT_NAME in names else names[0]
+        self._hint_name = name = HINT_NAME if HINT_NAME in names else names[0]
         if name != HINT_NAME:
-            self._note(
-                "warning", "version-hint", name, f"the version hint is misnamed; readers look for {HINT_NAME}"
-            )
+            self._doubt_hint(f"the version hint is misnamed; readers look for {HINT_NAME}")
         try:
             text = self.store.read_range(self.place(name), 0, 4096).decode("utf-8-sig").strip().strip("\0")
         except (LakeError, UnicodeDecodeError) as error:
-            self._note("warning", "version-hint", name, f"the version hint cannot be read: {error}")
+            self._doubt_hint(f"the version hint cannot be read: {error}")
             return None
         if not text:
-            self._note("warning", "version-hint", name, "the version hint is empty")
-        self._hint_name = name
+            self._doubt_hint("the version hint is empty")
         return text or None
 
+    def _doubt_hint(self, message: str) -> None:
+        self._note("warning", "version-hint", self._hint_name, message)
+
     def _follow_hint(self, text: str) -> tuple[str, str] | None:
-        name = self._hint_name
         if text.isascii() and text.isdigit():
-            return self._follow_number(int(text), name)
+            return self._follow_number(int(text))
         wanted = text.rsplit("/", 1)[-1]
         for candidate in self.names:
             if candidate.name == wanted or candidate.name.startswith(wanted + "."):
-                return candidate.name, f"{name} names {candidate.name}"
-        self._note(
-            "warning",
-            "version-hint",
-            name,
-            f"the version hint holds {text[:80]!r}, which names no metadata file here",
-        )
+                return candidate.name, f"{self._hint_name} names {candidate.name}"
+        self._doubt_hint(f"the version hint holds {text[:80]!r}, which names no metadata file here")
         return None
 
-    def _follow_number(self, number: int, hint: str) -> tuple[str, str] | None:
+    def _follow_number(self, number: int) -> tuple[str, str] | None:
+        how = f"{self._hint_name} says {number}"
         first = self._hadoop_file(number)
         if first is None:
-            found, _ = self._catalog_file(number)
-            if found is not None and not any(n.naming == "hadoop" for n in self.names):
-                newest = max(n.number or 0 for n in self.names if n.naming == "catalog")
-                if newest == number:
-                    return found, f"{hint} says {number}"
-                message = f"the version hint says {number}, but there is a version {newest}"
-            else:
-                message = f"the version hint says {number}, but there is no such version"
-            self._note("warning", "version-hint", hint, message)
-            return None
-        last = self._walk_up(number)
-        if last == number:
-            how = f"{hint} says {number}"
-        else:
-            how = f"{hint} says {number}, and the versions up to {last} follow it"
-            self._note(
-                "note",
-                "stale-version-hint",
-                hint,
-                f"the version hint says {number}, the newest version is {last}",
-            )
-        self._note_newer(last)
+            return self._follow_catalog_number(number, how)
+        last = number
+        while self._hadoop_file(last + 1) is not None:
+            last += 1
+        if last != number:
+            how += f", and the versions up to {last} follow it"
+            message = f"the version hint says {number}, the newest version is {last}"
+            self._note("note", "stale-version-hint", self._hint_name, message)
+        newest = max(self._numbers("hadoop"))
+        if newest > last:
+            message = f"version {last} was reached from the hint, but there is a version {newest} after a gap"
+            self._note("warning", "version-gap", HINT_NAME, message)
         return self._hadoop_file(last) or first, how
 
-    def _walk_up(self, number: int) -> int:
-        while self._hadoop_file(number + 1) is not None:
-            number += 1
-        return number
-
-    def _note_newer(self, number: int) -> None:
-        higher = sorted(
-            n.number for n in self.names if n.naming == "hadoop" and (n.number or 0) > number and n.number
-        )
-        if higher:
-            self._note(
-                "warning",
-                "version-gap",
-                HINT_NAME,
-                f"version {number} was reached from the hint, but there is a version {higher[-1]} after a gap",
-            )
+    def _follow_catalog_number(self, number: int, how: str) -> tuple[str, str] | None:
+        """A hint beside files that only a catalog numbers: followed when it names the newest of them."""
+        found, _ = self._catalog_file(number)
+        if found is None or self._numbers("hadoop"):
+            self._doubt_hint(f"the version hint says {number}, but there is no such version")
+            return None
+        newest = max(self._numbers("catalog"))
+        if newest == number:
+            return found, how
+        self._doubt_hint(f"the version hint says {number}, but there is a version {newest}")
+        return None
 
     # --- numbers -------------------------------------------------------------------------------------------------------
 
     def _choose_highest(self) -> tuple[str, str]:
-        hadoop = [n.number for n in self.names if n.naming == "hadoop" and n.number is not None]
-        if hadoop:
-            number = max(hadoop)
-            name = self._hadoop_file(number)
-            assert name is not None
+        number = max(self._numbers("hadoop"), default=-1)
+        if name := self._hadoop_file(number):
             return name, f"no version hint could be used; v{number} is the highest number"
-        numbered = [n.number for n in self.names if n.naming == "catalog" and n.number is not None]
-        if numbered:
-            name, how = self._catalog_file(max(numbered))
-            assert name is not None
+        name, how = self._catalog_file(max(self._numbers("catalog"), default=-1))
+        if name:
             return name, f"{how}; which file is current only the table's catalog knows for certain"
         return self._choose_unnumbered()
+
+    def _numbers(self, naming: str) -> list[int]:
+        return [n.number for n in self.names if n.naming == naming and n.number is not None]
 
     def _hadoop_file(self, number: int) -> str | None:
         found = [n.name for n in self.names if n.naming == "hadoop" and n.number == number]
@@ -223,9 +200,8 @@ class MetadataFolder:
             how = f"{number:05d} is the highest number, without a version hint"
             return (found[0].name if found else None), how
         chosen, how = self._choose_among(found)
-        self._note(
-            "note", "duplicate-version", chosen, f"{len(found)} files have the number {number:05d}: {how}"
-        )
+        message = f"{len(found)} files have the number {number:05d}: {how}"
+        self._note("note", "duplicate-version", chosen, message)
         return chosen, f"of {len(found)} files with the highest number {number:05d} the one that {how}"
 
     def _choose_unnumbered(self) -> tuple[str, str]:
@@ -236,9 +212,8 @@ class MetadataFolder:
         if not others:
             raise Missing("no metadata file", path=self.path, hint="is the metadata kept somewhere else?")
         chosen, how = self._choose_among(others) if len(others) > 1 else (others[0].name, "is the only one")
-        self._note(
-            "warning", "metadata-name", chosen, "the metadata file is named like no version of any catalog"
-        )
+        message = "the metadata file is named like no version of any catalog"
+        self._note("warning", "metadata-name", chosen, message)
         return chosen, f"no metadata file has a version number; taken is the one that {how}"
 
     def _choose_among(self, names: Iterable[MetadataName]) -> tuple[str, str]:
@@ -266,12 +241,8 @@ class MetadataFolder:
         try:
             moment, logged = peek_log(self.store.read(self.place(name)), self.place(name))
         except LakeError as error:
-            self._note(
-                "warning",
-                "metadata-unreadable",
-                name,
-                f"passed over when choosing the version: {error.reason}",
-            )
+            message = f"passed over when choosing the version: {error.reason}"
+            self._note("warning", "metadata-unreadable", name, message)
             return None
         return moment, [file.rsplit("/", 1)[-1] for file in logged]
 

@@ -77,30 +77,33 @@ def _explain_snapshot(snapshot: Snapshot, context: TableContext) -> Explanation:
 
 def _find_snapshot(snapshot_id: int | None, raw: Any, context: TableContext) -> Steps:
     """Where the object of an id is stored; of several with one id the one that was read."""
-    stored = list(context.document.book.list_stored(snapshot_id or 0))
+    stored = list(context.document.snapshots.list_stored(snapshot_id or 0))
     same = (index for index in stored if raw is None or context.document.decode_snapshot(index) == raw)
-    return ("snapshots", next(same, len(context.document.book)))
+    return ("snapshots", next(same, len(context.document.snapshots)))
+
+
+# list and id key in the document, the key of version 1's only one, the noun
+_NUMBERED: dict[type, tuple[str, str, str, str]] = {
+    Schema: ("schemas", "schema-id", "schema", "Schema"),
+    PartitionSpec: ("partition-specs", "spec-id", "partition-spec", "Partition spec"),
+    SortOrder: ("sort-orders", "order-id", "sort-order", "Sort order"),
+}
 
 
 @explain_object.register(Schema)
-def _explain_schema(schema: Schema, context: TableContext) -> Explanation:
-    """The schema's object in the metadata document."""
-    steps = _find_numbered(context, ("schemas", "schema-id"), schema.id, "schema")
-    return _explain_place(context, steps, "Schema", f"schema {schema.id}")
-
-
 @explain_object.register(PartitionSpec)
-def _explain_spec(spec: PartitionSpec, context: TableContext) -> Explanation:
-    """The partition spec's object in the metadata document."""
-    steps = _find_numbered(context, ("partition-specs", "spec-id"), spec.id, "partition-spec")
-    return _explain_place(context, steps, "Partition spec", f"spec {spec.id}")
-
-
 @explain_object.register(SortOrder)
-def _explain_sort_order(order: SortOrder, context: TableContext) -> Explanation:
-    """The sort order's object in the metadata document."""
-    steps = _find_numbered(context, ("sort-orders", "order-id"), order.id, "sort-order")
-    return _explain_place(context, steps, "Sort order", f"sort order {order.id}")
+def _explain_numbered(thing: Schema | PartitionSpec | SortOrder, context: TableContext) -> Explanation:
+    """The object of an id in the metadata document: in its list, or where version 1 keeps the only one."""
+    key, id_key, single, noun = _NUMBERED[type(thing)]
+    listed = context.document.outline.get(key)
+    steps: Steps = (single,)
+    for index, raw in enumerate(listed if isinstance(listed, list) else []):
+        if isinstance(raw, Mapping) and raw.get(id_key, thing.id) == thing.id:
+            steps = (key, index)
+            break
+    number = f"spec {thing.id}" if isinstance(thing, PartitionSpec) else f"{noun.lower()} {thing.id}"
+    return _explain_place(context, steps, noun, number)
 
 
 @explain_object.register(Ref)
@@ -110,15 +113,6 @@ def _explain_ref(ref: Ref, context: TableContext) -> Explanation:
     known = isinstance(refs, Mapping) and ref.name in refs
     steps: Steps = ("refs", ref.name) if known else ("current-snapshot-id",)
     return _explain_place(context, steps, "Reference", f"{ref.type} {ref.name}")
-
-
-def _find_numbered(context: TableContext, key: tuple[str, str], number: int | None, single: str) -> Steps:
-    """Where the object of an id is: in its list, or where version 1 keeps the only one."""
-    listed = context.document.outline.get(key[0])
-    for index, raw in enumerate(listed if isinstance(listed, list) else []):
-        if isinstance(raw, Mapping) and raw.get(key[1], number) == number:
-            return (key[0], index)
-    return (single,)
 
 
 def _explain_place(context: TableContext, steps: Steps, what: str, details: str) -> Explanation:

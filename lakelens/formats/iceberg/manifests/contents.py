@@ -1,7 +1,7 @@
-"""What lies in a data or delete file: its footer, and its first rows as stored.
+"""The content of a data or delete file: its footer, its first rows as stored, a deletion vector.
 
-The file is found where it lies now, and at the recorded place when it is not there. It is told by its magic, not by the
-`file_format` that the manifest records; a size or a format that differs is a finding.
+A file is recognised by its magic, not by the `file_format` that the manifest records; a size or a format that differs is
+a finding.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from lakelens.model.footer import Footer
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyroaring import BitMap64
 
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 
@@ -24,7 +25,7 @@ _TAIL = 4096  # bytes that hold most Puffin footers
 
 
 def read_footer(context: TableContext, file: IcebergDataFile) -> Footer:
-    """The facts that the file itself tells. Raises `LakeError`."""
+    """The footer of the file. Raises `LakeError`."""
     store, (path, kind) = context.access.store, find_content(context, file)
     is_puffin = kind == "puffin"
     facts = read_puffin_footer(context, path) if is_puffin else contents.read_facts(store, path, kind)
@@ -45,13 +46,16 @@ def read_puffin_footer(context: TableContext, recorded: str) -> PuffinFooter:
 def read_preview(context: TableContext, file: IcebergDataFile, count: int) -> pa.Table:
     """The first rows, or the first positions of a deletion vector. Raises `LakeError`."""
     path, kind = find_content(context, file)
-    if kind == "puffin":
-        return _preview_vector(context, file, count, path)
-    return contents.read_rows_as(context.access.store, path, kind, count)
+    if kind != "puffin":
+        return contents.read_rows_as(context.access.store, path, kind, count)
+    import pyarrow as pa
+
+    positions = islice(read_vector(context, file, path), count)
+    return pa.table({"pos": pa.array(list(positions), pa.int64())})
 
 
 def find_content(context: TableContext, file: IcebergDataFile) -> tuple[str, str]:
-    """Where a data or delete file lies now, and what it is by its magic. Raises `LakeError`."""
+    """Where a data or delete file is now, and what it is by its magic. Raises `LakeError`."""
     path, size = context.access.find_recorded(file.recorded_path)
     if file.file_size_in_bytes is not None and file.file_size_in_bytes != size:
         message = f"the manifest says {file.file_size_in_bytes} bytes, the file has {size}"
@@ -68,9 +72,8 @@ def find_content(context: TableContext, file: IcebergDataFile) -> tuple[str, str
     return path, kind
 
 
-def _preview_vector(context: TableContext, file: IcebergDataFile, count: int, path: str) -> pa.Table:
-    import pyarrow as pa
-
+def read_vector(context: TableContext, file: IcebergDataFile, path: str) -> BitMap64:
+    """The deletion vector of an entry, in its Puffin file. Raises `LakeError`."""
     from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
 
     offset, length = file.content_offset, file.content_size_in_bytes
@@ -79,8 +82,6 @@ def _preview_vector(context: TableContext, file: IcebergDataFile, count: int, pa
     data = context.access.store.read_range(path, offset, length)
     if len(data) < length:
         message = "a deletion vector that reaches behind the end of its file"
-        raise Corrupt(
-            message, path=path, offset=offset, expected=f"{length} bytes", seen=f"{len(data)} bytes"
-        )
-    positions = islice(decode_iceberg_dv(data, base=offset, path=path), count)
-    return pa.table({"pos": pa.array(list(positions), pa.int64())})
+        seen = f"{len(data)} bytes"
+        raise Corrupt(message, path=path, offset=offset, expected=f"{length} bytes", seen=seen)
+    return decode_iceberg_dv(data, base=offset, path=path)

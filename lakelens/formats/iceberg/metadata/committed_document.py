@@ -32,7 +32,7 @@ class CommittedDocuments:
             return None
         for path in self._list_candidates(moment):
             if path == self._opened.path:
-                if snapshot_id in self._opened.book:
+                if snapshot_id in self._opened.snapshots:
                     return path, self._opened.raw
                 continue
             document = self._read(path)

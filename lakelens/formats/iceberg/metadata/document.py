@@ -23,7 +23,7 @@ from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.iceberg.metadata.compression import decompress_document
 from lakelens.formats.iceberg.metadata.long_list import ABSENT, LongList
 from lakelens.formats.iceberg.metadata.repair import describe_repairs, repair_numbers, word_error
-from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotBook
+from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
 from lakelens.formats.iceberg.metadata.wire import INTEGER_KEYS, LONG_KEYS, WireMetadata, WireStatistics
 
 NEWEST_VERSION = 4  # a draft
@@ -47,7 +47,7 @@ class Document:
     path: str
     text: bytes
     typed: WireMetadata
-    book: SnapshotBook
+    snapshots: SnapshotIndex
     notes: tuple[tuple[str, str], ...] = ()
 
     @cached_property
@@ -124,7 +124,7 @@ def decode_document(data: bytes, path: str) -> Document:
     try:
         typed, repaired = _decode_head(text, path)
         _check_head(typed, path)
-        book = SnapshotBook(typed.snapshots.check(repaired))
+        book = SnapshotIndex(typed.snapshots.check(repaired))
         others: tuple[LongList[Any], ...] = (
             *(typed.snapshot_log, typed.metadata_log),
             *(typed.statistics, typed.partition_statistics),

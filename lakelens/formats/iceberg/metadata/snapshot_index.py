@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lakelens.formats.iceberg.discovery.names import parse_snapshot_id
-
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.metadata.wire import WireSnapshot
 
+_LIST = re.compile(r"snap-(-?\d+)-.+\.avro", re.IGNORECASE)
 
-class SnapshotBook:
+
+class SnapshotIndex:
     """An index of the snapshots of a document. A position counts in commit order; a snapshot is stored elsewhere.
 
-    `list_folders` are the folders that manifest lists lie in, as recorded; `rounded` are ids that a JSON tool rounded
-    without a trace, each with the id that the name of its manifest list tells.
+    `list_folders` are the folders of the manifest lists, as recorded; `rounded` are ids that a JSON tool rounded without a
+    trace, each with the id in the name of its manifest list.
     """
 
     def __init__(self, snapshots: Iterable[WireSnapshot]) -> None:
@@ -42,9 +43,9 @@ class SnapshotBook:
         if not recorded:
             return
         self.list_folders[recorded.rpartition("/")[0]] = None
-        told = parse_snapshot_id(recorded)
-        if told is not None and told != wire.snapshot_id and _round(told) == _round(wire.snapshot_id):
-            self.rounded.append((wire.snapshot_id, told))
+        named = parse_snapshot_id(recorded)
+        if named is not None and named != wire.snapshot_id and _round(named) == _round(wire.snapshot_id):
+            self.rounded.append((wire.snapshot_id, named))
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -76,6 +77,16 @@ class SnapshotBook:
     @cached_property
     def _positions(self) -> dict[int, int]:
         return {self._ids[index]: position for position, index in enumerate(self._order)}
+
+
+def parse_snapshot_id(path: str) -> int | None:
+    """The snapshot id in the name of a manifest list; None when it is named otherwise.
+
+    >>> parse_snapshot_id("/t/metadata/snap-7-1-2f2b.avro")
+    7
+    """
+    matched = _LIST.fullmatch(path.rsplit("/", 1)[-1])
+    return int(matched[1]) if matched else None
 
 
 def _round(number: int) -> float | None:

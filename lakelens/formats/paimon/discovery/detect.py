@@ -9,14 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from lakelens.errors import LakeError
-from lakelens.formats.base import Place
+from lakelens.formats.base import Candidate
 from lakelens.formats.paimon.discovery.layout import parse_numbered
 from lakelens.formats.paimon.metadata.wire import parse_json
 from lakelens.io.store import list_names
 from lakelens.model.storage import Evidence
 
 
-def detect_table(place: Place) -> Evidence | None:
+def detect_table(place: Candidate) -> Evidence | None:
     """Why the place is a Paimon table; None when it is not."""
     if not place.info.is_dir:
         return None
@@ -62,7 +62,7 @@ def _word_reasons(
     return tuple(reasons)
 
 
-def _list_numbered(place: Place, kind: str) -> list[int]:
+def _list_numbered(place: Candidate, kind: str) -> list[int]:
     found = place.children.get(kind)
     if found is None or not found.is_dir:
         return []
@@ -70,14 +70,14 @@ def _list_numbered(place: Place, kind: str) -> list[int]:
     return sorted(number for number in numbers if number is not None)
 
 
-def _list_tags(place: Place) -> list[str]:
+def _list_tags(place: Candidate) -> list[str]:
     found = place.children.get("tag")
     if found is None or not found.is_dir:
         return []
     return sorted(name for name in list_names(place.store, place.child("tag")) if name.startswith("tag-"))
 
 
-def _looks_right(place: Place, name: str, check: Callable[[dict[str, Any]], bool]) -> bool:
+def _looks_right(place: Candidate, name: str, check: Callable[[dict[str, Any]], bool]) -> bool:
     path = place.child(*name.split("/"))
     try:
         return check(parse_json(place.store.read(path), path))
