@@ -11,18 +11,19 @@ from lakelens.views.card import wording
 from lakelens.views.card.glossary import find_meaning
 from lakelens.views.card.model import About, Body, Card, Cell, Column, Fold, Grid, Pairs
 
+_OURS = "lakelens.formats."
 _FORMATS = ("iceberg", "paimon", "hive")
 
 
 def tell_about(thing: Any, *sections: str) -> About:
     """Where the labels of an object are explained: the sections of its format, then those that all formats share.
 
-    The format is the one whose package made the object; of one that no format made itself, every format is asked.
+    The format is the one whose package has the object's class. For a class that all formats share every glossary of this
+    package is searched.
     """
-    home = type(thing).__module__.removeprefix("lakelens.formats.").split(".")[0]
-    named = getattr(thing, "format", None)
-    found = named if named in _FORMATS else home
-    formats = (found,) if found in _FORMATS else _FORMATS
+    home = type(thing).__module__
+    is_shared = home.startswith("lakelens.") and not home.startswith(_OURS)
+    formats = _FORMATS if is_shared else (home.removeprefix(_OURS).split(".")[0],)
     return tuple(f"{one}.{section}" for section in sections for one in (*formats, "common"))
 
 

@@ -4,6 +4,8 @@ A file is a format or a kind of file, a section is a structure of its specificat
 
     [data_file]                         in iceberg.toml
     record_count = "Number of rows …"   the section is "iceberg.data_file"
+
+The package of another format may have a file `glossary.toml` of its own: its sections are "package.data_file" and so on.
 """
 
 from __future__ import annotations
@@ -41,5 +43,9 @@ def load_section(section: str) -> Mapping[str, str]:
 def _load_file(name: str) -> Mapping[str, Mapping[str, str]]:
     import tomllib
 
-    source = files(__name__).joinpath(f"{name}.toml")
+    try:
+        own = files(__name__).joinpath(f"{name}.toml")
+        source = own if own.is_file() else files(name).joinpath("glossary.toml")
+    except (ModuleNotFoundError, TypeError):  # not a package
+        return {}
     return tomllib.loads(source.read_text("utf-8")) if source.is_file() else {}
