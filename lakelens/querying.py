@@ -14,10 +14,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.errors import LakeError, Unsupported
+from lakelens.model.facts import MANIFEST, REF, SNAPSHOT, list_kinds
 from lakelens.model.metadata_tables import (
-    MANIFEST_COLUMNS,
-    REF_COLUMNS,
-    SNAPSHOT_COLUMNS,
     build_entries,
     build_manifests,
     build_refs,
@@ -111,7 +109,7 @@ def list_view_columns(view: str, columns: FileColumns) -> list[str]:
         return list_entry_columns(columns)
     if view == "files":
         return list_columns(columns, stats=True)
-    return list({"snapshots": SNAPSHOT_COLUMNS, "refs": REF_COLUMNS, "manifests": MANIFEST_COLUMNS}[view])
+    return list(list_kinds({"snapshots": SNAPSHOT, "refs": REF, "manifests": MANIFEST}[view]))
 
 
 def describe_views(columns: FileColumns, named: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import lakelens as ll
-from lakelens.model import metadata_tables as listing_tables
+from lakelens.model import facts, metadata_tables
 from lakelens.model.fileset import FileSet
 from lakelens.model.scan import scan_to_arrow as scanread
 from lakelens.model.scan.plan import FileScan
@@ -169,7 +169,7 @@ def test_a_diff_streams_too() -> None:
 def test_snapshots_are_what_the_model_says(name: str) -> None:
     snapshots = ll.sample(name).snapshots
     table = snapshots.to_arrow()
-    assert table.column_names == list(listing_tables.SNAPSHOT_COLUMNS)
+    assert table.column_names == list(facts.list_kinds(facts.SNAPSHOT))
     for row, snapshot in zip(table.to_pylist(maps_as_pydicts="strict"), snapshots, strict=True):
         for column in (
             "id",
@@ -196,7 +196,7 @@ def test_snapshots_are_what_the_model_says(name: str) -> None:
 def test_refs_are_what_the_model_says(name: str) -> None:
     refs = ll.sample(name).refs
     table = refs.to_arrow()
-    assert table.column_names == list(listing_tables.REF_COLUMNS)
+    assert table.column_names == list(facts.list_kinds(facts.REF))
     for row, ref in zip(table.to_pylist(), refs, strict=True):
         for column in ("name", "type", "snapshot_id", "max_ref_age_ms", "min_snapshots_to_keep", "path"):
             assert row[column] == getattr(ref, column), column
@@ -208,8 +208,8 @@ def test_refs_are_what_the_model_says(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_manifests_are_what_the_model_says(name: str) -> None:
     current = ll.sample(name).current
-    table = listing_tables.build_manifests(current)
-    assert table.column_names == list(listing_tables.MANIFEST_COLUMNS)
+    table = metadata_tables.build_manifests(current)
+    assert table.column_names == list(facts.list_kinds(facts.MANIFEST))
     manifests = current.manifests if current is not None else ()
     for row, manifest in zip(table.to_pylist(), manifests, strict=True):
         for column in ("path", "size_bytes", "content", "spec_id", "added_snapshot_id", "added_files_count"):

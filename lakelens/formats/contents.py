@@ -13,8 +13,8 @@ from lakelens.codecs.magic import sniff
 from lakelens.errors import Corrupt, Missing, Unsupported
 from lakelens.io.handle import StoreFile
 from lakelens.io.store import Store
+from lakelens.model.datafile import Footer
 from lakelens.model.explainable import Source
-from lakelens.model.footer import Footer
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,13 +5,22 @@ Times are UTC with microseconds; an integer that does not fit 64 bits, and text 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.model.arrow import to_array
+from lakelens.model.facts import (
+    FIELD_SUMMARY,
+    MANIFEST,
+    REF,
+    SNAPSHOT,
+    Facts,
+    arrow_kind,
+    list_facts,
+)
 from lakelens.model.scan.files_to_arrow import build_table, list_columns
 
 if TYPE_CHECKING:
@@ -22,56 +31,6 @@ if TYPE_CHECKING:
     from lakelens.model.scan.plan import FileScan
     from lakelens.model.snapshot import Ref, Snapshot
 
-_SNAPSHOT_COLUMNS = {
-    "id": "int64",
-    "parent_id": "int64",
-    "sequence_number": "int64",
-    "committed_at": "time",
-    "operation": "string",
-    "schema_id": "int64",
-    "record_count": "int64",
-    "refs": "strings",
-    "summary": "map",
-    "path": "string",
-}
-_REF_COLUMNS = {
-    "name": "string",
-    "type": "string",
-    "snapshot_id": "int64",
-    "max_ref_age_ms": "int64",
-    "max_snapshot_age_ms": "int64",
-    "min_snapshots_to_keep": "int64",
-    "created_at": "time",
-    "path": "string",
-}
-_MANIFEST_COLUMNS = {
-    "path": "string",
-    "recorded_path": "string",
-    "size_bytes": "int64",
-    "content": "string",
-    "role": "string",
-    "spec_id": "int64",
-    "schema_id": "int64",
-    "sequence_number": "int64",
-    "added_snapshot_id": "int64",
-    "added_files_count": "int64",
-    "existing_files_count": "int64",
-    "deleted_files_count": "int64",
-    "partition_summary": "summaries",
-}
-_SUMMARY_FIELDS = (
-    ("name", "string"),
-    ("lower", "string"),
-    ("upper", "string"),
-    ("contains_null", "bool"),
-    ("contains_nan", "bool"),
-    ("null_count", "int64"),
-)
-
-SNAPSHOT_COLUMNS = tuple(_SNAPSHOT_COLUMNS)
-REF_COLUMNS = tuple(_REF_COLUMNS)
-MANIFEST_COLUMNS = tuple(_MANIFEST_COLUMNS)
-
 
 def list_entry_columns(columns: FileColumns) -> list[str]:
     """The columns of a table of entries: the status, then those of a table of files."""
@@ -80,33 +39,28 @@ def list_entry_columns(columns: FileColumns) -> list[str]:
 
 def build_snapshots(snapshots: Iterable[Snapshot]) -> pa.Table:
     """One row per snapshot, in the order given; no manifest is read. See `Snapshots.to_arrow`."""
-    pick: dict[str, Callable[[Any], Any]] = {
-        "refs": lambda snapshot: list(snapshot.refs),
-        "summary": lambda snapshot: [(str(key), str(value)) for key, value in snapshot.summary.items()],
-    }
-    return _build(list(snapshots), _SNAPSHOT_COLUMNS, pick)
+    return build_rows(snapshots, SNAPSHOT)
 
 
 def build_refs(refs: Iterable[Ref]) -> pa.Table:
     """One row per branch or tag, in the order given. See `Refs.to_arrow`."""
-    return _build(list(refs), _REF_COLUMNS, {})
+    return build_rows(refs, REF)
 
 
 def build_manifests(snapshot: Snapshot | None) -> pa.Table:
-    """One row per manifest of a snapshot, in order: what the manifest lists say of it. No manifest is read.
+    """One row per manifest of a snapshot, in order, with the `role` of the list that names it. No manifest is read."""
+    if snapshot is None:
+        return list_manifests((), {})
+    return list_manifests(snapshot.manifests, _find_roles(snapshot))
+
+
+def list_manifests(manifests: Iterable[Manifest], roles: Mapping[str, str]) -> pa.Table:
+    """One row per manifest, in order: what the manifest lists say about it. No manifest is read.
 
     `role` is the list's ("all" in Iceberg, "base", "delta" or "changelog" in Paimon). `partition_summary` has the bounds
-    of each partition field as text; `schema_id` is null for Iceberg, whose lists do not tell it.
+    of each partition field as text; `schema_id` is null for Iceberg, whose lists do not record it.
     """
-    manifests = () if snapshot is None else snapshot.manifests
-    roles = {} if snapshot is None else _find_roles(snapshot)
-    pick: dict[str, Callable[[Any], Any]] = {
-        # where specs are told, as in Iceberg, the schema's id stands in the manifest alone
-        "schema_id": lambda manifest: manifest.schema_id if manifest.spec_id is None else None,
-        "role": lambda manifest: roles.get(manifest.recorded_path),
-        "partition_summary": lambda manifest: [_word_summary(one) for one in manifest.partition_summary],
-    }
-    return _build(manifests, _MANIFEST_COLUMNS, pick)
+    return build_rows(manifests, MANIFEST, role=lambda manifest: roles.get(manifest.recorded_path))
 
 
 def build_entries(
@@ -157,31 +111,21 @@ def _collect_entries(
     return pa.table({name: arrays[name] for name in chosen})
 
 
-def _build(things: Sequence[Any], columns: dict[str, str], pick: dict[str, Callable[[Any], Any]]) -> pa.Table:
+def build_rows(things: Iterable[Any], facts: Facts, **reads: Callable[[Any], Any]) -> pa.Table:
+    """One row per thing, one column per fact; a value that its column cannot hold is null.
+
+    `reads` are functions for facts that a thing does not know about itself.
+    """
     import pyarrow as pa
 
-    arrays = {}
-    for name, kind in columns.items():
-        read = pick.get(name)
-        values = [read(one) if read is not None else getattr(one, name, None) for one in things]
-        arrays[name] = to_array(values, _type_column(kind))
+    listed, arrays = list(things), {}
+    for fact in facts:
+        read, form = reads.get(fact.name, fact.read), _FORMS.get(fact.kind)
+        values = [read(thing) for thing in listed]
+        if form is not None:
+            values = [None if value is None else form(value) for value in values]
+        arrays[fact.name] = to_array(values, arrow_kind(fact.kind))
     return pa.table(arrays)
-
-
-def _type_column(kind: str) -> pa.DataType:
-    import pyarrow as pa
-
-    kinds = {
-        "int64": pa.int64(),
-        "string": pa.string(),
-        "bool": pa.bool_(),
-        "time": pa.timestamp("us", "UTC"),
-        "strings": pa.list_(pa.string()),
-        "map": pa.map_(pa.string(), pa.string()),
-    }
-    if kind == "summaries":
-        return pa.list_(pa.struct([pa.field(name, kinds[of_field]) for name, of_field in _SUMMARY_FIELDS]))
-    return kinds[kind]
 
 
 def _find_roles(snapshot: Snapshot) -> dict[str, str]:
@@ -193,15 +137,29 @@ def _find_roles(snapshot: Snapshot) -> dict[str, str]:
     return roles
 
 
-def _word_summary(summary: FieldSummary) -> dict[str, Any]:
-    held = {name: getattr(summary, name) for name, _ in _SUMMARY_FIELDS}
-    return held | {"lower": _word(summary.lower), "upper": _word(summary.upper)}
-
-
-def _word(value: Any) -> str | None:
-    """A partition value as text: ISO for dates and times, hex for bytes."""
+def _format_value(value: Any) -> str | None:
+    """A value as text: ISO for dates and times, hex for bytes."""
     if value is None:
         return None
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _format_summary(summary: FieldSummary) -> dict[str, Any]:
+    formatted = {"lower": _format_value(summary.lower), "upper": _format_value(summary.upper)}
+    return list_facts(FIELD_SUMMARY, summary) | formatted
+
+
+def _format_map(held: Mapping[Any, Any]) -> list[tuple[str, str]]:
+    return [(str(key), str(value)) for key, value in held.items()]
+
+
+# what values of a kind are made to before Arrow takes them
+_FORMS: dict[str, Callable[[Any], Any]] = {
+    "text": _format_value,
+    "map": _format_map,
+    "strings": list,
+    "ids": list,
+    "summaries": lambda summaries: [_format_summary(one) for one in summaries],
+}

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakelens.codecs.parquet.footer import decode_footer
-from lakelens.model.footer import Footer
+from lakelens.model.datafile import Footer
 
 
 def make_footer() -> Footer:

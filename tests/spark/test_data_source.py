@@ -125,11 +125,7 @@ def test_every_view(source: Any) -> None:
     rows = load(source, "spark/paimon/pk-compacted", view="entries").select("status", "path").collect()
     entries = [entry for manifest in table.current.manifests for entry in manifest.entries]
     assert Counter(map(tuple, rows)) == Counter((entry.status, entry.file.path) for entry in entries)
-    rows = (
-        load(source, "spark/paimon/pk-compacted", view="snapshots")
-        .select("snapshot_id", "operation")
-        .collect()
-    )
+    rows = load(source, "spark/paimon/pk-compacted", view="snapshots").select("id", "operation").collect()
     assert [tuple(row) for row in rows] == [(snapshot.id, snapshot.operation) for snapshot in table.snapshots]
     first = table.snapshots[0]
     rows = load(source, "spark/paimon/pk-compacted", view="manifests", snapshot=str(first.id)).select("path")

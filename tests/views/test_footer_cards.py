@@ -12,7 +12,7 @@ import pytest
 import lakelens as ll
 from lakelens.codecs.orc import footer as orc
 from lakelens.codecs.parquet import footer as parquet
-from lakelens.model.footer import Footer
+from lakelens.model.datafile import Footer
 from lakelens.options import display
 from lakelens.views.present import present
 from lakelens.views.render.html import render_card

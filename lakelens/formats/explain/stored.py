@@ -16,8 +16,8 @@ from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, Missing
 from lakelens.formats.explain.caption import Caption, count_bytes
 from lakelens.io.store import Store
+from lakelens.model.datafile import Footer
 from lakelens.model.explanation import Explanation
-from lakelens.model.footer import Footer
 
 #: Files up to this size are read whole, in one request.
 WHOLE = 16 << 20

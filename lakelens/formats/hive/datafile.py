@@ -11,9 +11,8 @@ from lakelens.formats.access import TableAccess
 from lakelens.formats.hive.footers import FactsCache, FileFacts, read_facts, read_format
 from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
-from lakelens.model.datafile import DataFile
+from lakelens.model.datafile import DataFile, Footer
 from lakelens.model.explainable import Source
-from lakelens.model.footer import Footer
 from lakelens.model.schema import Field
 from lakelens.model.stats import Bounds, Partition
 

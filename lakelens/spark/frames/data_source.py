@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
+from lakelens.model.metadata_tables import build_manifests
 from lakelens.model.scan.plan import drop_removed
 from lakelens.model.scan.pruning import Selection, select_files
 from lakelens.opening import open_table
@@ -28,12 +29,6 @@ from lakelens.spark.frames.planning import (
 from lakelens.spark.frames.pushed_filters import Pushed, describe_filters, select_pushed
 from lakelens.spark.frames.scanning import NOT_HERE, check_damage, read_bin
 from lakelens.spark.frames.types import spark_schema
-from lakelens.spark.warehouse.history_rows import (
-    iterate_manifests,
-    iterate_snapshots,
-    manifest_schema,
-    snapshot_schema,
-)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -217,10 +212,10 @@ def plan_view(options: ViewOptions, pushed: tuple[Pushed, ...] = ()) -> ReadPlan
     """The plan of what the options ask for."""
     table = open_table(options.path, branch=options.branch)
     if options.view == "snapshots":
-        return plan_rows(snapshot_schema(), iterate_snapshots(table))
+        return plan_rows(table.snapshots.to_arrow())
     chosen = table.current if options.snapshot is None else table.snapshot(options.snapshot)
     if options.view == "manifests":
-        return plan_rows(manifest_schema(), iterate_manifests(chosen))
+        return plan_rows(build_manifests(chosen))
     select = partial(_select, options=options, pushed=pushed)
     wanted = Wanted(options.stats, options.columns, select, options.strict)
     if options.view == "entries":

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import heapq
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
@@ -209,15 +208,10 @@ def _select_rows(
             yield kept.select(list(names))
 
 
-def plan_rows(schema: pa.Schema, rows: Iterable[Mapping[str, Any]]) -> ReadPlan:
+def plan_rows(table: pa.Table) -> ReadPlan:
     """The plan of rows that the driver has made of manifest lists and metadata documents."""
-    import pyarrow as pa
-
-    bins = []
-    remaining = iter(rows)
-    while chunk := list(islice(remaining, _ROWS_OF_A_BIN)):
-        bins.append(pack_batch(pa.RecordBatch.from_pylist(chunk, schema=schema)))
-    return ReadPlan(Layout(schema, ()), ScanRequest(), bins=tuple(bins))
+    bins = (pack_batch(batch) for batch in table.to_batches(_ROWS_OF_A_BIN))
+    return ReadPlan(Layout(table.schema, ()), ScanRequest(), bins=tuple(bins))
 
 
 def pack_batch(batch: pa.RecordBatch) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from lakelens.model.footer import Footer
+from lakelens.model.datafile import Footer
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Cell, Fact, Fold, Grid

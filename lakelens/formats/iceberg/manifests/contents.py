@@ -13,7 +13,7 @@ from lakelens.codecs.iceberg.puffin import PuffinFooter, decode_footer, footer_s
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats import contents
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.model.footer import Footer
+from lakelens.model.datafile import Footer
 
 if TYPE_CHECKING:
     import pyarrow as pa

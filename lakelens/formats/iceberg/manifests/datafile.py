@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.manifests.bounds import build_bounds
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
-from lakelens.model.datafile import Content, DataFile
-from lakelens.model.footer import Footer
+from lakelens.model.datafile import Content, DataFile, Footer
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:

@@ -19,9 +19,8 @@ from lakelens.formats.paimon.discovery.layout import file_format
 from lakelens.formats.paimon.manifests.rows import KEY_STATS, VALUE_STATS, StoredRow, decode_row
 from lakelens.formats.paimon.manifests.stats import SimpleStats, decode_stats
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, require_schema
-from lakelens.model.datafile import Content, DataFile, raise_error
+from lakelens.model.datafile import Content, DataFile, Footer, raise_error
 from lakelens.model.explainable import Source
-from lakelens.model.footer import Footer
 from lakelens.model.schema import DataType
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
 

@@ -1,0 +1,130 @@
+"""The facts about each noun of the model, each spelled once.
+
+They are the columns of its Arrow tables, of the SQL views and of Spark's, the keys of `--json`, the columns of an inventory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Fact(NamedTuple):
+    """One fact: its name, its kind (see `arrow_kind`), and how it is read where no attribute has that name."""
+
+    name: str
+    kind: str = "string"
+    get: Callable[[Any], Any] | None = None
+
+    def read(self, thing: Any) -> Any:
+        """The fact about one thing."""
+        return getattr(thing, self.name) if self.get is None else self.get(thing)
+
+
+Facts = tuple[Fact, ...]
+
+TABLE: Facts = (
+    Fact("name"),
+    Fact("format"),
+    Fact("format_version", "int32"),
+    Fact("location"),
+    Fact("uuid"),
+)
+SNAPSHOT: Facts = (
+    Fact("id", "int64"),
+    Fact("parent_id", "int64"),
+    Fact("sequence_number", "int64"),
+    Fact("committed_at", "time"),
+    Fact("operation"),
+    Fact("schema_id", "int64"),
+    Fact("record_count", "int64"),
+    Fact("refs", "strings"),
+    Fact("summary", "map"),
+    Fact("path"),
+)
+REF: Facts = (
+    Fact("name"),
+    Fact("type"),
+    Fact("snapshot_id", "int64"),
+    Fact("max_ref_age_ms", "int64"),
+    Fact("max_snapshot_age_ms", "int64"),
+    Fact("min_snapshots_to_keep", "int64"),
+    Fact("created_at", "time"),
+    Fact("path"),
+)
+MANIFEST_LIST: Facts = (Fact("role"), Fact("path"), Fact("recorded_path"), Fact("size_bytes", "int64"))
+MANIFEST: Facts = (
+    Fact("path"),
+    Fact("recorded_path"),
+    Fact("size_bytes", "int64"),
+    Fact("content"),
+    Fact("role"),  # of the list that names it
+    Fact("spec_id", "int64"),
+    # where lists record specs, as in Iceberg, the schema's id is in the manifest alone, which is not read for it
+    Fact("schema_id", "int64", lambda manifest: manifest.schema_id if manifest.spec_id is None else None),
+    Fact("sequence_number", "int64"),
+    Fact("added_snapshot_id", "int64"),
+    Fact("added_files_count", "int64"),
+    Fact("existing_files_count", "int64"),
+    Fact("deleted_files_count", "int64"),
+    Fact("partition_summary", "summaries"),
+)
+FIELD_SUMMARY: Facts = (
+    Fact("name"),
+    Fact("lower", "text"),
+    Fact("upper", "text"),
+    Fact("contains_null", "bool"),
+    Fact("contains_nan", "bool"),
+    Fact("null_count", "int64"),
+)
+FINDING: Facts = (
+    Fact("severity"),
+    Fact("code"),
+    Fact("path"),
+    Fact("message"),
+    Fact("snapshots", "ids"),
+)
+
+
+def list_facts(facts: Facts, thing: Any, **known: Any) -> dict[str, Any]:
+    """The facts about one thing by name; `known` are those that it does not know about itself.
+
+    >>> from lakelens.model.finding import Finding
+    >>> list_facts(FINDING, Finding("note", "odd-name", "/t/a", "an odd name"))["code"]
+    'odd-name'
+    """
+    return {fact.name: known[fact.name] if fact.name in known else fact.read(thing) for fact in facts}
+
+
+def list_kinds(facts: Facts, without: Iterable[str] = ()) -> dict[str, str]:
+    """The names of facts with their kinds."""
+    return {fact.name: fact.kind for fact in facts if fact.name not in without}
+
+
+def arrow_kind(kind: str) -> pa.DataType:
+    """The Arrow type of a kind.
+
+    >>> arrow_kind("time")
+    TimestampType(timestamp[us, tz=UTC])
+    """
+    import pyarrow as pa
+
+    if kind == "summaries":
+        return pa.list_(pa.struct([pa.field(fact.name, arrow_kind(fact.kind)) for fact in FIELD_SUMMARY]))
+    text, number = pa.string(), pa.int64()
+    kinds = {
+        "string": text,
+        "text": text,  # a value of any type, formatted
+        "bool": pa.bool_(),
+        "int32": pa.int32(),
+        "int64": number,
+        "binary": pa.binary(),
+        "time": pa.timestamp("us", "UTC"),
+        "ids": pa.list_(number),
+        "strings": pa.list_(text),
+        "map": pa.map_(text, text),
+    }
+    return kinds[kind]
