@@ -8,15 +8,10 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from lakelens.codecs.kinds import KINDS, choose_kind, explain
+from lakelens.codecs.kinds import KINDS, choose_kind, explain, find_kind
 from lakelens.errors import LakeError
 from lakelens.model.explanation import Explanation
 
-# kinds of files that say no more when the table is known that they belong to; for others the table knows which columns the
-# rows in a manifest have, which data file a deletion vector is of, what a file without any magic is
-_SELF_TOLD = ("crc", "gzip", "json", "json_lines", "orc", "parquet", "text")
-# kinds of pieces that only a schema gives a meaning
-_NEED_CONTEXT = ("avro_record", "binary_array", "binary_map", "iceberg_value")
 _MOST_PARENTS = 8
 _MOST_SNAPSHOTS = 100
 
@@ -60,10 +55,8 @@ def explain_file(
     from lakelens.formats.explain.stored import explain_octets, make_explanation, read_octets
     from lakelens.io.source import open_source
 
-    if kind is not None and kind not in KINDS:
-        raise ValueError(f"{kind!r} is no kind of bytes: one of {', '.join(KINDS)}")
-    if kind in _NEED_CONTEXT:
-        raise ValueError(f"{kind!r} cannot be told from a file alone: use explain_bytes with its context")
+    if kind is not None and (needs := find_kind(kind).needs):
+        raise ValueError(f"{kind!r} needs {' and '.join(needs)}: use explain_bytes, which takes them")
     store, path = open_source(source, storage_options)
     if store.info(path).is_dir:
         raise LakeError("this is a directory", path=path, hint="one of the files in it")
@@ -71,7 +64,7 @@ def explain_file(
     caption = Caption(place=posixpath.basename(path))
     if kind is not None:
         return make_explanation(data, explain(data, kind), caption, path=path, base=0, noun=kind)
-    if choose_kind(data, posixpath.basename(path)) not in _SELF_TOLD:
+    if not KINDS[choose_kind(data, posixpath.basename(path))].is_self_describing:
         for thing in _find_in_table(store, path):
             try:
                 found: Explanation = thing.bytes_view()

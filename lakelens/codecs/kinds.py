@@ -1,68 +1,121 @@
-"""From the name of a kind of bytes to the codec that explains them.
+"""Kinds of bytes: one table from the name of a kind to the codec that explains it.
 
-Every codec's explaining function has one shape: `explain_x(data, start, end, **context) -> Span`. It explains
-`data[start:end]`, positions are absolute in `data`, and damage is told by a leaf, never raised.
+Every codec's explaining function has one shape: `explain_x(data, start, end, **context) -> Span` for the kind `x`. It
+explains `data[start:end]`, positions are absolute in `data`, and damage is a leaf of the tree, never raised. A new kind is
+one row of `_TABLE`, and, if files of it begin or end with a magic, one row in `magic`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from lakelens.codecs.magic import sniff
+from lakelens.codecs.magic import MAGICS, sniff
 from lakelens.codecs.span.span import Octets, Span
 
-# kind: (module of this package, function); loaded when first used
-_EXPLAINERS: dict[str, tuple[str, str]] = {
-    "avro": ("avro.spans", "explain_avro"),
-    "avro_record": ("avro.spans", "explain_avro_record"),
-    "binary_row": ("paimon.row_spans", "explain_binary_row"),
-    "binary_array": ("paimon.row_spans", "explain_binary_array"),
-    "binary_map": ("paimon.row_spans", "explain_binary_map"),
-    "blob": ("paimon.blob_spans", "explain_blob"),
-    "crc": ("text.crc_spans", "explain_crc"),
-    "deletion_vector": ("bitmaps.deletion_vector_spans", "explain_deletion_vector"),
-    "file_index": ("paimon.index.file_index_spans", "explain_file_index"),
-    "global_index": ("paimon.index.global_index_spans", "explain_global_index"),
-    "gzip": ("text.gzip_spans", "explain_gzip"),
-    "hash_index": ("bitmaps.deletion_vector_spans", "explain_hash_index"),
-    "iceberg_value": ("iceberg.value_spans", "explain_iceberg_value"),
-    "index_meta": ("paimon.index.global_index_meta_spans", "explain_index_meta"),
-    "json": ("text.json_spans", "explain_json"),
-    "json_lines": ("text.text_spans", "explain_json_lines"),
-    "orc": ("orc.spans", "explain_orc"),
-    "paimon_dv_index": ("bitmaps.deletion_vector_spans", "explain_paimon_dv_index"),
-    "parquet": ("parquet.spans", "explain_parquet"),
-    "puffin": ("iceberg.puffin_spans", "explain_puffin"),
-    "roaring32": ("bitmaps.roaring_spans", "explain_roaring32"),
-    "roaring64": ("bitmaps.roaring_spans", "explain_roaring64"),
-    "source_meta": ("paimon.index.global_index_meta_spans", "explain_source_meta"),
-    "text": ("text.text_spans", "explain_text"),
-    "theta_sketch": ("iceberg.theta_sketch_spans", "explain_theta_sketch"),
-    "unknown": ("text.text_spans", "explain_unknown"),
-    "variant": ("variant.spans", "explain_variant"),
-}
-KINDS = tuple(_EXPLAINERS)
 
-# what Paimon's index files begin or end with
-_FILE_INDEX = bytes.fromhex("00054e4ed01a35ae")
-_VECTORS = (bytes.fromhex("5e43f2d0"), bytes.fromhex("d1d33964"))
-_GLOBAL_INDEXES = (b"ITBP", b"BGIX")
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of bytes. `module` of this package has its `explain_NAME`, and is loaded when it is first used.
+
+    `noun` is what a view calls a whole file; `needs` the context without which nothing can be explained. Files of a
+    self-describing kind say no more when the table is known that they belong to: of others the table knows the columns of
+    the rows, the data file of a deletion vector, or what a file without magic is.
+    """
+
+    name: str
+    module: str
+    noun: str = ""
+    needs: tuple[str, ...] = ()
+    is_self_describing: bool = False
+
+    @property
+    def has_magic(self) -> bool:
+        """Whether files of it are recognised by their first or last bytes."""
+        return any(kind == self.name for _, _, kind in MAGICS)
+
+    def load(self) -> Callable[..., Span]:
+        """The function that explains bytes of this kind."""
+        explainer: Callable[..., Span] = getattr(
+            import_module(f"lakelens.codecs.{self.module}"), f"explain_{self.name}"
+        )
+        return explainer
+
+
+_TABLE = (
+    Kind("avro", "avro.spans", "Avro file"),
+    Kind("avro_record", "avro.spans", needs=("schema",)),
+    Kind("binary_row", "paimon.row_spans"),
+    Kind("binary_array", "paimon.row_spans", needs=("element",)),
+    Kind("binary_map", "paimon.row_spans", needs=("key", "value")),
+    Kind("blob", "paimon.blob_spans"),
+    Kind("crc", "text.crc_spans", "Checksum file", is_self_describing=True),
+    Kind("deletion_vector", "bitmaps.deletion_vector_spans"),
+    Kind("file_index", "paimon.index.file_index_spans"),
+    Kind("global_index", "paimon.index.global_index_spans"),
+    Kind("gzip", "text.gzip_spans", "gzip file", is_self_describing=True),
+    Kind("hash_index", "bitmaps.deletion_vector_spans"),
+    Kind("iceberg_value", "iceberg.value_spans", needs=("type",)),
+    Kind("index_meta", "paimon.index.global_index_meta_spans"),
+    Kind("json", "text.json_spans", "JSON document", is_self_describing=True),
+    Kind("json_lines", "text.text_spans", "JSON lines", is_self_describing=True),
+    Kind("orc", "orc.spans", "ORC file", is_self_describing=True),
+    Kind("paimon_dv_index", "bitmaps.deletion_vector_spans"),
+    Kind("parquet", "parquet.spans", "Parquet file", is_self_describing=True),
+    Kind("puffin", "iceberg.puffin_spans", "Puffin file"),
+    Kind("roaring32", "bitmaps.roaring_spans"),
+    Kind("roaring64", "bitmaps.roaring_spans"),
+    Kind("source_meta", "paimon.index.global_index_meta_spans"),
+    Kind("text", "text.text_spans", "Text file", is_self_describing=True),
+    Kind("theta_sketch", "iceberg.theta_sketch_spans"),
+    Kind("unknown", "text.text_spans", "File"),
+    Kind("variant", "variant.spans"),
+)
+KINDS = {kind.name: kind for kind in _TABLE}
+
+# what `sniff` recognises and no codec has by that name
+_OTHERS = {"parquet-encrypted": "parquet", "empty": "text"}
+
+
+def find_kind(name: str) -> Kind:
+    """The kind of a name. Raises `ValueError` when there is none.
+
+    >>> find_kind("orc").noun
+    'ORC file'
+    """
+    if name not in KINDS:
+        raise ValueError(f"{name!r} is no kind of bytes: one of {', '.join(KINDS)}")
+    return KINDS[name]
 
 
 def explain(data: Octets, kind: str, start: int = 0, end: int | None = None, /, **context: Any) -> Span:
-    """The tree of spans of `data[start:end]`, explained as `kind`. Raises `ValueError` for a kind that is not one.
+    """The tree of spans of `data[start:end]`, explained as `kind`.
 
-    What `context` must give depends on the kind: `fields` for "binary_row", `type` for "iceberg_value", `nested` (optional)
-    for "avro". Damage is told by leaves of role `damage`; `Span.check` raises it.
+    Parameters
+    ----------
+    data : bytes or Octets
+        The bytes, of which no more is read than is explained.
+    kind : str
+        One of `KINDS`.
+    start, end : int, optional
+        The bytes to explain; all of them by default.
+    **context
+        What the kind needs, see `Kind.needs`, or can use: `fields` for "binary_row", `nested` for "avro".
+
+    Returns
+    -------
+    Span
+        The tree; damage is in leaves of role `damage`, which `Span.check` raises.
+
+    Raises
+    ------
+    ValueError
+        For a kind that is not one.
     """
-    if kind not in _EXPLAINERS:
-        raise ValueError(f"{kind!r} is no kind of bytes: one of {', '.join(KINDS)}")
-    module, function = _EXPLAINERS[kind]
-    explainer: Callable[..., Span] = getattr(import_module(f"lakelens.codecs.{module}"), function)
-    return explainer(data, start, len(data) if end is None else end, **context)
+    return find_kind(kind).load()(data, start, len(data) if end is None else end, **context)
 
 
 def choose_kind(data: Octets, name: str = "") -> str:
@@ -73,30 +126,13 @@ def choose_kind(data: Octets, name: str = "") -> str:
     >>> choose_kind(b'{"a": 1}\\n'), choose_kind(b'{"a": 1}\\n{"a": 2}\\n')
     ('json', 'json_lines')
     """
-    head, tail = bytes(data[:4096]), bytes(data[max(0, len(data) - 16) :])
-    if head[:4] == b"crc\x00" and name.endswith(".crc"):
-        return "crc"
-    if (index := _choose_index(head, tail)) is not None:
-        return index
-    kind = sniff(head, tail)
+    kind = sniff(bytes(data[:4096]), bytes(data[max(0, len(data) - 16) :]))
     if kind == "json" and _is_json_lines(data):
         return "json_lines"
-    if kind in ("avro", "gzip", "json", "orc", "parquet", "puffin", "text"):
-        return kind
-    if kind == "empty":
-        return "text"
     if kind == "unknown" and name.endswith(".blob"):
         return "blob"
-    return "parquet" if kind == "parquet-encrypted" else "unknown"
-
-
-def _choose_index(head: bytes, tail: bytes) -> str | None:
-    """Paimon's index files that say what they are: a file index, a deletion-vector index, a global index."""
-    if head.startswith(_FILE_INDEX):
-        return "file_index"
-    if head[:1] == b"\x01" and head[5:9] in _VECTORS:
-        return "paimon_dv_index"
-    return "global_index" if tail.endswith(_GLOBAL_INDEXES) else None
+    kind_name = _OTHERS.get(kind, kind)
+    return kind_name if kind_name in KINDS else "unknown"
 
 
 def _is_json_lines(data: Octets) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.codecs.magic import Kind, sniff
+from lakelens.codecs.magic import Sniffed, sniff
 
 TABLE = pa.table({"a": [1]})
 
@@ -52,7 +52,7 @@ def orc_bytes() -> bytes:
         (b"Obj\x00", "unknown"),
     ],
 )
-def test_kinds(data: bytes, kind: Kind) -> None:
+def test_kinds(data: bytes, kind: Sniffed) -> None:
     assert sniff(data[:64], data[-16:]) == kind
 
 

@@ -24,22 +24,8 @@ WHOLE = 16 << 20
 BLOCK = 1 << 18
 KEPT_BLOCKS = 32
 
-# kinds that the magic of a file decides, against what was expected
-_SELF_DESCRIBING = frozenset({"avro", "crc", "gzip", "orc", "parquet", "puffin"})
 _ENCRYPTED = b"AGS1"  # encrypted as a whole: nothing in it is what it is expected to be
 _FORMATS = {"csv": "text", "json": "json_lines"}
-_NOUNS = {
-    "avro": "Avro file",
-    "crc": "Checksum file",
-    "gzip": "gzip file",
-    "json": "JSON document",
-    "json_lines": "JSON lines",
-    "orc": "ORC file",
-    "parquet": "Parquet file",
-    "puffin": "Puffin file",
-    "text": "Text file",
-    "unknown": "File",
-}
 
 
 class StoredOctets:
@@ -137,7 +123,7 @@ def explain_octets(
     """The bytes of a file that were read already; see `explain_file`."""
     kind = detect_kind(data, path, expected)
     span = explain(data, kind, **(context if kind == expected else {}))
-    return make_explanation(data, span, caption or Caption(), path=path, base=0, noun=_NOUNS.get(kind, ""))
+    return make_explanation(data, span, caption or Caption(), path=path, base=0, noun=KINDS[kind].noun)
 
 
 def detect_kind(data: Octets, path: str, expected: str = "") -> str:
@@ -147,7 +133,7 @@ def detect_kind(data: Octets, path: str, expected: str = "") -> str:
     ('parquet', 'avro', 'text')
     """
     seen = choose_kind(data, path.rpartition("/")[2])
-    is_clear = seen in _SELF_DESCRIBING or bytes(data[:4]) == _ENCRYPTED
+    is_clear = KINDS[seen].has_magic or bytes(data[:4]) == _ENCRYPTED
     return expected if not is_clear and expected in KINDS else seen
 
 
@@ -272,9 +258,8 @@ def explain_footer(footer: Footer, store: Store) -> Explanation:
     path = footer.path or ""
     explanation = explain_file(store, path, footer.facts.format)
     span = find_footer(explanation) or explanation
-    caption = Caption(
-        f"{_NOUNS.get(footer.facts.format, 'File')}: {span.label}", place=path.rpartition("/")[2]
-    )
+    noun = KINDS[footer.facts.format].noun
+    caption = Caption(f"{noun}: {span.label}", place=path.rpartition("/")[2])
     return focus_on(explanation, span, caption)
 
 
