@@ -1,4 +1,4 @@
-"""Watching a statement: storage before, the block, storage after, and what became of it in words.
+"""Watching a statement: storage before, the block, storage after, and what changed.
 
 with ll.watch("warehouse/shop.db/orders") as change:
     spark.sql("INSERT INTO …")
@@ -11,20 +11,13 @@ import hashlib
 import os
 import posixpath
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.trace.comparing import ListingChange, make_traced, read_state, trace_table
-from lakelens.analysis.trace.trace import (
-    Stamp,
-    StorageChange,
-    TableState,
-    TableTrace,
-    Trace,
-    TracedFile,
-    TracedFiles,
-)
+from lakelens.analysis.trace.listing import ListingChange, Stamp, TableState, read_state
+from lakelens.analysis.trace.object_reasons import describe_created, find_checked
+from lakelens.analysis.trace.trace import TableTrace, Trace, trace_file
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.io.frozen import FrozenStore
 from lakelens.io.source import open_source
@@ -38,7 +31,7 @@ if TYPE_CHECKING:
 
 # what a session of `lakelens.spark.session` writes beside its tables
 SCRATCH = ("metastore", "metastore_db", "tmp", "derby.log", "spark.log")
-# objects of at most so many bytes are told apart by their content too: hints are rewritten within a second
+# the content of objects up to this size is compared too: hints are rewritten within a second
 _MARKED_BYTES = 256
 _MOST_MARKED = 2_000
 _MOST_DESCRIBED = 20
@@ -55,16 +48,36 @@ def watch(
 ) -> Watch:
     """Watch what a block of code does to storage: a context manager that gives a `Trace`, filled when the block ends.
 
-    `target` is the path or URL of a table, which need not exist yet, nor afterwards; of a warehouse, whose tables are found
-    down to `depth`; a `Table`; or, with `spark=` (or an active session), a name `"catalog.database.table"`. With `spark`
-    what the catalog says of Hive tables is compared too. `ignore` names children of a warehouse that are passed over; by
-    default, where a metastore lies beside the tables, what Spark and Derby write for themselves (`SCRATCH`). What a table
-    keeps outside of its directory is not compared.
+    What a table keeps outside of its directory is not compared. What the block raises is kept in `change.error` and
+    propagates.
 
-    Before the block every snapshot of the table is walked, so that what is removed can still be told;
-    `references=False` saves that, where nothing will be removed. What the block raises is kept in `change.error` and
-    propagates. Raises `Unsupported` for a name without a session, `AccessDenied` for what may not be listed.
+    Parameters
+    ----------
+    target
+        The path or URL of a table, which need not exist yet, nor afterwards; of a warehouse, whose tables are found down
+        to `depth`; a `Table`; or, with `spark` or an active session, a name `"catalog.database.table"`.
+    spark
+        A session: then what the catalog says of Hive tables is compared too.
+    storage_options
+        Options of the store, as in `lakelens.open`.
+    depth
+        How many directories below a warehouse tables are looked for.
+    ignore
+        Names of children of a warehouse that are left out; by default, where a metastore is beside the tables, what
+        Spark and Derby write for themselves (`SCRATCH`).
+    references
+        Whether to walk every snapshot of the table before the block, so that removed objects can be explained; False
+        saves that where nothing will be removed.
 
+    Raises
+    ------
+    Unsupported
+        A name without a session.
+    AccessDenied
+        The directory may not be listed.
+
+    Examples
+    --------
     >>> import lakelens as ll, pathlib
     >>> table = ll.sample("paimon")
     >>> with ll.watch(table.location) as change:
@@ -98,7 +111,7 @@ class _Moment:
 
 
 class Watch:
-    """The context manager behind `lakelens.watch`; made anew for each block."""
+    """The context manager behind `lakelens.watch`; one for each block."""
 
     def __init__(self, target: _Target, depth: int, ignore: Collection[str] | None, references: bool) -> None:
         self._target, self._depth, self._references = target, depth, references
@@ -119,12 +132,12 @@ class Watch:
         try:
             after = self._capture(True)
             self.trace.root = _find_root(self._target, self._before, after)
-            self.trace.change = _compare(self._before, after, self.trace.root)
+            _fill(self.trace, self._before, after)
             after.store.close()
         except Exception as second:
-            if error is None:  # else what the block raised goes before what came of it
+            if error is None:  # what the block raised matters more
                 raise
-            error.add_note(f"lakelens could not tell what this did to storage: {second}")
+            error.add_note(f"lakelens could not compare storage before and after: {second}")
 
     def _capture(self, references: bool) -> _Moment:
         target = self._target
@@ -165,7 +178,7 @@ def _find_table_target(table: Table, spark: Any, storage_options: Mapping[str, A
         store.info(path)
     except Missing:
         raise Unsupported(
-            "the table does not lie on this machine", path=table.location, hint="lakelens.watch(its URL)"
+            "the table is not on this machine", path=table.location, hint="lakelens.watch(its URL)"
         ) from None
     return _Target(store, path, None, spark, storage_options)
 
@@ -219,7 +232,7 @@ def _find_tables(store: FrozenStore, target: _Target, depth: int, notes: list[st
 
 
 def _find_scratch(store: Store, root: str) -> Collection[str]:
-    """What lies beside the tables of a session of its own; nothing where no metastore does: a table may use any name."""
+    """What is beside the tables of a local session; nothing where no metastore is: a table may use any name."""
     try:
         names = {child.name for child in store.list(root)}
     except LakeError:
@@ -228,10 +241,8 @@ def _find_scratch(store: Store, root: str) -> Collection[str]:
 
 
 def _list_notes(store: FrozenStore) -> list[str]:
-    """What the listing of a store could not tell."""
-    cut = (
-        ["there are more objects than are listed: what lies beyond was not compared"] if store.is_cut else []
-    )
+    """What could not be listed."""
+    cut = ["there are more objects than were listed: the others were not compared"] if store.is_cut else []
     return [*(str(problem) for problem in store.problems), *cut]
 
 
@@ -249,7 +260,7 @@ def _add_state(
 
 
 def _ask_metastore(spark: Any, table: Table, asked: int) -> Mapping[str, object]:
-    """What the metastore says of a Hive table that was found by its path; nothing where it knows of none there."""
+    """What the metastore says of a table that was found by its path; nothing where it knows none there."""
     if spark is None or not table.traits.files_are_listed or asked >= _MOST_DESCRIBED:
         return {}
     from lakelens.spark.local.catalog import locate
@@ -264,14 +275,14 @@ def _ask_metastore(spark: Any, table: Table, asked: int) -> Mapping[str, object]
 
 
 def _capture_named(target: _Target, references: bool, earlier: _Moment | None) -> _Moment:
-    """A table by its name. One that is not there yet may lie anywhere below its catalog's warehouse."""
+    """A table by its name. One that does not exist yet may appear anywhere below its catalog's warehouse."""
     from lakelens.spark.local.catalog import locate
 
     assert target.name is not None
     try:
         entry = locate(target.spark, target.name)
     except Missing:
-        if earlier is not None:  # dropped, or never made: what is left where it lay
+        if earlier is not None:  # dropped, or never made: what is left in its place
             store = FrozenStore(earlier.store.inner, earlier.store.root)
         else:
             store = FrozenStore(*_find_warehouse(target))
@@ -299,7 +310,7 @@ def _name_pointer(entry: CatalogEntry) -> dict[str, object]:
 
 
 def _find_warehouse(target: _Target) -> tuple[Store, str]:
-    """Where the tables of a name's catalog lie, as the session is set up; without a setting, nowhere."""
+    """The warehouse of a name's catalog, as the session is configured; without a setting, nowhere."""
     from lakelens.spark.local.catalog import parse_name
 
     catalog = parse_name(target.name or "")[0]
@@ -322,42 +333,25 @@ def _find_root(target: _Target, before: _Moment, after: _Moment) -> str:
     return after.store.root if after.entry is not None else before.store.root
 
 
-def _compare(before: _Moment, after: _Moment, root: str) -> StorageChange:
-    """All that happened below a root, table by table, and what belongs to no table."""
+def _fill(trace: Trace, before: _Moment, after: _Moment) -> None:
+    """All that happened below the root, table by table, and what belongs to no table."""
+    root = trace.root
     whole = ListingChange(before.stamps, after.stamps).restrict(root)
-    states = whole.states
     parts = whole.split({*before.tables, *after.tables})
-    traces = []
-    for location in sorted(parts.keys() - {""}):
-        told = trace_table(before.tables.get(location), after.tables.get(location), parts[location], root)
-        if not told.is_empty or told.kind != "changed" or told.document or told.metastore:
-            traces.append(_correct_kind(told, before))
-    others = [_describe_other(path, state, whole, root) for path, state in parts[""].states.items()]
-    every = sorted(
-        [*(file for told in traces for file in told.files), *others],
-        key=lambda file: file.relative_path.split("/"),
-    )
-    by_state = {s: [f for f in every if f.state == s] for s in ("created", "removed", "rewritten")}
-    untouched = sum(1 for path in after.stamps if path in whole.after and path not in states)
+    tables = []
+    for place in sorted(parts.keys() - {""}):
+        had_folder = before.store.has_folder(place)
+        found = TableTrace(
+            before.tables.get(place), after.tables.get(place), parts[place], root, had_folder=had_folder
+        )
+        if found.files or found.kind != "changed" or found.document or found.metastore:
+            tables.append(found)
+    files = [file for found in tables for file in found.files]
+    for path, state in parts[""].states.items():
+        is_checksum = find_checked(path) != path
+        file = StoredFile(path, "", 0, "checksum" if is_checksum else "unknown")
+        reason = describe_created(file) if is_checksum else "in no table"
+        files.append(trace_file(file, whole, state, reason, root))
+    untouched = len(whole.after.keys() - whole.states.keys())
     notes = tuple(dict.fromkeys((*before.notes, *after.notes)))
-    sets = {state: TracedFiles(root, files) for state, files in by_state.items()}
-    return StorageChange(sets["created"], sets["removed"], sets["rewritten"], tuple(traces), untouched, notes)
-
-
-def _correct_kind(told: TableTrace, before: _Moment) -> TableTrace:
-    """A listed table that has no files yet differs from no table only by its directory."""
-    table = told.after
-    if told.kind != "created" or table is None or not table.traits.files_are_listed:
-        return told
-    return replace(told, kind="changed") if before.store.has_folder(told.location) else told
-
-
-def _describe_other(path: str, state: Any, change: ListingChange, root: str) -> TracedFile:
-    name = posixpath.basename(path)
-    stamp = (change.before if state == "removed" else change.after)[path]
-    if name.startswith(".") and name.endswith(".crc"):
-        role, reason = "checksum", f"checksum of {name[1:-4]}"
-    else:
-        role, reason = "unknown", "lies in no table"
-    previous = change.before[path].size_bytes if state == "rewritten" else None
-    return make_traced(StoredFile(path, "", stamp.size_bytes, role), stamp, state, reason, root, previous)
+    trace.finish(files, tables, untouched, notes)

@@ -1,13 +1,14 @@
-"""Every object of a table's directory, with who refers to it."""
+"""Every object of a table's directory, with what refers to it."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
@@ -18,15 +19,23 @@ from lakelens.model.table import Table
 
 _MOST_REFERRERS = 5
 _ADDITION = re.compile(r" \(")
-# what a reader finds by listing the directory or by a name it can tell beforehand: nothing needs to refer to it
+# what a reader finds by listing the directory or by a name that it knows: nothing needs to refer to it
 _ROOTS = ("schema", "snapshot", "tag", "hint", "consumer", "success marker", "checksum")
+
+_NOUNS = {
+    "data": "data file",
+    "position_deletes": "position delete file",
+    "equality_deletes": "equality delete file",
+    "deletion_vector": "file of deletion vectors",
+    "changelog": "changelog file",
+}
 
 
 def build_tree(table: Table, *, references: bool = True, limit: int = 100_000) -> StorageTree:
     """The storage tree of a table.
 
-    With `references` every snapshot, manifest list and manifest is read to say who refers to what; what cannot be read is
-    passed over (it stands in `table.findings`). At most `limit` objects are listed.
+    With `references` every snapshot, manifest list and manifest is read to find what refers to what; what cannot be read is
+    left out (it is in `table.findings`). At most `limit` objects are listed.
     """
     files = list(islice(table.list_files(), limit + 1))
     listed = files[:limit]
@@ -38,71 +47,92 @@ def build_tree(table: Table, *, references: bool = True, limit: int = 100_000) -
 
 
 def find_references(table: Table) -> dict[str, dict[str, None]]:
-    """Who refers to each path, in order and once: snapshots to lists, lists to manifests, manifests to files.
+    """What refers to each path, in order and once: snapshots to lists, lists to manifests, manifests to files.
 
-    What only a name is recorded of (Paimon's index manifests) stands under that name.
+    Where only a name is recorded (Paimon's index manifests) the key is that name.
     """
     referrers: dict[str, dict[str, None]] = {}
     walked: set[str] = set()
+
+    def is_new(manifest: Manifest) -> bool:
+        is_walked = manifest.path in walked
+        walked.add(manifest.path)
+        return not is_walked
+
     for entry in table.metadata_log:
         referrers.setdefault(entry.path, {}).setdefault("metadata log")
     for snapshot, name in list_every_snapshot(table):
-        for path, referrer in _walk_snapshot(snapshot, name, walked):
-            referrers.setdefault(path, {}).setdefault(referrer)
+        for use in walk_snapshot(snapshot, is_new):
+            referrers.setdefault(use.path, {}).setdefault(use.entry or f"{name}{use.role}")
     return referrers
 
 
 def list_every_snapshot(table: Table) -> Iterator[tuple[Snapshot, str]]:
     """The table's snapshots, those that only a branch or a tag still holds, and those kept for their changelog."""
-    met: set[str | None] = set()
+    seen: set[str | None] = set()
     for snapshot in table.snapshots:
-        met.add(snapshot.path)
+        seen.add(snapshot.path)
         yield snapshot, f"snapshot {snapshot.id}"
     for ref in table.refs:
-        try:
-            found = table.snapshot(ref.name)
-        except LakeError:
-            continue
-        if found.path not in met:
-            met.add(found.path)
+        found = attempt(partial(table.snapshot, ref.name), None)
+        if found is not None and found.path not in seen:
+            seen.add(found.path)
             yield found, f"{ref.type} {ref.name}"
     for kept in getattr(table, "changelogs", ()):
         yield kept, f"changelog {kept.id}"
 
 
-def _walk_snapshot(snapshot: Snapshot, name: str, walked: set[str]) -> Iterator[tuple[str, str]]:
+class Use(NamedTuple):
+    """One object that a snapshot uses: `noun` says what it is, `role` is that of its manifest list: ` (delta)`.
+
+    `entry` names the manifest and the status of the entry that a file was found in: `m0.avro (ADDED)`.
+    """
+
+    path: str
+    noun: str
+    role: str = ""
+    entry: str = ""
+
+
+def walk_snapshot(snapshot: Snapshot, is_read: Callable[[Manifest], bool]) -> Iterator[Use]:
+    """The objects that a snapshot uses; files of those manifests for which `is_read` holds. Damaged parts are left out."""
     for manifest_list in snapshot.manifest_lists:
         role = "" if manifest_list.role == "all" else f" ({manifest_list.role})"
         if manifest_list.path is not None:
-            yield manifest_list.path, f"{name}{role}"
-        for manifest in _attempt(manifest_list, "manifests"):
-            yield manifest.path, f"{name}{role}"
-            yield from _walk_manifest(manifest, walked)
+            yield Use(manifest_list.path, "manifest list", role)
+        for manifest in attempt(partial(getattr, manifest_list, "manifests"), ()):
+            yield Use(manifest.path, "manifest", role)
+            if is_read(manifest):
+                yield from _walk_manifest(manifest)
+    for index in attempt(lambda: snapshot.index_files, ()):
+        yield Use(index.path, f"index file ({index.index_type})")
+    for statistics in attempt(lambda: snapshot.statistics, ()):
+        yield Use(statistics.path, "statistics")
     index_manifest = getattr(snapshot, "index_manifest", None)
     if isinstance(index_manifest, str):
-        yield index_manifest, name
-    for found in (*_attempt(snapshot, "index_files"), *_attempt(snapshot, "statistics")):
-        yield found.path, name
+        yield Use(index_manifest, "index manifest")
 
 
-def _walk_manifest(manifest: Manifest, walked: set[str]) -> Iterator[tuple[str, str]]:
-    if manifest.path in walked:
-        return
-    walked.add(manifest.path)
+def _walk_manifest(manifest: Manifest) -> Iterator[Use]:
     name = posixpath.basename(manifest.path)
-    for entry in _attempt(manifest, "entries"):
-        yield entry.file.path, f"{name} ({entry.status})"
+    for entry in attempt(lambda: manifest.entries, ()):
+        path, noun, found = (
+            entry.file.path,
+            _NOUNS.get(entry.file.content, "file"),
+            f"{name} ({entry.status})",
+        )
+        yield Use(path, noun, entry=found)
         for extra in getattr(entry.file, "extra_files", None) or ():
-            yield posixpath.join(posixpath.dirname(entry.file.path), extra), f"{name} ({entry.status})"
+            beside = posixpath.join(posixpath.dirname(path), extra)
+            yield Use(beside, f"beside {noun} {posixpath.basename(path)},", entry=found)
 
 
-def _attempt(owner: object, name: str) -> Iterable[Any]:
-    """What a property gives; nothing where it is damaged."""
+def attempt(read: Callable[[], Any], default: Any) -> Any:
+    """What reading gives; the default where it is damaged: the damage shows where the table itself is looked at."""
     try:
-        found: Iterable[Any] = getattr(owner, name)
+        return read()
     except LakeError:
-        return ()
-    return found
+        return default
 
 
 def _add_referrers(file: StoredFile, referrers: dict[str, dict[str, None]], merge: _Merge) -> StoredFile:
@@ -117,20 +147,20 @@ class _Merge:
     """Two lists of referrers made one, bounded. Files of one manifest have the same lists, which are merged once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, tuple[str, ...]], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._cache: dict[tuple[int, tuple[str, ...]], tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
-    def __call__(self, told: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    def __call__(self, known: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
         """The first of both, each once, and how many more there are."""
-        if len(told) + len(names) <= _MOST_REFERRERS:
-            return self._merge(told, names)
-        key = (id(told), names)  # what is known keeps `told` alive, so that no other object gets its id
-        if key not in self._known:
-            self._known[key] = (told, self._merge(told, names))
-        return self._known[key][1]
+        if len(known) + len(names) <= _MOST_REFERRERS:
+            return self._merge(known, names)
+        key = (id(known), names)  # the cache keeps `known` alive, so that no other object gets its id
+        if key not in self._cache:
+            self._cache[key] = (known, self._merge(known, names))
+        return self._cache[key][1]
 
     @staticmethod
-    def _merge(told: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
-        merged = dict.fromkeys((*told, *names))
+    def _merge(known: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+        merged = dict.fromkeys((*known, *names))
         # "snapshot 1" says less than "snapshot 1 (base)"
         outdone = {name[: match.start()] for name in merged for match in _ADDITION.finditer(name)}
         kept = [name for name in merged if name not in outdone]

@@ -11,14 +11,8 @@ import pytest
 import lakelens as ll
 from lakelens.analysis.diff.documents import JsonChange
 from lakelens.analysis.diff.fields import SchemaChange
-from lakelens.analysis.trace.trace import (
-    CommitTrace,
-    StorageChange,
-    TableTrace,
-    Trace,
-    TracedFile,
-    TracedFiles,
-)
+from lakelens.analysis.trace.listing import ListingChange, Stamp, TableState
+from lakelens.analysis.trace.trace import TableTrace, Trace, TracedFile
 from lakelens.options import display
 from lakelens.views.card.model import Grid
 from lakelens.views.cards.trace import word_changes
@@ -32,22 +26,22 @@ from tests.views.test_hostile import HOSTILE, check_markup, cycle
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def hold(*files: TracedFile) -> TracedFiles:
-    return TracedFiles("/t", files)
-
-
 def make_file(
     path: str, size: int = 10, state: str = "created", reason: str = "why", was: int | None = None
 ) -> TracedFile:
     return TracedFile(f"/t/{path}", path, size, "data", (), NOW, state, reason, was)  # type: ignore[arg-type]
 
 
+def finish(*files: TracedFile, statement: str | None = None) -> Trace:
+    trace = Trace("/t", statement)
+    trace.finish(files)
+    return trace
+
+
 def make_trace(created: int = 0, removed: int = 0, rewritten: int = 0, statement: str | None = None) -> Trace:
-    sets = [
-        hold(*(make_file(f"{state}/{n}", 1_000, state) for n in range(count)))
-        for state, count in (("created", created), ("removed", removed), ("rewritten", rewritten))
-    ]
-    return Trace("/t", statement, None, StorageChange(*sets))
+    counts = (("created", created), ("removed", removed), ("rewritten", rewritten))
+    files = [make_file(f"{state}/{n}", 1_000, state) for state, count in counts for n in range(count)]
+    return finish(*files, statement=statement)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +72,7 @@ def test_the_tree_keeps_directories_together() -> None:
         make_file("a/b/two", 20, "rewritten", was=7),
         make_file("c", state="removed"),
     )
-    trace = Trace("/t", change=StorageChange(hold(files[0]), hold(files[2]), hold(files[1])))
+    trace = finish(files[2], files[0], files[1])
     (grid,) = (body for body in present(trace).body if isinstance(body, Grid))
     assert [(row[0].text, row[1].text) for row in grid.rows] == [
         ("", "a/"),
@@ -127,24 +121,19 @@ def test_hostile_names_are_shown_not_obeyed(shift: int) -> None:
     for _ in range(shift):
         word()
     table = FakeTable(word)
-    files = [
-        TracedFile(word(), f"{word()}/{word()}/{n}", 10, word(), (word(),), NOW, "created", word())
-        for n in range(4)
-    ]
-    held = TracedFiles(word(), files)
-    told = TableTrace(
-        word(), word(), word(), "created", None, table, held, held, held,
-        (CommitTrace(word(), table.snapshots[0], held),), (word(), word()), table.snapshots[-1].changes,
-        (SchemaChange("retyped", 1, word(), word(), word()),),
-        (JsonChange(word(), "changed", word(), word()),),
-        (JsonChange(word(), "added", None, {word(): word()}),),
-    )  # fmt: skip
-    several = StorageChange(held, held, held, (told, told), 3, (word(), word()))
-    one = StorageChange(held, held, held, (told,), 3, (word(),))
+    stamps = {f"{word()}/{n}": Stamp(10, NOW) for n in range(4)}
+    state = TableState(table, {}, {(1,): (word(), table.snapshots[0])})
+    found = TableTrace(None, state, ListingChange({}, stamps), word())
+    found.gone = (word(), word())
+    found.schema = (SchemaChange("retyped", 1, word(), word(), word()),)
+    found.document = (JsonChange(word(), "changed", word(), word()),)
+    found.metastore = (JsonChange(word(), "added", None, {word(): word()}),)
+    several, one = Trace(word(), word(), ValueError(word())), Trace(word())
+    several.finish(found.files, (found, found), 3, (word(), word()))
+    one.finish(found.files, (found,), 3, (word(),))
     with display.using(strict_views=True):
         for thing in (
-            Trace(word(), word(), ValueError(word()), several), Trace(word(), word(), None, one), Trace(word()),
-            told, told.snapshots[0], held,
+            several, one, Trace(word()), found, found.snapshots[0], found.files,
         ):  # fmt: skip
             for detail in (0, 1, 2):
                 markup = render_card(thing, detail)

@@ -1,4 +1,4 @@
-"""Why a stored object is there, or why it is gone, in words."""
+"""Why a stored object is there, or why it is gone."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ _MOST = 3
 _SNAPSHOT = re.compile(r"^(?:snapshot|tag|branch|changelog) .*?(?= \(|$)")
 
 
-def word_created(file: StoredFile, claim: str = "") -> str:
-    """Why an object is there: what a new snapshot claims it for, else what its role and its referrers tell.
+def describe_created(file: StoredFile, claim: str = "") -> str:
+    """Why an object is there: what a new snapshot uses it for, else what its role and its referrers say.
 
-    >>> word_created(StoredFile("/t/a", "a", 1, "data"))
+    >>> describe_created(StoredFile("/t/a", "a", 1, "data"))
     'data file, referred to by nothing'
-    >>> word_created(StoredFile("/t/snapshot/LATEST", "snapshot/LATEST", 1, "snapshot hint", ("found by its name",)))
+    >>> describe_created(StoredFile("/t/snapshot/LATEST", "snapshot/LATEST", 1, "snapshot hint", ("found by its name",)))
     'hint: latest snapshot'
     """
-    return claim or _word_by_role(file) or _word_by_referrers(file)
+    return claim or _describe_by_role(file) or _describe_by_referrers(file)
 
 
-def word_removed(
+def describe_removed(
     file: StoredFile, *, dropped: bool, still: Iterable[str] = (), gone: Collection[str] = ()
 ) -> str:
-    """What an object was, and why nothing misses it; `gone` are the snapshots that went with it, `still` who names it yet.
+    """What an object was, and why nothing needs it; `gone` are snapshots that are gone too, `still` what names it even now.
 
-    >>> word_removed(StoredFile("/t/a", "a", 1, "manifest", ("snapshot 1",)), dropped=False, gone=["snapshot 1"])
+    >>> describe_removed(StoredFile("/t/a", "a", 1, "manifest", ("snapshot 1",)), dropped=False, gone=["snapshot 1"])
     'manifest of snapshot 1, which is gone'
-    >>> word_removed(StoredFile("/t/a", "a", 1, "data", ("m0.avro (ADDED)",)), dropped=True)
+    >>> describe_removed(StoredFile("/t/a", "a", 1, "data", ("m0.avro (ADDED)",)), dropped=True)
     'data file; the table was dropped'
     """
     noun, named = name_noun(file.role), list(still)
-    told = _word_by_role(file)
+    reason = _describe_by_role(file)
     if dropped:
-        return f"{told or noun}; the table was dropped"
+        return f"{reason or noun}; the table was dropped"
     if named:
         return f"{noun}: still named by {_join(named)}"
-    if told:
-        return told
-    owners = dict.fromkeys(met[0] for name in file.referenced_by if (met := _SNAPSHOT.match(name)))
+    if reason:
+        return reason
+    owners = dict.fromkeys(found[0] for name in file.referenced_by if (found := _SNAPSHOT.match(name)))
     left = [name for name in owners if name in gone]
     if left:
         return f"{noun} of {_join(left)}, which {'is' if len(left) == 1 else 'are'} gone"
@@ -64,15 +64,23 @@ def name_noun(role: str) -> str:
     return role
 
 
-def _word_by_role(file: StoredFile) -> str:
+def find_checked(path: str) -> str:
+    """The path of the file that a checksum file is for; any other path as it is.
+
+    >>> find_checked("/t/.a.orc.crc"), find_checked("/t/a.orc")
+    ('/t/a.orc', '/t/a.orc')
+    """
+    folder, name = posixpath.split(path)
+    return posixpath.join(folder, name[1:-4]) if name.startswith(".") and name.endswith(".crc") else path
+
+
+def _describe_by_role(file: StoredFile) -> str:
     """What is found by its name, not by a reference."""
     name = posixpath.basename(file.path)
     role = file.role.removeprefix("branch ")
     if role == "checksum":
-        return f"checksum of {name.removeprefix('.').removesuffix('.crc')}"
-    if role == "snapshot hint":
-        return f"hint: {'earliest' if name == 'EARLIEST' else 'latest'} snapshot"
-    if role.endswith(" hint") and name in ("LATEST", "EARLIEST"):
+        return f"checksum of {posixpath.basename(find_checked(file.path))}"
+    if role == "snapshot hint" or (role.endswith(" hint") and name in ("LATEST", "EARLIEST")):
         return f"hint: {'earliest' if name == 'EARLIEST' else 'latest'} {role.removesuffix(' hint')}"
     if role == "version hint":
         return "hint: the number of the current metadata file"
@@ -83,13 +91,13 @@ def _word_by_role(file: StoredFile) -> str:
     if role == "tag":
         return f"tag {name.removeprefix('tag-')}: a copy of its snapshot's document"
     if role == "consumer":
-        return f"consumer {name.removeprefix('consumer-')}: the snapshot that it will read next"
+        return f"consumer {name.removeprefix('consumer-')}: the snapshot it reads next"
     if role == "snapshot":
         return f"snapshot {name.removeprefix('snapshot-')}"
     return ""
 
 
-def _word_by_referrers(file: StoredFile) -> str:
+def _describe_by_referrers(file: StoredFile) -> str:
     noun = name_noun(file.role)
     names = list(file.referenced_by)
     if not names:

@@ -1,51 +1,34 @@
-"""Traces: what a statement did to storage, file by file, table by table, commit by commit."""
+"""Traces: what a statement did to storage, object by object, table by table, commit by commit."""
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias, overload
 
+from lakelens.analysis.diff.diff import Diff
+from lakelens.analysis.diff.documents import JsonChange, diff_json
+from lakelens.analysis.diff.fields import SchemaChange, diff_schemas
+from lakelens.analysis.trace.listing import ListingChange, State, TableState
+from lakelens.analysis.trace.object_reasons import describe_created, describe_removed, find_checked
+from lakelens.analysis.tree import attempt, find_references, walk_snapshot
 from lakelens.display import Displayable
+from lakelens.errors import LakeError
+from lakelens.model.snapshot import Snapshot
 from lakelens.model.storage import StoredFile
+from lakelens.model.table import Table
 
-if TYPE_CHECKING:
-    from lakelens.analysis.diff.diff import Diff
-    from lakelens.analysis.diff.documents import JsonChange
-    from lakelens.analysis.diff.fields import SchemaChange
-    from lakelens.model.snapshot import Snapshot
-    from lakelens.model.table import Table
-
-State: TypeAlias = Literal["created", "removed", "rewritten"]
 Kind: TypeAlias = Literal["created", "dropped", "replaced", "changed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What tells one state of a stored object from another: size, time, and a mark of its content where it is small.
-
-    >>> Stamp(2, None, "a").is_same(Stamp(2, None, "b")), Stamp(2, None, "a").is_same(Stamp(2, None))
-    (False, True)
-    """
-
-    size_bytes: int
-    modified: datetime | None = None
-    mark: str | None = None
-
-    def is_same(self, other: Stamp) -> bool:
-        """Whether nothing tells the two apart."""
-        marked = self.mark is not None and other.mark is not None
-        return (self.size_bytes, self.modified) == (other.size_bytes, other.modified) and (
-            not marked or self.mark == other.mark
-        )
+_ENTRY = ("(ADD)", "(DELETE)", "(ADDED)", "(EXISTING)", "(DELETED)")
 
 
 @dataclass(frozen=True, slots=True)
 class TracedFile(StoredFile):
-    """One stored object that a statement touched, and `reason`: why it is there, or what it was, in words.
+    """One stored object that a statement touched, and `reason`: why it is there, or what it was.
 
-    A removed one is told as it was before; of a rewritten one `previous_size_bytes` says how large it was.
+    A removed one is described as it was; `previous_size_bytes` is the size of a rewritten one before.
     """
 
     state: State = "created"
@@ -87,37 +70,66 @@ class TracedFiles(Sequence[TracedFile], Displayable):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Where they lie."""
+        """Their paths."""
         return tuple(file.path for file in self._files)
 
     def __repr__(self) -> str:
         return f"<TracedFiles {len(self)} files, {self.size_bytes} bytes>"
 
 
-class FileChanges:
-    """What happened to stored objects: `created`, `removed` and `rewritten`."""
+def trace_file(file: StoredFile, change: ListingChange, state: State, reason: str, root: str) -> TracedFile:
+    """A stored object with what happened to it, its path relative to `root`."""
+    stamp = (change.before if state == "removed" else change.after)[file.path]
+    below = file.path.removeprefix(root.rstrip("/") + "/")
+    previous = change.before[file.path].size_bytes if state == "rewritten" else None
+    return TracedFile(
+        file.path,
+        below,
+        stamp.size_bytes,
+        file.role,
+        file.referenced_by,
+        stamp.modified,
+        state,
+        reason,
+        previous,
+    )
 
-    created: TracedFiles
-    removed: TracedFiles
-    rewritten: TracedFiles
+
+class FileChanges:
+    """What happened to stored objects: `files` are all that were touched, in path order."""
+
+    files: TracedFiles
 
     @property
-    def files(self) -> TracedFiles:
-        """All of them, in path order."""
-        every = sorted(
-            (*self.created, *self.removed, *self.rewritten), key=lambda file: file.relative_path.split("/")
-        )
-        return TracedFiles(self.created.root, every)
+    def created(self) -> TracedFiles:
+        """Objects that were not there before."""
+        return self._pick("created")
+
+    @property
+    def removed(self) -> TracedFiles:
+        """Objects that are gone, as they were."""
+        return self._pick("removed")
+
+    @property
+    def rewritten(self) -> TracedFiles:
+        """Objects of the same name with another size, time or content."""
+        return self._pick("rewritten")
 
     @property
     def is_empty(self) -> bool:
         """Whether no object was touched."""
-        return not (self.created or self.removed or self.rewritten)
+        return not self.files
+
+    def _pick(self, state: State) -> TracedFiles:
+        return TracedFiles(self.files.root, [file for file in self.files if file.state == state])
+
+    def __repr__(self) -> str:
+        return f"+{len(self.created)} -{len(self.removed)} ~{len(self.rewritten)} files"
 
 
 @dataclass(frozen=True, repr=False)
 class CommitTrace(Displayable):
-    """One snapshot that was committed in between: the snapshot, its name in words, the objects it brought.
+    """One snapshot that was committed in between: the snapshot, its name, the objects it brought.
 
     An object that several snapshots name belongs to the first of them.
     """
@@ -135,98 +147,143 @@ class CommitTrace(Displayable):
         return f"<CommitTrace {self.name} {self.snapshot.operation}: {len(self.created)} files>"
 
 
-@dataclass(frozen=True, repr=False)
 class TableTrace(FileChanges, Displayable):
     """What happened to one table: its objects, its commits, the diff of its snapshots, its schema and its documents.
 
-    `before` and `after` are the table as it was and is, None where there was or is none. `snapshots` were committed in
-    between, `gone` are the names of those that were there before and are not any more. `document` compares the tables'
-    metadata documents, `metastore` what the catalog said, where it was asked (`is_metastore_known`).
+    `before` and `after` are the table as it was and is, None where there was or is none. `kind` is "created", "dropped",
+    "replaced" or "changed"; `snapshots` were committed in between, `gone` names those that existed only before.
     """
 
-    name: str
-    format: str
-    location: str
-    kind: Kind
-    before: Table | None
-    after: Table | None
-    created: TracedFiles
-    removed: TracedFiles
-    rewritten: TracedFiles
-    snapshots: tuple[CommitTrace, ...] = ()
-    gone: tuple[str, ...] = ()
-    diff: Diff | None = None
-    schema: tuple[SchemaChange, ...] = ()
-    document: tuple[JsonChange, ...] = ()
-    metastore: tuple[JsonChange, ...] = ()
-    is_metastore_known: bool = False
+    def __init__(
+        self,
+        before: TableState | None,
+        after: TableState | None,
+        change: ListingChange,
+        root: str,
+        *,
+        had_folder: bool = False,
+    ) -> None:
+        """At least one state is given; `change` holds the table's own paths, `had_folder`: its directory existed before."""
+        self._facts = (before.facts if before else {}, after.facts if after else {})
+        self.before = before.table if before else None
+        self.after = after.table if after else None
+        shown = self.after or self.before
+        assert shown is not None
+        self.name, self.format, self.location = shown.name, shown.format, shown.location
+        self.kind = self._find_kind(had_folder and shown.traits.files_are_listed)
+        old, new = before.commits if before else {}, after.commits if after else {}
+        commits = [commit for key, commit in new.items() if key not in old]
+        self.gone = tuple(name for key, (name, _) in old.items() if key not in new) if after else ()
+        states = change.states
+        claims: dict[str, tuple[str, str]] = {}
+        for name, snapshot in commits:
+            for path, reason in list_claims(snapshot, name, states):
+                claims.setdefault(path, (name, reason))
+        files = (before.files if before else {}, after.files if after else {})
+        self.files = TracedFiles(root, tuple(self._trace_files(files, change, claims, root)))
+        own: dict[str, list[TracedFile]] = {name: [] for name, _ in commits}
+        for file in self.created:
+            claim = claims.get(find_checked(file.path))  # a checksum goes with its file
+            if claim is not None:
+                own[claim[0]].append(file)
+        self.snapshots = tuple(CommitTrace(name, one, TracedFiles(root, own[name])) for name, one in commits)
+
+    def _find_kind(self, was_empty: bool) -> Kind:
+        if self.before is None:  # a listed table without files is recognised by its directory alone
+            return "changed" if was_empty else "created"
+        if self.after is None:
+            return "dropped"
+        is_same = self.before.format == self.after.format and self.before.uuid == self.after.uuid
+        return "changed" if is_same else "replaced"
+
+    def _trace_files(
+        self,
+        files: tuple[Mapping[str, StoredFile], Mapping[str, StoredFile]],
+        change: ListingChange,
+        claims: Mapping[str, tuple[str, str]],
+        root: str,
+    ) -> Iterator[TracedFile]:
+        states = change.states
+        removed = [path for path, state in states.items() if state == "removed"]
+        still = _find_named(self.after, removed) if self.after is not None and removed else {}
+        for path, state in states.items():
+            file = files[0 if state == "removed" else 1].get(path) or StoredFile(path, "", 0, "unknown")
+            if state == "removed":
+                names = still.get(path, ())
+                reason = describe_removed(file, dropped=self.after is None, still=names, gone=self.gone)
+            else:
+                reason = describe_created(file, claims.get(path, ("", ""))[1])
+            yield trace_file(file, change, state, reason, root)
+
+    @cached_property
+    def diff(self) -> Diff | None:
+        """The diff of the current snapshots; None where the format has none, or the table is gone."""
+        after = None if self.after is None else self.after.current
+        if after is None or after.id is None:
+            return None
+        is_same = self.before is not None and self.before.format == self.format
+        return Diff(self.before.current if self.before is not None and is_same else None, after)
+
+    @cached_property
+    def schema(self) -> tuple[SchemaChange, ...]:
+        """Columns that changed; none of a table that was created or dropped."""
+        if self.before is None or self.after is None:
+            return ()
+        try:
+            return diff_schemas(self.before.schema, self.after.schema)
+        except LakeError:
+            return ()
+
+    @cached_property
+    def document(self) -> tuple[JsonChange, ...]:
+        """What changed in the table's own documents. A listed table has none: `metastore` says what changed there."""
+        if self.before is None or self.after is None:
+            return ()
+        if self.before.traits.files_are_listed or self.after.traits.files_are_listed:
+            return ()
+        return diff_json(self.before.metadata, self.after.metadata)
+
+    @cached_property
+    def metastore(self) -> tuple[JsonChange, ...]:
+        """What changed in what the catalog says, where it was asked (`is_metastore_known`)."""
+        return diff_facts(*self._facts)
+
+    @property
+    def is_metastore_known(self) -> bool:
+        """Whether a catalog was asked, and knew of the table before or after."""
+        return any(self._facts)
 
     def __repr__(self) -> str:
-        return (
-            f"<TableTrace {self.name} ({self.format}) {self.kind}: "
-            f"+{len(self.created)} -{len(self.removed)} ~{len(self.rewritten)} files>"
-        )
+        return f"<TableTrace {self.name} ({self.format}) {self.kind}: {super().__repr__()}>"
 
 
-@dataclass(frozen=True, slots=True)
-class StorageChange:
-    """All that is known when a watch has ended."""
-
-    created: TracedFiles
-    removed: TracedFiles
-    rewritten: TracedFiles
-    tables: tuple[TableTrace, ...] = ()
-    untouched_files: int = 0
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(repr=False)
 class Trace(FileChanges, Displayable):
-    """What a statement, or a block of code, did to storage. It is empty until the block has ended.
+    """What a statement, or a block of code, did to storage. It is empty until the block has ended (`is_finished`).
 
-    `tables` are those in which anything changed. `diff`, `snapshots` and the like are of the one table; of several they
-    are put together where that makes sense, and stand in `tables` one by one. `error` is what the block raised.
+    `tables` are those in which anything changed, `untouched_files` counts the objects that stayed as they were, `notes`
+    say what could not be compared, and why. `diff`, `snapshots` and the like are those of the one table; of several
+    tables they are joined where that makes sense. `error` is what the block raised.
     """
 
-    root: str
-    statement: str | None = None
-    error: BaseException | None = None
-    change: StorageChange | None = field(default=None)
+    def __init__(self, root: str, statement: str | None = None, error: BaseException | None = None) -> None:
+        self.root, self.statement, self.error = root, statement, error
+        self.is_finished = False
+        self.files = TracedFiles(root)
+        self.tables: tuple[TableTrace, ...] = ()
+        self.notes: tuple[str, ...] = ()
+        self.untouched_files = 0
 
-    @property
-    def is_finished(self) -> bool:
-        """Whether the block has ended."""
-        return self.change is not None
-
-    @property
-    def created(self) -> TracedFiles:  # type: ignore[override]
-        """Objects that were not there before."""
-        return self.change.created if self.change else TracedFiles(self.root)
-
-    @property
-    def removed(self) -> TracedFiles:  # type: ignore[override]
-        """Objects that are not there any more, as they were."""
-        return self.change.removed if self.change else TracedFiles(self.root)
-
-    @property
-    def rewritten(self) -> TracedFiles:  # type: ignore[override]
-        """Objects of the same name with another size, time or content."""
-        return self.change.rewritten if self.change else TracedFiles(self.root)
-
-    @property
-    def tables(self) -> tuple[TableTrace, ...]:
-        """The tables in which anything changed."""
-        return self.change.tables if self.change else ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What could not be told, and why."""
-        return self.change.notes if self.change else ()
-
-    @property
-    def untouched_files(self) -> int:
-        """How many objects stayed as they were."""
-        return self.change.untouched_files if self.change else 0
+    def finish(
+        self,
+        files: Sequence[TracedFile],
+        tables: Sequence[TableTrace] = (),
+        untouched_files: int = 0,
+        notes: Sequence[str] = (),
+    ) -> None:
+        """Fill the trace: the block has ended."""
+        self.files = TracedFiles(self.root, sorted(files, key=lambda file: file.relative_path.split("/")))
+        self.tables, self.untouched_files, self.notes = tuple(tables), untouched_files, tuple(notes)
+        self.is_finished = True
 
     @property
     def snapshots(self) -> tuple[CommitTrace, ...]:
@@ -241,27 +298,63 @@ class Trace(FileChanges, Displayable):
 
     @property
     def metastore(self) -> tuple[JsonChange, ...]:
-        """What the catalog said before and after, where a Spark session was given."""
+        """What changed in what the catalog says, where a Spark session was given."""
         return tuple(change for table in self.tables for change in table.metastore)
 
     def __getitem__(self, name: str) -> TableTrace:
-        """The trace of one table, by its name or where it lies."""
+        """The trace of one table, by its name or location."""
         for table in self.tables:
             if name in (table.name, table.location, table.location.rpartition("/")[2]):
                 return table
         raise KeyError(name)
 
     def __repr__(self) -> str:
-        if not self.is_finished:
-            return f"<Trace of {self.root}: not ended yet>"
-        return f"<Trace +{len(self.created)} -{len(self.removed)} ~{len(self.rewritten)} files>"
+        return (
+            f"<Trace {super().__repr__()}>" if self.is_finished else f"<Trace of {self.root}: not ended yet>"
+        )
 
 
-@dataclass(frozen=True)
-class TableState:
-    """One table at one moment, all that is needed of it read: its objects by path, its commits, its catalog's facts."""
+def list_claims(snapshot: Snapshot, name: str, wanted: Mapping[str, State]) -> Iterator[tuple[str, str]]:
+    """The objects that a snapshot brought, each with its reason. Only those manifests are read that are `wanted`."""
+    document = attempt(snapshot.find_document, None)
+    if document is not None:
+        yield document[0], f"table metadata, committed with {name}"
+    if snapshot.path is not None and snapshot.path not in {found.path for found in snapshot.manifest_lists}:
+        yield snapshot.path, f"{name} itself: it names the manifest lists"
+    names = {posixpath.basename(path): path for path in wanted}
+    uses = list(walk_snapshot(snapshot, lambda manifest: manifest.path in wanted))
+    for use in uses:
+        if not use.entry:  # of an index manifest only the name may be recorded
+            path = use.path if "/" in use.path else names.get(use.path, use.path)
+            yield path, f"{use.noun} of {name}{use.role}"
+    for use in uses:
+        if use.entry.rpartition(" (")[2].startswith("ADD"):
+            yield use.path, f"{use.noun} added by {name}"
 
-    table: Table
-    files: Mapping[str, StoredFile]
-    commits: Mapping[tuple[object, ...], tuple[str, Snapshot]]
-    facts: Mapping[str, object] = field(default_factory=dict)
+
+def diff_facts(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[JsonChange, ...]:
+    """What a catalog says before and after; partitions are identified by name.
+
+    >>> [str(c) for c in diff_facts({"partitions": []}, {"partitions": [{"name": "d=1", "record_count": 2}]})]
+    ['$.partitions["d=1"]: absent → {"name": "d=1", "record_count": 2}']
+    """
+    return diff_json(_key_partitions(before), _key_partitions(after))
+
+
+def _key_partitions(facts: Mapping[str, object]) -> dict[str, object]:
+    listed = facts.get("partitions")
+    if not isinstance(listed, list):
+        return dict(facts)
+    return {**facts, "partitions": {str(one.get("name")): one for one in listed if isinstance(one, dict)}}
+
+
+def _find_named(table: Table, removed: list[str]) -> dict[str, list[str]]:
+    """Which removed objects the table still names, and in what; entries of files that are not live are history."""
+    references = find_references(table)
+    live = {file.path for file in attempt(lambda: list(table.files), ())}
+    found = {}
+    for path in removed:
+        names = [name for name in references.get(path, ()) if path in live or not name.endswith(_ENTRY)]
+        if names:
+            found[path] = names
+    return found
