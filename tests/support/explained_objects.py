@@ -157,7 +157,7 @@ def _list_paimon(table: PaimonTable) -> Iterator[Explained]:
                 yield from _list_partition_stats(manifest)
         yield from (Explained(f"statistics {one.path}", one, one.raw) for one in snapshot.statistics)
         if snapshot.index_manifest is not None:
-            data = table.context.store.read(table.context.layout.manifest(snapshot.index_manifest))
+            data = table.context.store.read(table.context.layout.shared("manifest", snapshot.index_manifest))
             value = [one.raw for one in snapshot.index_files] if data.startswith(b"Obj\x01") else ANY
             yield Explained(f"index manifest of {snapshot.id}", snapshot, value, snapshot.index_manifest_view)
         for index in snapshot.index_files:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.codecs.variant.value import Variant
-from lakelens.formats.paimon.metadata.partition_path import word_value
+from lakelens.formats.paimon.metadata.partition_path import format_value
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.opening import open_table
 from tests.support import LAKES
@@ -98,13 +98,13 @@ def parse_time(text: str | None) -> datetime | None:
 
 def word_cast(value: Any, kind: PaimonType) -> str:
     """A value as the engine casts it to a string."""
-    text = word_value(value, kind, legacy=False)
+    text = format_value(value, kind, legacy=False)
     return "null" if text is None else text
 
 
 def word_internal(value: Any, kind: PaimonType) -> str:
     """A value as the engine prints its internal form."""
-    text = word_value(value, kind, legacy=True)
+    text = format_value(value, kind, legacy=True)
     return "null" if text is None else text
 
 

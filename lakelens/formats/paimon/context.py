@@ -1,57 +1,81 @@
-"""What every object of one open Paimon table shares: storage, folders, schemas, partitions, and what was already read."""
+"""What the parts of one open Paimon table share: storage, folders, schemas, partitions, and where its files are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.paimon.types import PaimonField
 from lakelens.codecs.paimon.types_sql import parse_type
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
-from lakelens.formats.paimon.discovery.layout import FOLDERS, MAIN, Layout, name_bucket
+from lakelens.formats.paimon.discovery.layout import FOLDERS, MAIN, TableLayout, name_bucket
 from lakelens.formats.paimon.metadata.partitions import Partitions
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, Schemas
 from lakelens.formats.paimon.metadata.type_promotion import Promotion, find_promotion
-from lakelens.formats.paimon.metadata.types import describe_field, describe_row
+from lakelens.formats.paimon.metadata.types import describe_field, describe_row, describe_type
 from lakelens.io.locate import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.io.tracing import TracingStore
-from lakelens.model.datafile import Content
+from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileColumns
-from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType
 from lakelens.model.storage import Relocation
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.deletes.positions import VectorReader
-    from lakelens.formats.paimon.manifests.manifest import PaimonManifest
+    from lakelens.model.explanation import Explanation
 
-TEXT = DataType("STRING", "string")
-LONG = DataType("BIGINT", "int64")
-TEXTS = DataType(
-    "ARRAY<STRING>", "list", children=(describe_field(PaimonField(0, "element", parse_type("STRING"))),)
-)
-LONGS = DataType(
-    "ARRAY<BIGINT>", "list", children=(describe_field(PaimonField(0, "element", parse_type("BIGINT"))),)
-)
+# Paimon's own columns of a set of files, after the keys
+_FURTHER = {
+    "total_buckets": "INT",
+    "min_sequence_number": "BIGINT",
+    "max_sequence_number": "BIGINT",
+    "file_source": "STRING",
+    "creation_time": "TIMESTAMP(3)",
+    "delete_row_count": "BIGINT",
+    "extra_files": "ARRAY<STRING>",
+    "external_path": "STRING",
+    "first_row_id": "BIGINT",
+    "write_cols": "ARRAY<STRING>",
+    "write_cols_sequences": "ARRAY<BIGINT>",
+    "value_stats_cols": "ARRAY<STRING>",
+    "embedded_file_index": "BYTES",
+}
 
 
-class TableContext(TableAccess):
-    """The storage side of a Paimon table seen from one branch."""
+class TableContext:
+    """The storage side of a Paimon table seen from one branch, shared by its snapshots, manifests and files.
+
+    `find_bytes` explains an object of the table: it is called with the object, this context and what else belongs to the
+    object. Without it, as in a scan that was unpickled, objects have no `bytes_view`.
+    """
 
     def __init__(
-        self, store: TracingStore, root: str, branch: str = MAIN, findings: Findings | None = None
+        self,
+        store: TracingStore,
+        root: str,
+        branch: str = MAIN,
+        find_bytes: Callable[..., Explanation] | None = None,
     ) -> None:
-        super().__init__(store, Locator(root, folders=FOLDERS, scheme=store.scheme), findings)
-        self.layout = Layout(root, branch)
-        self.schemas = Schemas(store, self.layout, self.findings)
+        self.access = TableAccess(store, Locator(root, folders=FOLDERS, scheme=store.scheme))
+        self.store = store
+        self.findings = self.access.findings
+        self.layout = TableLayout(root, branch)
+        self.find_bytes = find_bytes
+        self.schemas = Schemas(self.access, self.layout, self.source())
         self.external: dict[str, str] = {}
         self._lost: list[str] = []
-        self._manifests: dict[tuple[str, str], PaimonManifest] = {}
-        self._kinds: dict[PaimonField, DataType] = {}
-        self._promotions: dict[tuple[int, int], dict[int, Promotion | None]] = {}
+        self._promotions: dict[int, dict[int, Promotion | None]] = {}
+
+    def explain(self, thing: Any, *needs: Any) -> Explanation:
+        """The bytes of an object of this table; `needs` is what finding them takes beside the object. Raises `LakeError`."""
+        if self.find_bytes is None:
+            raise LakeError(f"no bytes belong to this {type(thing).__name__}", hint="open its table again")
+        return self.find_bytes(thing, self, *needs)
+
+    def source(self, *needs: Any) -> Source:
+        """What plain objects of this table find their bytes by; see `explain`."""
+        return Source(self.explain, *needs)
 
     @cached_property
     def schema(self) -> PaimonSchema:
@@ -59,12 +83,8 @@ class TableContext(TableAccess):
         found = self.schemas.latest
         if found is not None:
             return found
-        self.findings.add(
-            "error",
-            "schema-missing",
-            self.layout.folder("schema"),
-            "no readable schema: nothing can be decoded by it",
-        )
+        message = "no readable schema: nothing can be decoded by it"
+        self.findings.add("error", "schema-missing", self.layout.folder("schema"), message)
         return PaimonSchema(None, ())
 
     @property
@@ -72,31 +92,36 @@ class TableContext(TableAccess):
         """Today's table options."""
         return self.schema.options
 
+    def is_on(self, option: str) -> bool:
+        """Whether an option that is off by default is on."""
+        return self.options.get(option, "false").strip().lower() == "true"
+
+    @property
+    def skips_level_0(self) -> bool:
+        """Whether batch readers leave out level 0: with deletion vectors, and with the merge engine `first-row`."""
+        if self.is_on("deletion-vectors.enabled"):
+            return not self.is_on("deletion-vectors.merge-on-read")
+        return self.options.get("merge-engine", "").strip().lower() == "first-row"
+
     @cached_property
     def partitions(self) -> Partitions:
         """Decodes partitions and finds their directories."""
-        return Partitions(self.schema.partition_columns, self.options, self.store, self.layout, self.findings)
-
-    @cached_property
-    def vector_reader(self) -> VectorReader:
-        """Decodes deletion vectors, and keeps the last index files."""
-        from lakelens.formats.paimon.deletes.positions import VectorReader
-
-        return VectorReader(self)
+        columns = self.schema.partition_columns
+        return Partitions(columns, self.options, self.access, self.layout, self.source)
 
     def locate_data(
         self, partition: bytes, bucket: int, name: str, external: str | None, manifest: str
     ) -> str:
-        """Where a data file (or a file beside it) lies now."""
+        """Where a data file (or a file beside it) is now."""
         if external is not None:
             relative = (str(self.partitions.decode(partition, manifest)), name_bucket(bucket), name)
             return self.locate_external(external, "/".join(part for part in relative if part))
         return f"{self.partitions.folder(partition, manifest)}/{name_bucket(bucket)}/{name}"
 
     def locate_external(self, recorded: str, relative: str) -> str:
-        """Where a file with a recorded absolute path lies now: there if its root still exists, else by the locator.
+        """Where a file with a recorded absolute path is now: there if its root still exists, else beside the table.
 
-        `relative` is the part of the path below that root; each root is asked for once.
+        `relative` is the part of the path below that root; each root is looked for once.
         """
         _, path = split_location(recorded)
         prefix = (
@@ -132,10 +157,9 @@ class TableContext(TableAccess):
 
     def promotions(self, written: PaimonSchema) -> dict[int, Promotion | None]:
         """For the columns of an older schema that still exist: how their values become today's, by field id."""
-        today = self.schema
-        key = (written.id or 0, today.id or 0)
+        key = written.id or 0
         if key not in self._promotions:
-            kinds = {column.id: column.type for column in today.columns}
+            kinds = {column.id: column.type for column in self.schema.columns}
             self._promotions[key] = {
                 column.id: find_promotion(column.type, kinds[column.id])
                 for column in written.columns
@@ -143,62 +167,36 @@ class TableContext(TableAccess):
             }
         return self._promotions[key]
 
-    def share_manifest(self, record: Mapping[str, Any], content: Content) -> PaimonManifest:
-        """The manifest of a line; one object for all lists that name the same one, so that it is read once."""
-        from lakelens.formats.paimon.manifests.manifest import PaimonManifest
-
-        key = (record["_FILE_NAME"], content)
-        known = self._manifests.get(key)
-        if known is None or known.raw != record:
-            known = self._manifests[key] = PaimonManifest(record, content, self)
-        return known
-
-    def find_manifest(self, name: str, content: Content) -> PaimonManifest | None:
-        """A manifest that a list was found to name; None for one that no list named so far."""
-        return self._manifests.get((name, content))
-
-    def kind_of(self, column: PaimonField) -> DataType:
-        """The type of a column in the words of the model, made once."""
-        found = self._kinds.get(column)
-        if found is None:
-            found = self._kinds[column] = describe_field(column).type
-        return found
-
     def describe_columns(self) -> FileColumns:
         """Which columns the files have when they are shown as Arrow.
 
         Paimon keeps statistics of top-level columns only: a nested column stands for itself, with null counts, and never
         has bounds.
         """
-        today = {column.id for column in self.schema.columns}
-        dropped: dict[str, DataType] = {}
-        for schema in self.schemas.all():
-            for column in schema.columns:
-                if column.id not in today:
-                    dropped[f"{column.name}#{column.id}"] = describe_field(column).type
+        schema = self.schema
+        today = {column.id for column in schema.columns}
+        dropped = {
+            f"{field.name}#{field.id}": field.type
+            for older in self.schemas.all()
+            for field in older.fields
+            if field.id not in today
+        }
+        key = describe_row(schema.key_columns) if schema.key_columns else None
+        keys: dict[str, DataType] = {} if key is None else {"min_key": key, "max_key": key}
+        own = {name: describe_type(parse_type(kind)) for name, kind in _FURTHER.items()}
         return FileColumns(
-            stats=tuple((column.name, describe_field(column).type) for column in self.schema.columns),
+            stats=tuple((field.name, field.type) for field in schema.fields),
             dropped=tuple(dropped.items()),
-            partition=tuple((c.name, describe_field(c).type) for c in self.schema.partition_columns),
-            further=self._further_columns(),
+            partition=tuple((c.name, describe_field(c).type) for c in schema.partition_columns),
+            further=tuple((keys | own).items()),
         )
 
-    def _further_columns(self) -> tuple[tuple[str, DataType], ...]:
-        keys = self.schema.key_columns
-        key = describe_row(keys) if keys else None
-        return (
-            *((name, key) for name in ("min_key", "max_key") if key is not None),
-            ("total_buckets", DataType("INT", "int32")),
-            ("min_sequence_number", LONG),
-            ("max_sequence_number", LONG),
-            ("file_source", TEXT),
-            ("creation_time", DataType("TIMESTAMP(3)", "timestamp", precision=3)),
-            ("delete_row_count", LONG),
-            ("extra_files", TEXTS),
-            ("external_path", TEXT),
-            ("first_row_id", LONG),
-            ("write_cols", TEXTS),
-            ("write_cols_sequences", LONGS),
-            ("value_stats_cols", TEXTS),
-            ("embedded_file_index", DataType("BYTES", "binary")),
-        )
+
+class TableObject(Explainable):
+    """An object that knows the context of its table, and finds its bytes through it."""
+
+    context: TableContext
+
+    @property
+    def _source(self) -> Source:
+        return self.context.source()

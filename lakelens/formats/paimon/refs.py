@@ -13,32 +13,25 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.discovery.layout import MAIN, Layout
+from lakelens.formats.paimon.discovery.layout import MAIN, TableLayout, list_keys
 from lakelens.formats.paimon.discovery.pointer import find_latest
 from lakelens.formats.paimon.metadata.wire import ConsumerDocument, parse_document, parse_json
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
 from lakelens.io.store import list_names
-from lakelens.model.explainable import Source
 from lakelens.model.finding import Findings
 from lakelens.model.snapshot import Ref
 
 if TYPE_CHECKING:
+    from lakelens.formats.paimon.context import TableContext
     from lakelens.formats.paimon.table import PaimonTable
 
 
 def read_tags(table: PaimonTable) -> dict[str, PaimonSnapshot]:
     """The snapshots that tags keep, by the tag's name; unreadable tags are findings."""
-    tags: dict[str, PaimonSnapshot] = {}
-    layout = table.context.layout
-    for name in sorted(list_names(table.context.store, layout.folder("tag"))):
-        if not name.startswith("tag-"):
-            continue
-        path = layout.tag(name.removeprefix("tag-"))
-        try:
-            tags[name.removeprefix("tag-")] = read_snapshot(table, path, None)
-        except LakeError as error:
-            table.context.findings.add_error(error, path)
-    return tags
+    context = table.context
+    names = list_keys(list_names(context.store, context.layout.folder("tag")), "tag")
+    read = {name: read_snapshot(table, context.layout.document("tag", name)) for name in names}
+    return {name: snapshot for name, snapshot in read.items() if snapshot is not None}
 
 
 def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:
@@ -52,58 +45,44 @@ def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:
         created_at=parse_local_time(document.tag_create_time),
         path=snapshot.path,
         raw=snapshot.raw,
-        _source=Source("lakelens.formats.paimon.explain.objects.explain_tag", snapshot.context.store),
+        _source=snapshot.context.source(),
     )
 
 
-def list_branches(table: PaimonTable) -> list[str]:
-    """The names of the branches beside `main`."""
-    names = list_names(table.context.store, f"{table.context.layout.root}/branch")
-    return [
-        name.removeprefix("branch-")
-        for name, info in sorted(names.items())
-        if info.is_dir and name.startswith("branch-")
-    ]
+def list_branches(context: TableContext) -> list[str]:
+    """The names of the branches, `main` first."""
+    found = list_names(context.store, f"{context.layout.root}/branch")
+    return [MAIN, *list_keys((name for name, info in found.items() if info.is_dir), "branch")]
 
 
 def make_branch(table: PaimonTable, name: str) -> Ref:
     """A branch as a `Ref` to its latest snapshot; None where it has none."""
     context = table.context
-    layout = Layout(context.layout.root, name)
-    latest: int | None
+    layout = TableLayout(context.layout.root, name)
     if name == table.branch_name:
         latest = table.pointer.latest
     else:
-        findings = Findings()  # what is odd about another branch's hints is told when that branch is opened
-        try:
-            latest = find_latest(context.store, layout.folder("snapshot"), findings).latest
-        except LakeError as error:
-            context.findings.add_error(error, layout.folder("snapshot"))
-            latest = None
-    hint = f"table.branch({name!r}).current.bytes_view() shows its latest snapshot"
-    source = Source(
-        "lakelens.formats.paimon.explain.objects.refuse",
-        "a branch is a folder and has no bytes of its own",
-        hint,
-    )
-    return Ref(name, "branch", latest, path=layout.home if name != MAIN else layout.root, _source=source)
+        folder = layout.folder("snapshot")
+        # what is odd about another branch's hints is found when that branch is opened
+        latest = context.access.attempt(
+            lambda: find_latest(context.store, folder, Findings()).latest, folder, None
+        )
+    return Ref(name, "branch", latest, path=layout.home, _source=context.source())
 
 
 def read_consumers(table: PaimonTable) -> Mapping[str, int]:
     """The next snapshot of each consumer; unreadable ones are findings."""
-    folder = table.context.layout.folder("consumer")
+    context = table.context
     consumers: dict[str, int] = {}
-    for name in sorted(list_names(table.context.store, folder)):
-        if not name.startswith("consumer-"):
-            continue
-        path = f"{folder}/{name}"
+    for name in list_keys(list_names(context.store, context.layout.folder("consumer")), "consumer"):
+        path = context.layout.document("consumer", name)
         try:
-            raw = parse_json(table.context.store.read(path), path)
+            raw = parse_json(context.store.read(path), path)
             document, _ = parse_document(ConsumerDocument, raw, path)
         except LakeError as error:
-            table.context.findings.add_error(error, path)
+            context.findings.add_error(error, path)
         else:
-            consumers[name.removeprefix("consumer-")] = document.next_snapshot
+            consumers[name] = document.next_snapshot
     return consumers
 
 

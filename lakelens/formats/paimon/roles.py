@@ -77,11 +77,11 @@ def _follow(references: References, snapshot: PaimonSnapshot, user: str) -> None
     for found in snapshot.manifest_lists:
         references.add(found.path, user, f"manifest list ({found.role})")
     if snapshot.index_manifest:
-        references.add(layout.manifest(snapshot.index_manifest), user, "index manifest")
+        references.add(layout.shared("manifest", snapshot.index_manifest), user, "index manifest")
     for index in snapshot.index_files:
         references.add(index.path, user, name_index(index.index_type))
     if document.statistics:
-        references.add(layout.statistics(document.statistics), user, "statistics")
+        references.add(layout.shared("statistics", document.statistics), user, "statistics")
 
 
 def _follow_changelog(references: References, snapshot: PaimonSnapshot, user: str) -> None:

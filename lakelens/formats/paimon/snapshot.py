@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.errors import LakeError
+from lakelens.formats.paimon.context import TableObject
 from lakelens.formats.paimon.deletes.matching import Matches, match_deletes
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index import PaimonIndexFile, read_index_files
@@ -15,15 +15,17 @@ from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonMan
 from lakelens.formats.paimon.manifests.merge import MergedEntries, merge_entries
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
 from lakelens.formats.paimon.metadata.wire import (
+    DocumentKey,
     SnapshotDocument,
     StatisticsDocument,
     parse_document,
     parse_json,
+    parse_millis,
+    parse_snapshot,
 )
 from lakelens.model.comparison import FileComparison, WholeComparison, tell_copy
 from lakelens.model.datafile import DataFile, StatisticsFile
-from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
-from lakelens.model.explainable import Source
+from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows, count_live_rows
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Entry
 from lakelens.model.schema import PartitionSpec
@@ -38,15 +40,32 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _MOST_ANCESTORS = 200
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class PaimonSnapshot(Snapshot):
+class PaimonSnapshot(TableObject, Snapshot):
     """One snapshot. Every key of its document is an attribute in snake case; `raw` is the document itself.
 
     `operation` is the commit kind (APPEND, COMPACT, OVERWRITE, ANALYZE); `statement` is what Paimon 2 writes under the key
     `operation` (WRITE, DELETE, MERGE, …).
     """
+
+    uuid = DocumentKey[str | None]("The snapshot's own id, where the writer gives it one.")
+    version = DocumentKey[int]("The version of the document.")
+    commit_kind = DocumentKey[str]("APPEND, COMPACT, OVERWRITE or ANALYZE.")
+    commit_user = DocumentKey[str | None]("Who committed: an id of the writer.")
+    commit_identifier = DocumentKey[int | None]("The writer's own number of the commit, to commit once only.")
+    writer_version = DocumentKey[str | None]("The version of Paimon that wrote the document.")
+    schema_id = DocumentKey[int]("The schema at the time of the commit.")
+    time_millis = DocumentKey[int]("When it was committed, in milliseconds since 1970.")
+    total_record_count = DocumentKey[int | None]("Rows of the live files.")
+    delta_record_count = DocumentKey[int | None]("Rows added minus rows removed by the commit.")
+    changelog_record_count = DocumentKey[int | None]("Rows of the changelog that the commit made.")
+    watermark = DocumentKey[int | None]("The watermark of a streaming writer.")
+    next_row_id = DocumentKey[int | None]("The first row id that is still free, with row tracking.")
+    base_manifest_list = DocumentKey[str]("The manifest list of everything before the commit.")
+    delta_manifest_list = DocumentKey[str]("The manifest list of the commit's changes.")
+    changelog_manifest_list = DocumentKey[str | None]("The manifest list of the commit's changelog.")
+    index_manifest = DocumentKey[str | None]("The manifest of all index files.")
 
     def __init__(
         self, table: PaimonTable, document: SnapshotDocument, raw: Mapping[str, Any], path: str, number: int
@@ -57,29 +76,12 @@ class PaimonSnapshot(Snapshot):
         self.raw = raw
         self.path = path
         self.id: int = number
-        self.uuid = document.uuid
-        self.version = document.version
         self.operation = document.commit_kind
         self.statement = document.operation
-        self.commit_kind = document.commit_kind
-        self.commit_user = document.commit_user
-        self.commit_identifier = document.commit_identifier
-        self.writer_version = document.writer_version
-        self.schema_id: int = document.schema_id
-        self.time_millis = document.time_millis
-        self.committed_at = _to_time(document.time_millis)
+        self.committed_at = parse_millis(document.time_millis)
         self.record_count = document.total_record_count
-        self.total_record_count = document.total_record_count
-        self.delta_record_count = document.delta_record_count
-        self.changelog_record_count = document.changelog_record_count
-        self.watermark = document.watermark
-        self.next_row_id = document.next_row_id
         self.log_offsets = document.log_offsets or {}
         self.properties = document.properties or {}
-        self.base_manifest_list = document.base_manifest_list
-        self.delta_manifest_list = document.delta_manifest_list
-        self.changelog_manifest_list = document.changelog_manifest_list
-        self.index_manifest = document.index_manifest
         self._is_incomplete = False
 
     @property
@@ -100,7 +102,8 @@ class PaimonSnapshot(Snapshot):
     @cached_property
     def summary(self) -> Mapping[str, str]:  # type: ignore[override]
         """The scalar facts of the document as text, under their own keys."""
-        return {key: _word(value) for key, value in self.raw.items() if isinstance(value, str | int | float)}
+        scalars = {key: value for key, value in self.raw.items() if isinstance(value, str | int | float)}
+        return {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in scalars.items()}
 
     @property
     def refs(self) -> tuple[str, ...]:
@@ -113,12 +116,13 @@ class PaimonSnapshot(Snapshot):
     @cached_property
     def manifest_lists(self) -> tuple[PaimonManifestList, ...]:
         """The lists: base (everything before the commit), delta (its changes), changelog (when it made one)."""
+        document, known = self.document, self._table.known_manifests
         named = (
-            ("base", self.document.base_manifest_list, self.document.base_manifest_list_size),
-            ("delta", self.document.delta_manifest_list, self.document.delta_manifest_list_size),
-            ("changelog", self.document.changelog_manifest_list, self.document.changelog_manifest_list_size),
+            ("base", document.base_manifest_list, document.base_manifest_list_size),
+            ("delta", document.delta_manifest_list, document.delta_manifest_list_size),
+            ("changelog", document.changelog_manifest_list, document.changelog_manifest_list_size),
         )
-        return tuple(PaimonManifestList(name, role, size, self.context) for role, name, size in named if name)
+        return tuple(PaimonManifestList(name, role, size, known) for role, name, size in named if name)
 
     @cached_property
     def manifests(self) -> tuple[PaimonManifest, ...]:
@@ -128,30 +132,29 @@ class PaimonSnapshot(Snapshot):
     @cached_property
     def files(self) -> FileSet:
         """The live data files: the entries of base and delta, folded. Damaged manifests are findings."""
-        return self._make_set(self._merge, self.scan_files)
+        return FileSet(self._merge, self.context.describe_columns, self.scan_files)
 
     @cached_property
     def delta_files(self) -> FileSet:
         """The files that this commit added."""
-        return self._make_set(
-            lambda: [e.file for e in self._entries_of("delta") if e.is_live],
-            lambda: self._plan_scan(("delta",), "added"),
-        )
+        return self._list_files("delta", "added")
 
     @cached_property
     def removed_files(self) -> FileSet:
         """The files that this commit removed."""
-        return self._make_set(
-            lambda: [e.file for e in self._entries_of("delta") if not e.is_live],
-            lambda: self._plan_scan(("delta",), "removed"),
-        )
+        return self._list_files("delta", "removed")
 
     @cached_property
     def changelog_files(self) -> FileSet:
         """The changelog files that this commit made; never part of the live files."""
-        return self._make_set(
-            lambda: [e.file for e in self._entries_of("changelog") if e.is_live],
-            lambda: self._plan_scan(("changelog",), "added"),
+        return self._list_files("changelog", "added")
+
+    def _list_files(self, role: str, kept: str) -> FileSet:
+        """The files of the entries of one list that are ADDs ("added"), or those that are DELETEs ("removed")."""
+        return FileSet(
+            lambda: [e.file for e in self._entries_of(role) if e.is_live == (kept == "added")],
+            self.context.describe_columns,
+            lambda: self._plan_scan((role,), kept),
         )
 
     def scan_files(self) -> PaimonScan:
@@ -169,12 +172,14 @@ class PaimonSnapshot(Snapshot):
         if name is None:
             return ()
         return self._attempt(
-            lambda: read_index_files(self.context, name), self.context.layout.manifest(name), ()
+            lambda: read_index_files(self.context, name, self._table.vector_reader.read_vector),
+            self.context.layout.shared("manifest", name),
+            (),
         )
 
     @property
     def deletion_vectors(self) -> Mapping[str, DeleteMatch]:
-        """The vectors that the index manifest names, by the name of the data file that each is for."""
+        """The vectors that the index manifest names, by the data file's name."""
         return {name: found[-1] for name, found in self._deletes.items()}
 
     @cached_property
@@ -191,14 +196,23 @@ class PaimonSnapshot(Snapshot):
         return found
 
     def count_live_rows(self, *, read: bool = True) -> LiveRows:
-        """Count the rows that a batch reader sees; None, with the reason, where keys must be merged to know.
+        """Count the rows that a batch reader sees.
 
-        Vectors are taken at the index manifest's word; with `read=False` those are not decoded whose rows it leaves out.
+        Parameters
+        ----------
+        read
+            Whether to decode vectors whose number of rows the index manifest leaves out; else it is taken as recorded.
+
+        Returns
+        -------
+        LiveRows
+            `count` is None, with the reason, where keys must be merged to know.
         """
         from lakelens.formats.paimon.deletes.live_rows import count_rows
 
         files = [file for file in self.files if isinstance(file, PaimonDataFile)]
-        return count_rows(self.context, files, self._note_unread, read=read)
+        count = partial(count_live_rows, report=self._note_unread, read=read)
+        return count_rows(self.context, files, count)
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
         self.context.findings.add_error(error, file.path, (self.id,))
@@ -209,7 +223,7 @@ class PaimonSnapshot(Snapshot):
 
     @cached_property
     def _deletes(self) -> Matches:
-        return match_deletes(self.index_files, self.context.vector_reader)
+        return match_deletes(self.index_files, self._table.vector_reader)
 
     @cached_property
     def statistics(self) -> tuple[StatisticsFile, ...]:
@@ -217,9 +231,18 @@ class PaimonSnapshot(Snapshot):
         name = self.document.statistics
         if name is None:
             return ()
-        path = self.context.layout.statistics(name)
-        absent = StatisticsFile("table", path, name, None, _source=self._statistics_source)
+        path = self.context.layout.shared("statistics", name)
+        absent = StatisticsFile("table", path, name, None, _source=self.context.source())
         return (self._attempt(lambda: self._read_statistics(path, name), path, absent),)
+
+    def _read_statistics(self, path: str, name: str) -> StatisticsFile:
+        data = self.context.store.read(path)
+        raw = parse_json(data, path)
+        document, _ = parse_document(StatisticsDocument, raw, path)
+        columns, source = document.col_stats or {}, self.context.source()
+        return StatisticsFile(
+            "table", path, name, document.snapshot_id, len(data), columns, raw, _source=source
+        )
 
     @cached_property
     def changes(self) -> Diff:
@@ -230,13 +253,9 @@ class PaimonSnapshot(Snapshot):
         """The files against an older state's: by the deltas between, or by the manifests that one of the two names alone."""
         from lakelens.formats.paimon.changes import PaimonComparison
 
-        if isinstance(before, PaimonSnapshot) and before.is_akin(self):
+        if isinstance(before, PaimonSnapshot) and before.table_location == self.table_location:
             return PaimonComparison(before, self)
         return WholeComparison(before.files, self.files, tell_copy)
-
-    def is_akin(self, other: PaimonSnapshot) -> bool:
-        """Whether both are states of one table in one place, of any of its branches."""
-        return self.context.layout.root == other.context.layout.root
 
     def list_chain(self, older: PaimonSnapshot) -> tuple[PaimonSnapshot, ...]:
         """The commits after an older snapshot up to this one, as its branch has them; none where one of them is gone."""
@@ -261,7 +280,7 @@ class PaimonSnapshot(Snapshot):
 
     @property
     def table_location(self) -> str:
-        """Where the table lies, of which every branch is a part."""
+        """The table's directory, of which every branch is a part."""
         return self.context.layout.root
 
     def is_same(self, other: Snapshot) -> bool:
@@ -271,7 +290,7 @@ class PaimonSnapshot(Snapshot):
     def walk_ancestors(self) -> Iterator[PaimonSnapshot]:
         """The commits before it in its branch, the nearest first; at most 200: each is a document of its own.
 
-        None of a tag's commit that the branch does not have any more: another may have its number.
+        Of a tag's commit that the branch no longer has there are none: another commit may have its number.
         """
         last = max(self.id - _MOST_ANCESTORS, 1) if self.is_in_branch(self) else self.id
         for number in range(self.id - 1, last - 1, -1):
@@ -288,40 +307,24 @@ class PaimonSnapshot(Snapshot):
 
     @property
     def _lists(self) -> tuple[str | None, ...]:
-        """What tells commits of one number apart: each writes lists of its own."""
+        """What distinguishes commits of one number: each writes lists of its own."""
         return (self.base_manifest_list, self.delta_manifest_list)
 
     def see(self, found: PaimonDataFile) -> PaimonDataFile:
         """A file as this snapshot sees it: with its own deletion vectors."""
-        return found if self.index_manifest is None else found.seen_with(self.find_deletes)
-
-    def bytes_view(self) -> Explanation:
-        """The snapshot's document. Raises `Missing` when it has expired since."""
-        from lakelens.formats.paimon.explain.objects import explain_snapshot
-
-        return explain_snapshot(self)
+        return found if self.index_manifest is None else found.with_deletes(self.find_deletes)
 
     def index_manifest_view(self) -> Explanation:
-        """The bytes of the index manifest, which names every index file. Raises `LakeError` for a snapshot without one."""
-        from lakelens.formats.paimon.explain.objects import explain_index_manifest
+        """The bytes of the index manifest, which names every index file.
 
+        Raises
+        ------
+        LakeError
+            The snapshot has no index manifest.
+        """
         if self.index_manifest is None:
             raise LakeError("the snapshot has no index manifest", path=self.path)
-        return explain_index_manifest(self.context.layout.manifest(self.index_manifest), self.context)
-
-    def _read_statistics(self, path: str, name: str) -> StatisticsFile:
-        data = self.context.store.read(path)
-        raw = parse_json(data, path)
-        document, _ = parse_document(StatisticsDocument, raw, path)
-        columns = document.col_stats or {}
-        source = self._statistics_source
-        return StatisticsFile(
-            "table", path, name, document.snapshot_id, len(data), columns, raw, _source=source
-        )
-
-    @property
-    def _statistics_source(self) -> Source:
-        return Source("lakelens.formats.paimon.explain.objects.explain_statistics", self.context.store)
+        return self.context.explain(self, self.context.layout.shared("manifest", self.index_manifest))
 
     def _merge(self) -> list[DataFile]:
         merged = merge_entries([*self._entries_of("base"), *self._entries_of("delta")])
@@ -353,11 +356,6 @@ class PaimonSnapshot(Snapshot):
     def _manifests_of(self, found: PaimonManifestList) -> Sequence[PaimonManifest]:
         return self._attempt(lambda: found.manifests, found.path, ())
 
-    def _make_set(
-        self, load: Callable[[], Sequence[DataFile]], plan: Callable[[], PaimonScan | None]
-    ) -> FileSet:
-        return FileSet(load, self.context.describe_columns, plan)
-
     def _plan_scan(
         self, roles: Sequence[str], kept: str, check_total: Callable[[int], None] | None = None
     ) -> PaimonScan:
@@ -369,7 +367,7 @@ class PaimonSnapshot(Snapshot):
         return PaimonScan(self.context, columns, plan_tasks(manifests, kept), kept, (self.id,), check_total)
 
     def _attempt(self, action: Callable[[], T], path: str, default: T) -> T:
-        """The action's result; damage is a finding, after which totals and deletions are no longer judged."""
+        """The action's result; damage is a finding, after which totals and deletions are no longer checked."""
         try:
             return action()
         except LakeError as error:
@@ -379,30 +377,24 @@ class PaimonSnapshot(Snapshot):
 
 
 def read_snapshot(
-    table: PaimonTable, path: str, number: int | None, read: Callable[[], bytes] | None = None
-) -> PaimonSnapshot:
-    """The snapshot of a document: `snapshot-N`, `changelog-N`, or (without a number) a tag. Raises `LakeError`.
+    table: PaimonTable,
+    path: str,
+    number: int | None = None,
+    read: Callable[[], bytes] | None = None,
+    affected: Sequence[int] = (),
+) -> PaimonSnapshot | None:
+    """The snapshot of a document: `snapshot-N`, `changelog-N` or, without a number, a tag; None, with a finding, on damage.
 
-    The number in the file's name goes before the id inside, which a JSON tool may have rounded.
+    `read` may have the bytes already; `affected` are the snapshots that the finding is about.
     """
-    raw = parse_json(table.context.store.read(path) if read is None else read(), path)
-    document, notes = parse_document(SnapshotDocument, raw, path)
-    if number is not None and document.id is not None and document.id != number:
-        notes.append(f"$.id is {document.id}, the file is named for {number}")
-    for note in notes:
-        table.context.findings.add("warning", "snapshot-document", path, note)
-    chosen = number if number is not None else document.id
-    if chosen is None:
-        raise LakeError("the document has no snapshot id", path=path)
-    return PaimonSnapshot(table, document, raw, path, chosen)
+    context = table.context
 
+    def load() -> PaimonSnapshot:
+        raw = parse_json(context.store.read(path) if read is None else read(), path)
+        document, notes = parse_snapshot(raw, path, number)
+        for note in notes:
+            context.findings.add("warning", "snapshot-document", path, note)
+        chosen = document.id if number is None else number
+        return PaimonSnapshot(table, document, raw, path, chosen or 0)
 
-def _to_time(millis: int) -> datetime | None:
-    try:
-        return EPOCH + timedelta(milliseconds=millis)
-    except OverflowError:
-        return None
-
-
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return context.access.attempt(load, path, None, affected)

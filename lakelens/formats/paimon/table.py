@@ -5,15 +5,17 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
-from lakelens.formats.paimon.context import TableContext
-from lakelens.formats.paimon.discovery.layout import MAIN, parse_numbered
+from lakelens.formats.paimon.context import TableContext, TableObject
+from lakelens.formats.paimon.deletes.positions import VectorReader
+from lakelens.formats.paimon.discovery.layout import MAIN, list_numbers
 from lakelens.formats.paimon.discovery.pointer import SnapshotPointer, find_latest
+from lakelens.formats.paimon.manifests.manifest import KnownManifests
 from lakelens.formats.paimon.metadata.reading_ahead import read_ahead
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
 from lakelens.formats.paimon.refs import list_branches, make_branch, make_tag, read_consumers, read_tags
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 _SHORT_HISTORY = 50
 
 
-class PaimonTable(Table):
+class PaimonTable(TableObject, Table):
     """A Paimon table, seen from one of its branches (`branch_name`, "main" unless another was asked for).
 
     Beside the neutral facts: `options`, `comment`, `primary_keys`, `partition_keys`, `bucket`, `changelogs`, `consumers`,
@@ -48,6 +50,8 @@ class PaimonTable(Table):
         self.name = name
         self.catalog = catalog
         self.findings = context.findings
+        self.known_manifests = KnownManifests(context)
+        self.vector_reader = VectorReader(context.access)
         self._snapshots: dict[int, PaimonSnapshot | None] = {}
         self._branches: dict[str, PaimonTable] = {}
         choice = self.pointer.reason
@@ -148,38 +152,35 @@ class PaimonTable(Table):
     @cached_property
     def refs(self) -> Refs:
         """`main`, the other branches, and the opened branch's tags, by name."""
-        branches = [make_branch(self, name) for name in (MAIN, *list_branches(self))]
+        branches = [make_branch(self, name) for name in list_branches(self.context)]
         return Refs([*branches, *(make_tag(name, snapshot) for name, snapshot in self.tags.items())])
 
     @cached_property
     def snapshots(self) -> Snapshots:
         """The branch's snapshots by id, as the engine sees them; unreadable ones are left out and are findings.
 
-        A snapshot file that lies outside of what the hints say is found by `snapshot(id)` all the same.
+        A snapshot file outside of what the hints say is found by `snapshot(id)` all the same.
         """
         ids = self.pointer.ids
         unread = [number for number in ids if number not in self._snapshots]
-        paths = [self.context.layout.snapshot(number) for number in unread]
+        paths = [self.context.layout.document("snapshot", number) for number in unread]
         for number, read in zip(unread, read_ahead(self.context.store, paths), strict=True):
             self.find_numbered(number, read)
-        found = (self.find_numbered(number) for number in ids)
-        return Snapshots([snapshot for snapshot in found if snapshot is not None])
+        return Snapshots(list(self._find_readable(ids)))
 
     @property
     def separate_branches(self) -> Mapping[str, Snapshots]:
         """The snapshots of the other branches: each is a directory with snapshot files of its own."""
-        others = (ref for ref in self.refs.branches if ref.name != self.branch_name)
-        return {
-            ref.name: self.context.attempt(
-                lambda name=ref.name: self.branch(name).snapshots,  # type: ignore[misc]
-                ref.path or self.location,
-                Snapshots(()),
-            )
-            for ref in others
-        }
+        attempt, none = self.context.access.attempt, Snapshots(())
+        others = [ref for ref in self.refs.branches if ref.name != self.branch_name]
+        load = {ref.name: partial(self._list_branch, ref.name) for ref in others}
+        return {ref.name: attempt(load[ref.name], ref.path or self.location, none) for ref in others}
+
+    def _list_branch(self, name: str) -> Snapshots:
+        return self.branch(name).snapshots
 
     def outline_history(self, most: int = 5) -> History:
-        """The history in outline. Of a long one the listing tells how many there are, and few snapshots are read.
+        """The history in outline. Of a long one the listing gives the count, and few snapshots are read.
 
         Damaged ones among those few are passed over and are findings, as in `snapshots`.
         """
@@ -200,24 +201,15 @@ class PaimonTable(Table):
     def current(self) -> PaimonSnapshot | None:
         """The latest snapshot; the latest readable one, with a finding, when that one is damaged."""
         ids = [number for number in self.pointer.ids if number <= (self.pointer.latest or 0)]
-        for number in reversed(ids):
-            found = self.find_numbered(number)
-            if found is not None:
-                return found
-        return None
+        return next(self._find_readable(ids[::-1]), None)
 
     @cached_property
     def changelogs(self) -> Sequence[PaimonSnapshot]:
         """Snapshot documents that are kept for their changelog after the snapshot expired, by id."""
-        folder = self.context.layout.folder("changelog")
-        numbers = (parse_numbered(name, "changelog") for name in list_names(self.context.store, folder))
-        read = []
-        for number in sorted(n for n in numbers if n is not None):
-            path = self.context.layout.changelog(number)
-            found = self.context.attempt(lambda p=path, n=number: read_snapshot(self, p, n), path, None)  # type: ignore[misc]
-            if found is not None:
-                read.append(found)
-        return tuple(read)
+        layout = self.context.layout
+        numbers = list_numbers(list_names(self.context.store, layout.folder("changelog")), "changelog")
+        found = (read_snapshot(self, layout.document("changelog", number), number) for number in numbers)
+        return tuple(snapshot for snapshot in found if snapshot is not None)
 
     @cached_property
     def consumers(self) -> Mapping[str, int]:
@@ -244,7 +236,7 @@ class PaimonTable(Table):
     @property
     def reads(self) -> Reads:
         """What was read so far."""
-        return self.context.count_reads()
+        return self.context.access.count_reads()
 
     def branch(self, name: str) -> PaimonTable:
         """The table as another branch sees it. Raises `Missing` when there is no such branch."""
@@ -262,14 +254,8 @@ class PaimonTable(Table):
     def _numbers(self) -> frozenset[int]:
         return frozenset((*self.pointer.ids, *self.pointer.stray))
 
-    def bytes_view(self) -> Explanation:
-        """The two documents that say what the table is now: the current snapshot's and today's schema's."""
-        from lakelens.formats.paimon.explain.objects import explain_table
-
-        return explain_table(self)
-
     def list_files(self) -> Iterator[StoredFile]:
-        """Every object below the table's directory with its role; listed anew at each call."""
+        """Every object below the table's directory with its role; listed again at each call."""
         from lakelens.formats.paimon.roles import list_stored_files
 
         return list_stored_files(self)
@@ -288,10 +274,8 @@ class PaimonTable(Table):
     def find_numbered(self, number: int, read: Callable[[], bytes] | None = None) -> PaimonSnapshot | None:
         """The snapshot file of a number; None, with a finding, when it cannot be read. `read` may have its bytes already."""
         if number not in self._snapshots:
-            path = self.context.layout.snapshot(number)
-            self._snapshots[number] = self.context.attempt(
-                lambda: read_snapshot(self, path, number, read), path, None, (number,)
-            )
+            path = self.context.layout.document("snapshot", number)
+            self._snapshots[number] = read_snapshot(self, path, number, read, (number,))
         return self._snapshots[number]
 
     def _relative(self, path: str | None) -> str:
@@ -305,7 +289,7 @@ def open_paimon(request: OpenRequest) -> PaimonTable:
     if branch is None and folder.startswith("branch-") and posixpath.basename(above) == "branch":
         root, branch = posixpath.dirname(above), folder.removeprefix("branch-")
     name = request.name or _name_table(root)
-    context = TableContext(request.store, root)
+    context = TableContext(request.store, root, find_bytes=explain_late)
     table = (
         PaimonTable(context, request.evidence, name, request.catalog)
         if branch in (None, MAIN)
@@ -315,20 +299,20 @@ def open_paimon(request: OpenRequest) -> PaimonTable:
     return table
 
 
+def explain_late(thing: Any, *needs: Any) -> Explanation:
+    """The bytes of an object of a table. What explains is loaded when it is first asked for."""
+    from lakelens.formats.paimon.explain.objects import explain_object
+
+    return explain_object(thing, *needs)
+
+
 def _open_branch(
     context: TableContext, branch: str, evidence: Evidence, name: str, catalog: Any
 ) -> PaimonTable:
-    own = TableContext(context.store, context.layout.root, branch)
+    own = TableContext(context.store, context.layout.root, branch, context.find_bytes)
     if branch != MAIN and find_info(context.store, own.layout.home) is None:
-        folder = f"{context.layout.root}/branch"
-        names = [
-            n.removeprefix("branch-")
-            for n in sorted(list_names(context.store, folder))
-            if n.startswith("branch-")
-        ]
-        raise Missing(
-            f"no branch {branch!r}", path=own.layout.home, hint=f"one of {', '.join([MAIN, *names])}"
-        )
+        hint = f"one of {', '.join(list_branches(context))}"
+        raise Missing(f"no branch {branch!r}", path=own.layout.home, hint=hint)
     return PaimonTable(own, evidence, name, catalog)
 
 

@@ -1,7 +1,7 @@
 """Which deletion vectors reach a data file, and which reach none.
 
 The index manifest of a snapshot names, for each `DELETION_VECTORS` file, the data files whose rows it deletes and where
-their vectors lie. A data file has at most one vector in a snapshot. See "Deletion vectors" of the Paimon documentation.
+their vectors are. A data file has at most one vector in a snapshot. See "Deletion vectors" of the Paimon documentation.
 """
 
 from __future__ import annotations
@@ -21,20 +21,18 @@ def match_deletes(files: Iterable[PaimonIndexFile], reader: VectorReader) -> Mat
     matches: dict[str, list[DeleteMatch]] = {}
     for file in files:
         for found in file.ranges if file.index_type == DELETION_VECTORS else ():
-            name, offset, length, rows = (
-                found[key] for key in ("data_file", "offset", "length", "cardinality")
-            )
+            name, offset = str(found["data_file"]), found["offset"]
             match = DeleteMatch(
                 file,
                 f"deletion vector at byte {offset}: the index manifest names this file",
                 "deletion_vector",
-                str(name),
-                partial(reader.read_vector, file, str(name), offset, length, rows),
-                cardinality=rows,
+                name,
+                partial(reader.read_vector, file, found),
+                cardinality=found["cardinality"],
                 offset=offset,
-                length=length,
+                length=found["length"],
             )
-            matches.setdefault(str(name), []).append(match)
+            matches.setdefault(name, []).append(match)
     return {name: tuple(found) for name, found in matches.items()}
 
 

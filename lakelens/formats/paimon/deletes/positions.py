@@ -7,16 +7,17 @@ index manifest. Both versions of the bitmap are read; a small index file is read
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.bitmaps.deletion_vector import PAIMON_VERSION, decode_paimon_dv
 from lakelens.errors import Corrupt, Missing, Unsupported
+from lakelens.formats.paimon.manifests.index import EXPIRED, PaimonIndexFile
 
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
 
-    from lakelens.formats.paimon.context import TableContext
-    from lakelens.formats.paimon.manifests.index import PaimonIndexFile
+    from lakelens.formats.access import TableAccess
 
 _SMALL = 4 * 1024 * 1024
 _KEPT = 8
@@ -24,18 +25,20 @@ _FRAME = 8  # the length word and the CRC word
 
 
 class VectorReader:
-    """Decodes the deletion vectors of one table; the index files read last are kept where they are small."""
+    """Decodes the deletion vectors of one table; the small index files that were read last are kept."""
 
-    def __init__(self, context: TableContext) -> None:
-        self.context = context
+    def __init__(self, access: TableAccess) -> None:
+        self._access = access
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
-    def read_vector(
-        self, file: PaimonIndexFile, data_file: str, offset: int | None, length: int | None, rows: int | None
-    ) -> FrozenBitMap64:
-        """The positions that a vector deletes. Another number of them than `rows` is a finding. Raises `LakeError`."""
+    def read_vector(self, file: PaimonIndexFile, found: Mapping[str, Any]) -> FrozenBitMap64:
+        """The positions that a vector deletes, by its item of the file's `ranges`. Raises `LakeError`.
+
+        Another number of positions than recorded is a finding.
+        """
         from pyroaring import FrozenBitMap64
 
+        data_file, offset, length = found["data_file"], found["offset"], found["length"]
         if not isinstance(offset, int) or not isinstance(length, int):
             raise Corrupt(f"the vector of {data_file} has no place in its file", path=file.path)
         data = self._read(file, offset, length, data_file)
@@ -49,25 +52,30 @@ class VectorReader:
                 seen=size,
             )
         positions = decode_paimon_dv(data[: size + _FRAME], base=offset, path=file.path)
+        rows = found["cardinality"]
         if rows is not None and rows != len(positions):
             message = f"the index manifest says {rows} rows of {data_file}, the vector has {len(positions)}"
-            self.context.findings.add("warning", "deletion-vector-count", file.path, message)
+            self._access.findings.add("warning", "deletion-vector-count", file.path, message)
         return FrozenBitMap64(positions)
 
     def _read(self, file: PaimonIndexFile, offset: int, length: int, data_file: str) -> bytes:
         """The bytes from the vector's length word on, as many as it may have."""
         wanted = length + _FRAME
         whole = self._read_small(file)
+        data = b""
         if whole is None:
             version = self._read_range(file, 0, 1)
-            data = self._read_range(file, offset, wanted) if offset > 0 and length > 0 else b""
+            if offset > 0 and length > 0:
+                data = self._read_range(file, offset, wanted)
         else:
-            version, data = whole[:1], whole[offset : offset + wanted] if offset > 0 and length > 0 else b""
+            version = whole[:1]
+            if offset > 0 and length > 0:
+                data = whole[offset : offset + wanted]
         if version != bytes([PAIMON_VERSION]):
             seen = version[0] if version else "none"
             raise Unsupported(f"version {seen} of Paimon's deletion-vector files", path=file.path)
         if len(data) < _FRAME:
-            message = f"the deletion vector of {data_file} lies outside its file"
+            message = f"the deletion vector of {data_file} is outside of its file"
             raise Corrupt(message, path=file.path, offset=max(offset, 0), seen=f"{len(data)} bytes")
         return data
 
@@ -86,7 +94,6 @@ class VectorReader:
 
     def _read_range(self, file: PaimonIndexFile, start: int, length: int) -> bytes:
         try:
-            return self.context.store.read_range(file.path, start, length)
+            return self._access.store.read_range(file.path, start, length)
         except Missing as error:
-            hint = "it has expired, or was not copied"
-            raise Missing("the index file is not there", path=file.path, hint=hint) from error
+            raise Missing("the index file is not there", path=file.path, hint=EXPIRED) from error

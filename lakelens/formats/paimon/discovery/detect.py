@@ -1,16 +1,16 @@
-"""Tells whether a directory is a Paimon table: by `schema/schema-N`, `snapshot/snapshot-N` or `tag/tag-NAME`.
+"""Whether a directory is a Paimon table: by `schema/schema-N`, `snapshot/snapshot-N` or `tag/tag-NAME`.
 
 Any one of them is enough: a table without a commit has only a schema, a partly copied one perhaps only a tag.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.base import Candidate
-from lakelens.formats.paimon.discovery.layout import parse_numbered
+from lakelens.formats.paimon.discovery.layout import list_keys, list_numbers
 from lakelens.formats.paimon.metadata.wire import parse_json
 from lakelens.io.store import list_names
 from lakelens.model.storage import Evidence
@@ -20,22 +20,22 @@ def detect_table(place: Candidate) -> Evidence | None:
     """Why the place is a Paimon table; None when it is not."""
     if not place.info.is_dir:
         return None
-    schemas = _list_numbered(place, "schema")
-    snapshots = _list_numbered(place, "snapshot")
-    tags = [] if schemas and snapshots else _list_tags(place)
+    schemas, snapshots = (list_numbers(_list(place, kind), kind) for kind in ("schema", "snapshot"))
+    tags = [] if schemas and snapshots else list_keys(_list(place, "tag"), "tag")
     if not (schemas or snapshots or tags):
         return None
     schema = f"schema/schema-{schemas[-1]}" if schemas else None
     snapshot = f"snapshot/snapshot-{snapshots[-1]}" if snapshots else None
-    probe = schema or snapshot or f"tag/{tags[0]}"
+    tag = f"tag/tag-{tags[0]}" if tags else None
+    probe = schema or snapshot or tag or ""
     looks_right = _looks_right(place, probe, _is_schema if schema else _is_snapshot)
     if not looks_right and not (schemas and snapshots):
         return None
-    files = tuple(name for name in (schema, snapshot, f"tag/{tags[0]}" if tags else None) if name)
+    files = tuple(name for name in (schema, snapshot, tag) if name)
     others = ("iceberg",) if "metadata" in place.children else ()
     return Evidence(
         "paimon",
-        _word_reasons(schemas, snapshots, tags, looks_right),
+        _list_reasons(schemas, snapshots, tags, looks_right),
         files,
         confidence=1.0 if looks_right else 0.9,
         candidates=tuple(f"snapshot-{number}" for number in snapshots[-20:]),
@@ -43,7 +43,7 @@ def detect_table(place: Candidate) -> Evidence | None:
     )
 
 
-def _word_reasons(
+def _list_reasons(
     schemas: list[int], snapshots: list[int], tags: list[str], looks_right: bool
 ) -> tuple[str, ...]:
     reasons = []
@@ -55,26 +55,16 @@ def _word_reasons(
         reasons.append(f"snapshot/ holds {len(snapshots)} snapshots up to snapshot-{snapshots[-1]}")
     elif tags:
         reasons.append(
-            f"tag/ holds {tags[0]}{f' and {len(tags) - 1} more' if len(tags) > 1 else ''}, and there is no snapshot"
+            f"tag/ holds tag-{tags[0]}{f' and {len(tags) - 1} more' if len(tags) > 1 else ''}, and there is no snapshot"
         )
     else:
         reasons.append("there is no snapshot: nothing was committed yet")
     return tuple(reasons)
 
 
-def _list_numbered(place: Candidate, kind: str) -> list[int]:
-    found = place.children.get(kind)
-    if found is None or not found.is_dir:
-        return []
-    numbers = (parse_numbered(name, kind) for name in list_names(place.store, place.child(kind)))
-    return sorted(number for number in numbers if number is not None)
-
-
-def _list_tags(place: Candidate) -> list[str]:
-    found = place.children.get("tag")
-    if found is None or not found.is_dir:
-        return []
-    return sorted(name for name in list_names(place.store, place.child("tag")) if name.startswith("tag-"))
+def _list(place: Candidate, folder: str) -> Iterable[str]:
+    found = place.children.get(folder)
+    return list_names(place.store, place.child(folder)) if found is not None and found.is_dir else ()
 
 
 def _looks_right(place: Candidate, name: str, check: Callable[[dict[str, Any]], bool]) -> bool:

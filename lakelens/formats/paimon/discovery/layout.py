@@ -1,4 +1,4 @@
-"""Where the files of a Paimon table lie: folders, names, branches, and the words of a partition directory.
+"""Where the files of a Paimon table are: folders, names, branches, and the escaping of a partition directory.
 
     TABLE/schema/schema-N  snapshot/snapshot-N  tag/tag-NAME  changelog/changelog-N  consumer/consumer-ID
           branch/branch-NAME/{schema,snapshot,tag,changelog,consumer}/…      a branch has no manifests and no data
@@ -23,11 +23,11 @@ _ESCAPES = {code: f"%{code:02X}" for code in (*range(0x20), *b"\x7f\"#%'*/:=?\\{
 _NUMBERED = re.compile(r"^(snapshot|schema|changelog)-([0-9]{1,19})$")
 
 
-class Layout:
+class TableLayout:
     """The paths of one table, seen from one of its branches.
 
-    >>> layout = Layout("/wh/t", "b1")
-    >>> layout.snapshot(3), layout.manifest("m-0")
+    >>> layout = TableLayout("/wh/t", "b1")
+    >>> layout.document("snapshot", 3), layout.shared("manifest", "m-0")
     ('/wh/t/branch/branch-b1/snapshot/snapshot-3', '/wh/t/manifest/m-0')
     """
 
@@ -40,33 +40,13 @@ class Layout:
         """A folder of the branch: `schema`, `snapshot`, `tag`, `changelog`, `consumer`."""
         return f"{self.home}/{name}"
 
-    def schema(self, number: int) -> str:
-        """A schema file of the branch."""
-        return f"{self.home}/schema/schema-{number}"
+    def document(self, kind: str, key: int | str) -> str:
+        """A document of the branch, by the folder that is called as its kind, and its number or name."""
+        return f"{self.home}/{kind}/{kind}-{key}"
 
-    def snapshot(self, number: int) -> str:
-        """A snapshot file of the branch."""
-        return f"{self.home}/snapshot/snapshot-{number}"
-
-    def changelog(self, number: int) -> str:
-        """The snapshot document that is kept for its changelog."""
-        return f"{self.home}/changelog/changelog-{number}"
-
-    def tag(self, name: str) -> str:
-        """A tag file of the branch."""
-        return f"{self.home}/tag/tag-{name}"
-
-    def manifest(self, name: str) -> str:
-        """A manifest list, manifest or index manifest; all branches share the main table's folder."""
-        return f"{self.root}/manifest/{name}"
-
-    def index(self, name: str) -> str:
-        """An index file."""
-        return f"{self.root}/index/{name}"
-
-    def statistics(self, name: str) -> str:
-        """A statistics file."""
-        return f"{self.root}/statistics/{name}"
+    def shared(self, folder: str, name: str) -> str:
+        """A file of `manifest`, `index` or `statistics`, the folders that all branches share."""
+        return f"{self.root}/{folder}/{name}"
 
 
 def parse_numbered(name: str, kind: str) -> int | None:
@@ -79,8 +59,26 @@ def parse_numbered(name: str, kind: str) -> int | None:
     return int(found[2]) if found and found[1] == kind else None
 
 
+def list_numbers(names: Iterable[str], kind: str) -> list[int]:
+    """The numbers of the names of one kind, ascending.
+
+    >>> list_numbers(["snapshot-10", "snapshot-9", "LATEST"], "snapshot")
+    [9, 10]
+    """
+    return sorted(number for name in names if (number := parse_numbered(name, kind)) is not None)
+
+
+def list_keys(names: Iterable[str], kind: str) -> list[str]:
+    """What follows `KIND-` in those names that have it, in order.
+
+    >>> list_keys(["tag-v2", "tag-v1", ".tag-v3.crc"], "tag")
+    ['v1', 'v2']
+    """
+    return sorted(name.removeprefix(f"{kind}-") for name in names if name.startswith(f"{kind}-"))
+
+
 def escape_path(text: str) -> str:
-    """A partition key or value as part of a directory's name: what file systems dislike becomes `%XX`.
+    """A partition key or value as part of a directory's name: characters that file systems refuse become `%XX`.
 
     >>> escape_path("a b/c:é")
     'a b%2Fc%3Aé'

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from lakelens.errors import LakeError, Missing
-from lakelens.formats.paimon.discovery.layout import parse_numbered
+from lakelens.formats.paimon.discovery.layout import list_numbers
 from lakelens.io.store import Store, list_names
 from lakelens.model.finding import Findings
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotPointer:
-    """The current snapshot's id (None before the first commit), in words how it was found, and the hints' texts.
+    """The current snapshot's id (None before the first commit), how it was found, and the hints' texts.
 
-    `ids` are the snapshots that the engine sees, `stray` those whose files lie outside of what the hints say.
+    `ids` are the snapshots that the engine sees, `stray` those whose files are outside of what the hints say.
     """
 
     latest: int | None
@@ -30,10 +30,10 @@ class SnapshotPointer:
     hints: dict[str, str] = field(default_factory=dict)
 
 
-def find_latest(store: Store, folder: str, findings: Findings, kind: str = "snapshot") -> SnapshotPointer:
+def find_latest(store: Store, folder: str, findings: Findings) -> SnapshotPointer:
     """The current snapshot of a branch: lists its `snapshot` folder once and reads the hints that are there."""
     names = list_names(store, folder)
-    ids = tuple(sorted(n for n in (parse_numbered(name, kind) for name in names) if n is not None))
+    ids = tuple(list_numbers(names, "snapshot"))
     hints: dict[str, str] = {
         name: _read_hint(store, f"{folder}/{name}", findings)
         for name in ("EARLIEST", "LATEST")
@@ -42,13 +42,12 @@ def find_latest(store: Store, folder: str, findings: Findings, kind: str = "snap
     if not ids:
         if hints:
             findings.add("warning", "stale-hint", f"{folder}/LATEST", "there are hints and no snapshots")
-        return SnapshotPointer(None, f"no {kind} yet", hints=hints)
+        return SnapshotPointer(None, "no snapshot yet", hints=hints)
     _check_gaps(ids, folder, findings)
     earliest = _choose_earliest(hints.get("EARLIEST"), ids, f"{folder}/EARLIEST", findings)
     latest, reason = _choose(hints.get("LATEST"), ids, folder, findings)
     seen = tuple(number for number in ids if earliest <= number <= latest)
-    stray = tuple(number for number in ids if not earliest <= number <= latest)
-    return SnapshotPointer(latest, reason, seen, stray, hints)
+    return SnapshotPointer(latest, reason, seen, tuple(sorted({*ids} - {*seen})), hints)
 
 
 def _choose(hint: str | None, ids: tuple[int, ...], folder: str, findings: Findings) -> tuple[int, str]:
@@ -63,7 +62,7 @@ def _choose(hint: str | None, ids: tuple[int, ...], folder: str, findings: Findi
         return highest, f"the LATEST hint says {number}, and there is no later one"
     if number in ids and number + 1 not in ids:
         message = (
-            f"the hint says {number}; snapshots up to {highest} lie above a gap, the engine does not see them"
+            f"the hint says {number}; snapshots up to {highest} are above a gap, the engine does not see them"
         )
         findings.add("warning", "stale-hint", path, message)
         return number, f"the LATEST hint says {number}, and snapshot {number + 1} is not there"

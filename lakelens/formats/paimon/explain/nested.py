@@ -9,7 +9,7 @@
                     _GLOBAL_INDEX._INDEX_META, _SOURCE_META          first and last key; data files of the index
 
 See "Manifest" and "Index manifest" of the Paimon table specification. The rows of no fields that stand for missing keys and
-statistics are told as such.
+statistics are noted as such.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.kinds import explain
-from lakelens.codecs.paimon.types import PaimonField
+from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.codecs.span.span import Octets, Span
-from lakelens.errors import LakeError
+from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, require_schema
 
 if TYPE_CHECKING:
     from lakelens.codecs.avro.record_spans import Explainer, Nested, Path
-    from lakelens.formats.paimon.context import TableContext
 
 #: The kinds of global indexes whose files hold sorted keys.
 SORTED_INDEXES = frozenset({"btree", "bitmap"})
@@ -38,76 +37,48 @@ def nested_for_metadata(context: TableContext) -> Nested:
 
     Pass it as `explain(data, "avro", nested=nested_for_metadata(context))`; for one record alone as `nested` of
     "avro_record". Fields that it does not know are left to the Avro codec. Where a schema is missing, or does not have the
-    columns that a file names, the hook raises `LakeError`, which the codec tells at the leaf.
+    columns that a file names, the hook raises `LakeError`, which the codec shows at the leaf.
     """
-    return _Hook(context).find
 
-
-class _Hook:
-    """Tells who explains a field, by its path."""
-
-    def __init__(self, context: TableContext) -> None:
-        self._context = context
-
-    def find(self, path: Path, record: Mapping[str, Any]) -> Explainer | None:
-        """The explainer of a field of a record; None for fields that hold no structure."""
+    def find(path: Path, record: Mapping[str, Any]) -> Explainer | None:
         match path:
             case ("_PARTITION",):
-                return _make_row(self._context.schema.partition_columns, required=True)
+                return _make_row(context.schema.partition_columns, required=True)
             case ("_PARTITION_STATS", "_MIN_VALUES" | "_MAX_VALUES"):
-                return _make_row(self._context.schema.partition_columns)
+                return _make_row(context.schema.partition_columns)
             case ("_FILE", "_MIN_KEY" | "_MAX_KEY") | ("_FILE", "_KEY_STATS", "_MIN_VALUES" | "_MAX_VALUES"):
-                return _make_row(self._find_schema(record).key_columns)
+                return _make_row(_find_schema(context, record).key_columns)
             case ("_FILE", "_VALUE_STATS", "_MIN_VALUES" | "_MAX_VALUES"):
-                return _make_row(choose_stats_columns(record["_FILE"], self._find_schema(record)))
+                return _make_row(_find_schema(context, record).find_stats_columns(record["_FILE"]))
             case ("_FILE", "_EMBEDDED_FILE_INDEX"):
-                return self._make_file_index(record)
+                types = list_types(context, record["_FILE"].get("_SCHEMA_ID"))
+                return lambda data, start, end: explain(data, "file_index", start, end, types=types)
             case ("_GLOBAL_INDEX", "_INDEX_META"):
-                return self._make_index_meta(record)
+                return _make_index_meta(context, record)
             case ("_GLOBAL_INDEX", "_SOURCE_META"):
                 return lambda data, start, end: explain(data, "source_meta", start, end)
         return None
 
-    def _find_schema(self, record: Mapping[str, Any]) -> PaimonSchema:
-        number = record["_FILE"].get("_SCHEMA_ID") or 0
-        return require_schema(self._context.schemas.find(number), number, "")
-
-    def _make_file_index(self, record: Mapping[str, Any]) -> Explainer:
-        """The types of the columns are needed for the values in bitmap indexes only, so that none is none too few."""
-        schema = self._context.schemas.find(record["_FILE"].get("_SCHEMA_ID") or 0)
-        types = {} if schema is None else {column.name: column.type for column in schema.columns}
-        return lambda data, start, end: explain(data, "file_index", start, end, types=types)
-
-    def _make_index_meta(self, record: Mapping[str, Any]) -> Explainer:
-        """The keys of a sorted index, of the type of its column; other kinds describe themselves in their own way."""
-        if record.get("_INDEX_TYPE") not in SORTED_INDEXES:
-            return _explain_index_meta
-        column = self._context.schema.find_column(record["_GLOBAL_INDEX"].get("_INDEX_FIELD_ID", -1))
-        type_ = None if column is None else column.type
-        return lambda data, start, end: explain(data, "index_meta", start, end, type=type_)
+    return find
 
 
-def choose_stats_columns(file: Mapping[str, Any], schema: PaimonSchema) -> list[PaimonField]:
-    """The columns that value statistics speak of, in their order. Raises `LakeError` for a name the schema has not.
+def list_types(context: TableContext, schema_id: int | None) -> dict[str, PaimonType]:
+    """The types of a schema's columns, which values in bitmap indexes need; none where the schema is missing."""
+    schema = context.schemas.find(schema_id or 0)
+    return {} if schema is None else {column.name: column.type for column in schema.columns}
 
-    >>> from lakelens.codecs.paimon.types import PaimonType
-    >>> columns = tuple(PaimonField(i, name, PaimonType("INT")) for i, name in enumerate("abc"))
-    >>> schema = PaimonSchema(0, (), columns=columns)
-    >>> [column.name for column in choose_stats_columns({"_VALUE_STATS_COLS": ["c", "a"]}, schema)]
-    ['c', 'a']
-    """
-    chosen = file.get("_VALUE_STATS_COLS")
-    if chosen is None:
-        chosen = file.get("_WRITE_COLS")
-    if chosen is None:
-        return list(schema.columns)
-    columns = []
-    for name in chosen:
-        column = schema.find_column(name)
-        if column is None:
-            raise LakeError(f"statistics name column {name!r}, which schema {schema.id} does not have")
-        columns.append(column)
-    return columns
+
+def _find_schema(context: TableContext, record: Mapping[str, Any]) -> PaimonSchema:
+    number = record["_FILE"].get("_SCHEMA_ID") or 0
+    return require_schema(context.schemas.find(number), number, "")
+
+
+def _make_index_meta(context: TableContext, record: Mapping[str, Any]) -> Explainer:
+    """The keys of a sorted index, of the type of its column; other kinds have descriptions of their own."""
+    if record.get("_INDEX_TYPE") not in SORTED_INDEXES:
+        return _explain_index_meta
+    type_ = context.schema.find_type(record["_GLOBAL_INDEX"].get("_INDEX_FIELD_ID", -1))
+    return lambda data, start, end: explain(data, "index_meta", start, end, type=type_)
 
 
 def _make_row(columns: Sequence[PaimonField], *, required: bool = False) -> Explainer:

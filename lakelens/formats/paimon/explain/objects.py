@@ -1,54 +1,66 @@
-"""The bytes behind the objects of a Paimon table: documents, manifests, rows in them, statistics."""
+"""The bytes behind the objects of a Paimon table: documents, manifests and the rows in them, data and index files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
 
 from lakelens.codecs.kinds import explain
 from lakelens.codecs.paimon.row_slots import count_null_bytes
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, Missing
 from lakelens.formats.explain.avro_records import find_field, find_record, find_value
 from lakelens.formats.explain.caption import Caption, count_bytes, join_clauses, name_file
 from lakelens.formats.explain.stored import (
     LabelledBytes,
     explain_file,
     explain_parts,
+    explain_range,
+    find_child,
     focus_on,
+    kind_of_format,
     make_explanation,
     read_octets,
 )
-from lakelens.formats.paimon.explain.nested import nested_for_metadata
-from lakelens.formats.paimon.manifests.rows import VALUE_STATS, PaimonPartition, StoredRow
-from lakelens.io.store import Store
+from lakelens.formats.paimon.context import TableContext
+from lakelens.formats.paimon.explain.nested import list_types, nested_for_metadata
+from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
+from lakelens.formats.paimon.manifests.index import DELETION_VECTORS, PaimonIndexFile
+from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList
+from lakelens.formats.paimon.manifests.stats import VALUE_STATS, SimpleStats, StoredRow
+from lakelens.formats.paimon.metadata.partitions import PaimonPartition
+from lakelens.model.datafile import StatisticsFile
 from lakelens.model.explanation import Explanation
+from lakelens.model.manifest import Entry
+from lakelens.model.schema import Schema
+from lakelens.model.snapshot import Ref, Snapshot
+from lakelens.model.stats import ColumnBounds
+from lakelens.model.table import Table
 
-if TYPE_CHECKING:
-    from lakelens.formats.paimon.context import TableContext
-    from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
-    from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList
-    from lakelens.formats.paimon.manifests.stats import SimpleStats
-    from lakelens.formats.paimon.metadata.partitions import Partitions
-    from lakelens.formats.paimon.metadata.schema import PaimonSchema
-    from lakelens.formats.paimon.snapshot import PaimonSnapshot
-    from lakelens.formats.paimon.table import PaimonTable
-    from lakelens.model.datafile import StatisticsFile
-    from lakelens.model.manifest import Entry
-    from lakelens.model.snapshot import Ref
-    from lakelens.model.stats import ColumnBounds
+Holder = PaimonDataFile | PaimonManifest
 
-_STATS_FIELDS = ("_MIN_VALUES", "_MAX_VALUES")
-
-
-def refuse(thing: Any, message: str, hint: str | None = None) -> NoReturn:
-    """For objects that no bytes stand behind, although others of their kind have some."""
-    raise LakeError(message, hint=hint)
+_EMBEDDED = "_FILE._EMBEDDED_FILE_INDEX"
+_LIST_LINE = "a line of its manifest lists"
+_INDEX_KINDS = {
+    "HASH": "hash_index",
+    DELETION_VECTORS: "paimon_dv_index",
+    "btree": "global_index",
+    "bitmap": "global_index",
+}
 
 
-def explain_table(table: PaimonTable) -> Explanation:
+@singledispatch
+def explain_object(thing: Any, context: TableContext, *needs: Any) -> Explanation:
+    """The bytes of an object of a table, by its class; `needs` is what finding them takes beside the object."""
+    raise LakeError(f"no bytes belong to this {type(thing).__name__}", path=context.layout.root)
+
+
+@explain_object.register(Table)
+def _explain_table(table: Table, context: TableContext) -> Explanation:
     """The two documents that say what the table is now: the current snapshot and today's schema."""
-    store, root = table.context.store, table.location
-    paths = [thing.path for thing in (table.current, table.schema) if thing is not None and thing.path]
+    store, root = context.store, table.location
+    found = (table.current.path if table.current is not None else None, context.schema.path)
+    paths = [path for path in found if path]
     if not paths:
         raise LakeError("neither a snapshot nor a schema of the table can be read", path=root)
     names = [path.removeprefix(root).lstrip("/") for path in paths]
@@ -61,105 +73,98 @@ def explain_table(table: PaimonTable) -> Explanation:
     return explain_parts(parts, caption)
 
 
-def explain_snapshot(snapshot: PaimonSnapshot) -> Explanation:
-    """The document of a snapshot, a tag or a long-lived changelog."""
-    details = join_clauses(f"snapshot {snapshot.id}", snapshot.commit_kind)
-    return _explain_document(snapshot.context.store, snapshot.path, "Snapshot document", details)
+@explain_object.register(Snapshot)
+def _explain_snapshot(
+    snapshot: Snapshot, context: TableContext, index_manifest: str | None = None
+) -> Explanation:
+    """The document of a snapshot, a tag or a long-lived changelog; or the index manifest that it names."""
+    if index_manifest is not None:
+        return _explain_container(context, index_manifest, "Index manifest")
+    details = join_clauses(f"snapshot {snapshot.id}", snapshot.operation)
+    return _explain_document(context, snapshot.path, "Snapshot document", details)
 
 
-def explain_schema(schema: PaimonSchema, store: Store) -> Explanation:
-    """The document of a schema."""
-    return _explain_document(store, schema.path, "Schema document", f"schema {schema.id}")
+@explain_object.register(Schema)
+def _explain_schema(schema: Schema, context: TableContext) -> Explanation:
+    return _explain_document(context, getattr(schema, "path", None), "Schema document", f"schema {schema.id}")
 
 
-def explain_tag(tag: Ref, store: Store) -> Explanation:
+@explain_object.register(Ref)
+def _explain_ref(ref: Ref, context: TableContext) -> Explanation:
     """The document of a tag, which is a copy of its snapshot's."""
-    details = f"tag {tag.name} of snapshot {tag.snapshot_id}"
-    return _explain_document(store, tag.path, "Tag document", details)
+    if ref.type == "branch":
+        hint = f"table.branch({ref.name!r}).current.bytes_view() shows its latest snapshot"
+        raise LakeError("a branch is a folder and has no bytes of its own", hint=hint)
+    details = f"tag {ref.name} of snapshot {ref.snapshot_id}"
+    return _explain_document(context, ref.path, "Tag document", details)
 
 
-def explain_statistics(statistics: StatisticsFile, store: Store) -> Explanation:
+@explain_object.register(StatisticsFile)
+def _explain_statistics(statistics: StatisticsFile, context: TableContext) -> Explanation:
     """The document that ANALYZE wrote."""
     details = f"statistics of snapshot {statistics.snapshot_id}"
-    return _explain_document(store, statistics.path, "Statistics document", details)
+    return _explain_document(context, statistics.path, "Statistics document", details)
 
 
-def _explain_document(store: Store, path: str | None, what: str, details: str) -> Explanation:
+def _explain_document(context: TableContext, path: str | None, what: str, details: str) -> Explanation:
     assert path is not None
-    data = read_octets(store, path)
+    data = read_octets(context.store, path)
     caption = Caption(what, f"JSON, {count_bytes(len(data))}", name_file(path), details)
     return make_explanation(data, explain(data, "json"), caption, path=path, base=0)
 
 
-def explain_manifest_list(listed: PaimonManifestList, context: TableContext) -> Explanation:
-    """The file of a manifest list."""
-    caption = Caption("Manifest list", place=name_file(listed.path), details=f"role {listed.role}")
-    return _explain_container(context, listed.path, caption)
+@explain_object.register(PaimonManifestList)
+def _explain_manifest_list(listed: PaimonManifestList, context: TableContext) -> Explanation:
+    return _explain_container(context, listed.path, "Manifest list", f"role {listed.role}")
 
 
-def explain_manifest(manifest: PaimonManifest, context: TableContext) -> Explanation:
-    """The file of a manifest."""
+@explain_object.register(PaimonManifest)
+def _explain_manifest(manifest: PaimonManifest, context: TableContext) -> Explanation:
     counts = f"{manifest.num_added_files} added, {manifest.num_deleted_files} deleted"
-    caption = Caption("Manifest", place=name_file(manifest.path), details=counts)
-    return _explain_container(context, manifest.path, caption)
+    return _explain_container(context, manifest.path, "Manifest", counts)
 
 
-def explain_index_manifest(path: str, context: TableContext) -> Explanation:
-    """The file of an index manifest."""
-    return _explain_container(context, path, Caption("Index manifest", place=name_file(path)))
-
-
-def _explain_container(context: TableContext, path: str, caption: Caption) -> Explanation:
+def _explain_container(context: TableContext, path: str, what: str, details: str = "") -> Explanation:
+    """A file of records; the rows inside of Avro records are explained too."""
+    caption = Caption(what, place=name_file(path), details=details)
     return explain_file(context.store, path, "avro", caption, nested=nested_for_metadata(context))
 
 
-def explain_entry(entry: Entry, manifest: PaimonManifest, context: TableContext) -> Explanation:
+@explain_object.register(Entry)
+def _explain_entry(entry: Entry, context: TableContext) -> Explanation:
     """The record of an entry inside its block; all of the manifest where entries have no bytes of their own.
 
     ORC and Parquet keep a manifest by columns: an entry is spread over all of them.
     """
-    whole = explain_manifest(manifest, context)
-    place = f"{entry.status} {name_file(entry.file.recorded_path)}"
-    position = find_position(manifest, entry.raw)
-    record = None if position is None else find_record(whole, position)
+    file = entry.file
+    assert isinstance(file, PaimonDataFile)
+    whole = _explain_manifest(file.source_manifest, context)
+    place = f"{entry.status} {name_file(file.recorded_path)}"
+    record = find_record(whole, file.position)
     if record is None:
-        details = f"one row of {name_file(manifest.path)}, whose rows are kept by columns"
+        details = f"one row of {name_file(file.manifest)}, whose rows are kept by columns"
         return focus_on(whole, whole, Caption("Manifest", whole.summary, place, details))
-    details = join_clauses(f"entry {position} of {name_file(manifest.path)}", record.details)
+    details = join_clauses(f"entry {file.position} of {name_file(file.manifest)}", record.details)
     return focus_on(record, record, Caption("Manifest entry", place=place, details=details))
 
 
-def find_position(manifest: PaimonManifest | None, raw: Mapping[str, Any]) -> int | None:
-    """The position of an entry in its manifest, by its record; None when the manifest cannot be read any more."""
-    try:
-        entries = manifest.entries if manifest is not None else ()
-    except LakeError:
-        return None
-    for position, entry in enumerate(entries):
-        if entry.raw is raw:
-            return position
-    return next((position for position, entry in enumerate(entries) if entry.raw == raw), None)
+@explain_object.register(StoredRow)
+def _explain_stored_row(row: StoredRow, context: TableContext, holder: Holder) -> Explanation:
+    """A row of a manifest or a manifest list: a key of a file, or the minimum or maximum of some columns."""
+    place = f"{row.label} of {holder.file_name}"
+    if isinstance(holder, PaimonManifest):
+        return _explain_row(row.stored, row.columns, place, _LIST_LINE, None, None)
+    base = _locate_in_entry(holder, row.label, row.stored, context)
+    return _explain_row(row.stored, row.columns, place, describe_entry(holder), holder.manifest, base)
 
 
-def explain_file_row(row: StoredRow, file: PaimonDataFile, store: Store) -> Explanation:
-    """A row of a manifest entry: a key of the file, or the minimum or maximum of its columns."""
-    place = f"{row.label} of {file.file_name}"
-    base = locate_in_entry(file, row.label, row.stored, store)
-    return _explain_row(row.stored, row.columns, place, describe_entry(file), file.manifest, base)
-
-
-def explain_list_row(row: StoredRow, manifest: PaimonManifest) -> Explanation:
-    """A row of a manifest list: the smallest or largest partition of a manifest."""
-    place = f"{row.label} of {manifest.file_name}"
-    return _explain_row(row.stored, row.columns, place, "a line of its manifest lists", None, None)
-
-
-def explain_partition(partition: PaimonPartition, path: str, partitions: Partitions) -> Explanation:
-    """The row of a partition, as the first manifest that named it keeps it."""
-    text = f"partition {partition}" if len(partition) else "no partition"
-    base = find_value(partitions.store, path, ("_PARTITION",), partition.stored)
+@explain_object.register(PaimonPartition)
+def _explain_partition(partition: PaimonPartition, context: TableContext, path: str) -> Explanation:
+    """The row of a partition, in the first manifest that named it."""
+    details = f"partition {partition}" if len(partition) else "no partition"
+    base = find_value(context.store, path, ("_PARTITION",), partition.stored)
     place = f"_PARTITION in {name_file(path)}"
-    return _explain_row(partition.stored, partition.columns, place, text, path, base)
+    return _explain_row(partition.stored, partition.columns, place, details, path, base)
 
 
 def _explain_row(
@@ -172,8 +177,7 @@ def _explain_row(
 
 def describe_row(data: bytes, columns: Sequence[Any], span: Any) -> str:
     """A row in a sentence: fields, bytes, kind and nulls, as far as it decodes."""
-    fields = "1 field" if len(columns) == 1 else f"{len(columns)} fields"
-    size = count_bytes(len(data))
+    fields, size = _count_noun(len(columns), "field"), count_bytes(len(data))
     try:
         row = span.value
     except LakeError:
@@ -181,73 +185,123 @@ def describe_row(data: bytes, columns: Sequence[Any], span: Any) -> str:
     if row is None:
         return f"{fields}, {size}, damaged"
     nulls = sum(value is None for value in row)
-    return join_clauses(
-        fields, size, f"kind {row.kind}", f"{nulls:,} null{'s' * (nulls != 1)}" if nulls else ""
-    )
+    return join_clauses(fields, size, f"kind {row.kind}", _count_noun(nulls, "null") if nulls else "")
+
+
+def _count_noun(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def describe_entry(file: PaimonDataFile) -> str:
-    """Where a file is spoken of: its entry, bucket and partition."""
-    position = find_position(file.find_manifest(), file.raw)
-    entry = "" if position is None else f"entry {position} of {name_file(file.manifest)}"
-    bucket = "" if file.bucket is None else f"bucket {file.bucket}"
-    partition = str(file.partition)
-    return join_clauses(entry, f"{bucket} of {partition}" if bucket and partition else bucket or partition)
+    """Where a file is recorded: its entry, bucket and partition."""
+    entry = f"entry {file.position} of {name_file(file.manifest)}"
+    return join_clauses(entry, _describe_bucket(file.bucket, str(file.partition)))
 
 
-def locate_in_entry(file: PaimonDataFile, label: str, stored: bytes, store: Store) -> int | None:
-    """The byte of the manifest where a value of the file's entry begins; None when it is compressed, or kept by columns."""
-    position = find_position(file.find_manifest(), file.raw)
-    if position is None or file.manifest is None:
-        return None
-    return find_value(store, file.manifest, label.split("."), stored, position)
+def _describe_bucket(number: int | None, partition: str) -> str:
+    bucket = "" if number is None else f"bucket {number}"
+    return f"{bucket} of {partition}" if bucket and partition else bucket or partition
 
 
-def explain_stats(stats: SimpleStats, file: PaimonDataFile, label: str) -> Explanation:
-    """The record of statistics inside its manifest entry; the two rows alone where the manifest is no Avro file."""
-    manifest = file.find_manifest()
-    position = find_position(manifest, file.raw)
-    place = f"{label} of {file.file_name}"
-    caption = Caption("SimpleStats", _count_columns(stats), place, describe_entry(file))
-    if manifest is not None and position is not None:
-        record = find_record(manifest.bytes_view(), position)
-        field = None if record is None else find_field(record, label.split("."))
-        if record is not None and field is not None:
-            details = join_clauses(caption.details, record.details)
-            return focus_on(record, field, Caption(caption.what, caption.summary, place, details))
-    return _explain_both_rows(stats, caption, file.manifest)
+def _locate_in_entry(file: PaimonDataFile, label: str, stored: bytes, context: TableContext) -> int | None:
+    """The byte of the manifest where a value of the file's entry begins; None when compressed, or kept by columns."""
+    return find_value(context.store, file.source_manifest.path, label.split("."), stored, file.position)
 
 
-def explain_bounds(bounds: ColumnBounds, file: PaimonDataFile) -> Explanation:
+@explain_object.register(SimpleStats)
+def _explain_stats(stats: SimpleStats, context: TableContext, holder: Holder) -> Explanation:
+    """The record of statistics inside its entry; the two rows alone in a manifest list, or where it is no Avro file."""
+    place, columns = f"{stats.label} of {holder.file_name}", _count_noun(len(stats), "column")
+    if isinstance(holder, PaimonManifest):
+        return _explain_both_rows(stats, Caption("SimpleStats", columns, place, _LIST_LINE), None)
+    details = describe_entry(holder)
+    record = find_record(_explain_manifest(holder.source_manifest, context), holder.position)
+    field = None if record is None else find_field(record, stats.label.split("."))
+    if record is None or field is None:
+        return _explain_both_rows(stats, Caption("SimpleStats", columns, place, details), holder.manifest)
+    details = join_clauses(details, record.details)
+    return focus_on(record, field, Caption("SimpleStats", columns, place, details))
+
+
+@explain_object.register(ColumnBounds)
+def _explain_bounds(bounds: ColumnBounds, _: TableContext, file: PaimonDataFile) -> Explanation:
     """The rows of smallest and largest values: the column is one field of both."""
     stats = file.value_stats
     position = next((i for i, column in enumerate(stats.columns) if column.id == bounds.field_id), None)
-    place = f"{VALUE_STATS} of {file.file_name}"
+    if position is None:
+        raise LakeError("no bytes of this column are stored: it was added after the file was written")
     details = join_clauses(f"{bounds.name} is field {position} of both rows", describe_entry(file))
-    caption = Caption("Bounds", f"{bounds.name} {bounds.type}", place, details)
+    caption = Caption("Bounds", f"{bounds.name} {bounds.type}", f"{VALUE_STATS} of {file.file_name}", details)
     explanation = _explain_both_rows(stats, caption, file.manifest)
-    if position is not None:  # a view of many columns begins at this one's slot in the first row
-        explanation.looked_at = 4 + count_null_bytes(len(stats.columns)) + 8 * position
+    # a view of many columns begins at this one's slot in the first row
+    explanation.looked_at = 4 + count_null_bytes(len(stats.columns)) + 8 * position
     return explanation
 
 
-def explain_list_stats(stats: SimpleStats, manifest: PaimonManifest, label: str) -> Explanation:
-    """The two rows of partition statistics in a line of a manifest list."""
-    place = f"{label} of {manifest.file_name}"
-    caption = Caption("SimpleStats", _count_columns(stats), place, "a line of its manifest lists")
-    return _explain_both_rows(stats, caption, None)
-
-
 def _explain_both_rows(stats: SimpleStats, caption: Caption, path: str | None) -> Explanation:
-    stored = [(name, (stats.raw or {}).get(name)) for name in _STATS_FIELDS]
+    stored = [(name, stats.raw.get(name)) for name in ("_MIN_VALUES", "_MAX_VALUES")]
     context = (("fields", stats.columns),)
     parts = [
         LabelledBytes(name, data, "binary_row", context=context) for name, data in stored if data is not None
     ]
     if not parts:
-        refuse(stats, "no statistics were kept")
+        raise LakeError("no statistics were kept")
     return explain_parts(parts, caption, path=path)
 
 
-def _count_columns(stats: SimpleStats) -> str:
-    return "1 column" if len(stats) == 1 else f"{len(stats)} columns"
+@explain_object.register(PaimonDataFile)
+def _explain_data_file(file: PaimonDataFile, context: TableContext, part: str = "") -> Explanation:
+    """The stored file, by its own magic; as `part` "index" the index over its columns."""
+    if part == "index":
+        return _explain_file_index(file, context)
+    caption = Caption(place=name_file(file.path), details=describe_entry(file))
+    return explain_file(context.store, file.path, kind_of_format(file.file_format), caption)
+
+
+def _explain_file_index(file: PaimonDataFile, context: TableContext) -> Explanation:
+    """The index of a data file: embedded in its manifest entry, or a file of its own beside it."""
+    data, types = file.embedded_file_index, list_types(context, file.schema_id)
+    if data is not None:
+        place = f"{_EMBEDDED} of {file.file_name}"
+        caption = Caption("File index", count_bytes(len(data)), place, describe_entry(file))
+        base = _locate_in_entry(file, _EMBEDDED, data, context)
+        span = explain(data, "file_index", types=types)
+        return make_explanation(data, span, caption, path=file.manifest, base=base)
+    name = next((name for name in file.extra_files if name.endswith(".index")), None)
+    if name is None:
+        hint = "bytes_view() shows the file itself"
+        raise LakeError("the data file has no file index", path=file.path, hint=hint)
+    path = f"{file.path.rpartition('/')[0]}/{name}"
+    caption = Caption("File index", place=name, details=f"beside {file.file_name}")
+    return explain_file(context.store, path, "file_index", caption, types=types)
+
+
+@explain_object.register(PaimonIndexFile)
+def _explain_index_file(
+    file: PaimonIndexFile, context: TableContext, data_file: str | None = None
+) -> Explanation:
+    """The stored index file; or in it the deletion vector of one data file. Raises `Missing` when it has none for it."""
+    kind = "global_index" if file.global_index is not None else _INDEX_KINDS.get(file.index_type, "")
+    more: dict[str, Any] = {"ranges": file.ranges} if kind == "paimon_dv_index" else {}
+    if kind == "global_index":
+        more["type"] = context.schema.find_type((file.global_index or {}).get("index_field_id", -1))
+    bucket = _describe_bucket(file.bucket, "" if file.partition is None else str(file.partition))
+    details = join_clauses(bucket, f"named by {name_file(file.manifest)}" if file.manifest else "")
+    caption = Caption(f"Index file {file.index_type}", place=name_file(file.path), details=details)
+    if data_file is None:
+        return explain_file(context.store, file.path, kind, caption, **more)
+    found = next((one for one in file.ranges if one["data_file"] == data_file), None)
+    if found is None:
+        names = ", ".join(str(one["data_file"]) for one in file.ranges[:5])
+        hint = f"there are {names or 'none'}"
+        raise Missing(f"no deletion vector of {data_file}", path=file.path, hint=hint)
+    whole = explain_file(context.store, file.path, kind, caption, **more)
+    offset, rows = found["offset"], found["cardinality"]
+    recorded = "" if rows is None else f"{rows:,} deleted rows recorded"
+    details = join_clauses(f"in {name_file(file.path)}", f"at byte {offset}", details)
+    caption = Caption("Deletion vector", recorded, f"of {data_file}", details)
+    span = find_child(whole, offset)
+    if span is None:
+        length = found["length"]
+        return explain_range(whole.data, "deletion_vector", offset, length, caption, path=file.path)
+    return focus_on(whole, span, caption)

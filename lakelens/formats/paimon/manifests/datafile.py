@@ -8,18 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.paimon.types import PaimonField
-from lakelens.errors import LakeError
-from lakelens.formats.paimon.context import TableContext
+from lakelens.formats.contents import read_footer, read_rows
+from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.discovery.layout import file_format
-from lakelens.formats.paimon.manifests.rows import KEY_STATS, VALUE_STATS, StoredRow, decode_row
-from lakelens.formats.paimon.manifests.stats import SimpleStats, decode_stats
+from lakelens.formats.paimon.manifests.stats import (
+    KEY_STATS,
+    VALUE_STATS,
+    SimpleStats,
+    StoredRow,
+    decode_row,
+    decode_stats,
+)
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, require_schema
-from lakelens.model.datafile import Content, DataFile, Footer, raise_error
+from lakelens.formats.paimon.metadata.type_promotion import Promotion, keep
+from lakelens.formats.paimon.metadata.types import describe_field
+from lakelens.formats.paimon.metadata.wire import parse_millis
+from lakelens.model.datafile import DataFile, Footer
 from lakelens.model.explainable import Source
 from lakelens.model.schema import DataType
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
@@ -32,25 +42,26 @@ if TYPE_CHECKING:
     from lakelens.model.explanation import Explanation
 
 SOURCES = {0: "APPEND", 1: "COMPACT"}
+MERGED = "rows of a primary-key table are merged by key when they are read"
 _CUT = {"CHAR", "VARCHAR", "BINARY", "VARBINARY"}
-_EPOCH = datetime(1970, 1, 1)
-_NOT_WRITTEN = Source(
-    "lakelens.formats.paimon.explain.objects.refuse",
-    "no bytes of this column are stored: it was added after the file was written",
-)
 
 
-class PaimonDataFile(DataFile):
-    """A data file. `creation_time` is the writer's wall clock, without a zone, as Paimon stores it."""
+class PaimonDataFile(TableObject, DataFile):
+    """A data file. `creation_time` is the writer's wall clock, without a zone, as Paimon stores it.
+
+    `source_manifest` is the manifest it was found in, `position` its entry's place there, from 0.
+    """
 
     def __init__(
-        self, raw: Mapping[str, Any], content: Content, manifest: str, context: TableContext
+        self, raw: Mapping[str, Any], manifest: PaimonManifest, context: TableContext, position: int
     ) -> None:
         file = raw["_FILE"]
-        self._context = context
+        self.context = context
         self.raw = raw
-        self.content = content
-        self.manifest = manifest
+        self.content = manifest.content
+        self.manifest = manifest.path
+        self.source_manifest = manifest
+        self.position = position
         self.partition_bytes: bytes = raw.get("_PARTITION") or b""
         self.bucket = raw.get("_BUCKET")
         self.total_buckets: int | None = raw.get("_TOTAL_BUCKETS")
@@ -80,7 +91,7 @@ class PaimonDataFile(DataFile):
 
     @property
     def identity(self) -> tuple[Hashable, ...]:
-        """What the engine tells files apart by: partition, bucket, level, name, extra files, embedded index, external."""
+        """What the engine identifies a file by: partition, bucket, level, name, extra files, embedded index, external."""
         return (
             self.partition_bytes,
             self.bucket,
@@ -100,20 +111,21 @@ class PaimonDataFile(DataFile):
     @cached_property
     def partition(self) -> Partition:  # type: ignore[override]
         """The partition, decoded from its BinaryRow; without values, and with a finding, when it does not decode."""
-        return self._context.partitions.decode(self.partition_bytes, self.manifest or "")
+        return self.context.partitions.decode(self.partition_bytes, self.source_manifest.path)
 
     @cached_property
     def path(self) -> str:  # type: ignore[override]
-        """Where the file lies now: by partition and bucket, or where its external path stands for."""
-        return self._context.locate_data(
-            self.partition_bytes, self.bucket or 0, self.file_name, self.external_path, self.manifest or ""
+        """Where the file is now: by partition and bucket, or where its external path leads."""
+        manifest = self.source_manifest.path
+        return self.context.locate_data(
+            self.partition_bytes, self.bucket or 0, self.file_name, self.external_path, manifest
         )
 
     @cached_property
     def schema(self) -> PaimonSchema:
         """The schema that the file was written with. Raises `Corrupt` when it cannot be read."""
         number = self.schema_id or 0
-        return require_schema(self._context.schemas.find(number), number, self.manifest or "")
+        return require_schema(self.context.schemas.find(number), number, self.source_manifest.path)
 
     @cached_property
     def min_key(self) -> StoredRow | None:
@@ -133,7 +145,8 @@ class PaimonDataFile(DataFile):
     @cached_property
     def value_stats(self) -> SimpleStats:
         """Statistics over the columns, by the names of the file's own schema. Raises `LakeError` on damage."""
-        return self._decode_stats(VALUE_STATS, self._stats_columns())
+        columns = self.schema.find_stats_columns(self.raw["_FILE"], self.manifest)
+        return self._decode_stats(VALUE_STATS, columns)
 
     @cached_property
     def bounds(self) -> Bounds:
@@ -141,9 +154,9 @@ class PaimonDataFile(DataFile):
 
         A column added after the file was written counts as null in every row; one dropped since is `name#id`.
         """
-        if self._context.schemas.find(self.schema_id or 0) is None:
+        if self.context.schemas.find(self.schema_id or 0) is None:
             return Bounds({})  # the finding is there already
-        return self._context.attempt(self._build_bounds, self.manifest or self.file_name, Bounds({}))
+        return self.context.access.attempt(self._build_bounds, self.source_manifest.path, Bounds({}))
 
     @property
     def deletes(self) -> tuple[DeleteMatch, ...]:
@@ -157,142 +170,123 @@ class PaimonDataFile(DataFile):
     def live_rows(self) -> LiveRows:
         """How many rows no vector deletes. Unknown in a primary-key table, where rows of several files are merged by key.
 
-        `reason` says so in words, and how many rows of the file are deletes themselves (`delete_row_count`).
+        `reason` says so, and how many rows of the file are deletes themselves (`delete_row_count`).
         """
-        from lakelens.formats.paimon.deletes.live_rows import count_file
+        context, counted = self.context, super().live_rows
+        is_merged = context.schema.primary_keys and not (context.skips_level_0 and self.level)
+        if self.content != "data" or not is_merged:
+            return counted
+        return replace(counted, count=None, reason=self.merge_reason, at_least=0)
 
-        return count_file(self._context, self, raise_error)
+    @property
+    def merge_reason(self) -> str:
+        """Why the rows of the file cannot be counted alone, and how many are deletes, as the manifest records it."""
+        if not self.delete_row_count:
+            return MERGED
+        noun = "row of it is a delete" if self.delete_row_count == 1 else "rows of it are deletes"
+        return f"{MERGED}; {self.delete_row_count:,} {noun} (_VALUE_KIND -U or -D)"
 
     def _note_beyond(self, match: DeleteMatch, last: int) -> None:
         message = f"it deletes row {last} of {self.file_name}, which has {self.row_count} rows"
-        self._context.findings.add("warning", "delete-past-the-end", match.file.path, message)
+        self.context.findings.add("warning", "delete-past-the-end", match.file.path, message)
 
-    def seen_with(self, find_deletes: Callable[[str], tuple[DeleteMatch, ...]]) -> PaimonDataFile:
-        """The same file as a snapshot sees it, whose deletion vectors `find_deletes` knows by the file's name."""
+    def with_deletes(self, find_deletes: Callable[[str], tuple[DeleteMatch, ...]]) -> PaimonDataFile:
+        """The same file as a snapshot sees it, whose deletion vectors `find_deletes` finds by the file's name."""
         seen = copy(self)
         seen._find_deletes = find_deletes
         return seen
 
     @property
     def footer(self) -> Footer:
-        """What the file says of itself (Parquet, ORC or Avro). Raises `LakeError` when it cannot be read."""
-        from lakelens.formats.contents import read_footer
-
-        return read_footer(self._context.store, self.path, self.file_format)
+        """The facts in the file's own footer (Parquet, ORC or Avro). Raises `LakeError` when it cannot be read."""
+        return read_footer(self.context.store, self.path, self.file_format)
 
     def preview(self, n: int = 10) -> pa.Table:
-        """The first `n` rows as stored, with `_KEY_…`, `_SEQUENCE_NUMBER` and `_VALUE_KIND` where there are keys."""
-        from lakelens.formats.contents import read_rows
+        """The first rows as stored, with `_KEY_…`, `_SEQUENCE_NUMBER` and `_VALUE_KIND` where there are keys.
 
-        return read_rows(self._context.store, self.path, self.file_format, n)
+        Parameters
+        ----------
+        n
+            How many rows, at most.
 
-    def bytes_view(self) -> Explanation:
-        """The stored file. Raises `Missing` when it is gone."""
-        from lakelens.formats.paimon.explain.files import explain_data_file
-
-        return explain_data_file(self, self._context.store)
+        Raises
+        ------
+        LakeError
+            The file is missing, damaged or of a format whose rows are not read.
+        """
+        return read_rows(self.context.store, self.path, self.file_format, n)
 
     def file_index_view(self) -> Explanation:
-        """The index over the file's columns: embedded in the manifest entry, or a file beside. `LakeError` for none."""
-        from lakelens.formats.paimon.explain.files import explain_file_index
+        """The index over the file's columns: embedded in the manifest entry, or a file beside it.
 
-        return explain_file_index(self, self._context.store)
-
-    def find_manifest(self) -> PaimonManifest | None:
-        """The manifest that the file was found in."""
-        return self._context.find_manifest((self.manifest or "").rpartition("/")[2], self.content)
+        Raises
+        ------
+        LakeError
+            The file has no index, or the index cannot be read.
+        """
+        return self.context.explain(self, "index")
 
     def further(self, name: str) -> Any:
         """The value of one of Paimon's own columns; keys as dicts under today's names, None where they do not decode."""
         if name in ("min_key", "max_key"):
-            return self._context.attempt(lambda: self._word_key(name), self.manifest or self.file_name, None)
+            return self.context.access.attempt(lambda: self._find_key(name), self.source_manifest.path, None)
         return getattr(self, name)
 
     def _decode_stats(self, label: str, columns: Sequence[PaimonField]) -> SimpleStats:
         raw = self.raw["_FILE"].get(label.removeprefix("_FILE."))
-        rows = Source("lakelens.formats.paimon.explain.objects.explain_file_row", self, self._context.store)
-        source = Source("lakelens.formats.paimon.explain.objects.explain_stats", self, label)
-        return decode_stats(raw, columns, self.manifest or "", label, rows, source)
+        return decode_stats(raw, columns, self.source_manifest.path, label, self.context.source(self))
 
     def _decode_key(self, name: str) -> StoredRow | None:
         data = self.raw["_FILE"].get(name)
         columns = self.schema.key_columns if data and data[:4] != b"\x00\x00\x00\x00" else ()
         if not columns:
             return None
-        source = Source("lakelens.formats.paimon.explain.objects.explain_file_row", self, self._context.store)
-        return decode_row(data, columns, self.manifest or "", f"_FILE.{name}", source)
+        source = self.context.source(self)
+        return decode_row(data, columns, self.source_manifest.path, f"_FILE.{name}", source)
 
-    def _word_key(self, name: str) -> dict[str, Any] | None:
-        if self._context.schemas.find(self.schema_id or 0) is None:
+    def _find_key(self, name: str) -> dict[str, Any] | None:
+        """A key as values of today's columns; None where there is none or its schema is lost."""
+        if self.context.schemas.find(self.schema_id or 0) is None:
             return None
-        row: StoredRow | None = getattr(self, name)
+        row = self.min_key if name == "min_key" else self.max_key
         if row is None:
             return None
-        promotions = self._context.promotions(self.schema)
-        today = {column.id: column.name for column in self._context.schema.columns}
-        words: dict[str, Any] = {}
-        for column, value in zip(self.schema.key_columns, row, strict=True):
-            promote = promotions.get(column.id)
-            if column.id in today:
-                words[today[column.id]] = promote(value) if promote and value is not None else None
-        return words
-
-    def _stats_columns(self) -> list[PaimonField]:
-        chosen = self.value_stats_cols if self.value_stats_cols is not None else self.write_cols
-        if chosen is None:
-            return list(self.schema.columns)
-        found = ((name, self.schema.find_column(name)) for name in chosen)
-        unknown = [name for name, column in found if column is None]
-        if unknown:
-            raise LakeError(
-                f"statistics name column {unknown[0]!r}, which schema {self.schema_id} does not have",
-                path=self.manifest,
-            )
-        return [column for name in chosen if (column := self.schema.find_column(name)) is not None]
+        promotions = self.context.promotions(self.schema)
+        today = {column.id: column.name for column in self.context.schema.columns}
+        values = zip(self.schema.key_columns, row, strict=True)
+        return {
+            today[column.id]: _promote(value, promotions.get(column.id))
+            for column, value in values
+            if column.id in today
+        }
 
     def _build_bounds(self) -> Bounds:
-        stats, today = self.value_stats, self._context.schema
+        stats, fields = self.value_stats, self.context.schema.fields
         positions = {column.id: position for position, column in enumerate(stats.columns)}
         written = {column.id for column in self.schema.columns}
-        promotions = self._context.promotions(self.schema)
-        source = Source("lakelens.formats.paimon.explain.objects.explain_bounds", self)
-        built: dict[str, ColumnBounds] = {}
-        for column, field in zip(today.columns, today.fields, strict=True):
-            if column.id in positions:
-                promote = promotions.get(column.id)
-                bounds = self._column_bounds(
-                    stats, positions[column.id], column.name, field.type, promote, source
+        promotions = self.context.promotions(self.schema)
+        source, rows = self.context.source(self), self.row_count
+        built: dict[str, ColumnBounds | None] = {}
+        for field in fields:
+            if field.id in positions:
+                built[field.name] = self._make_bounds(
+                    positions[field.id], field.name, field.type, promotions.get(field.id), source
                 )
-            elif column.id not in written and self.write_cols is None:
-                rows = self.row_count
-                bounds = ColumnBounds(
-                    column.name,
-                    field.type,
-                    column.id,
-                    nulls=rows,
-                    values=rows,
-                    truncated=False,
-                    _source=_NOT_WRITTEN,
+            elif field.id not in written and self.write_cols is None:
+                built[field.name] = ColumnBounds(
+                    field.name, field.type, field.id, nulls=rows, values=rows, truncated=False, _source=source
                 )
-            else:
-                continue
-            if bounds is not None:
-                built[column.name] = bounds
-        kept = {column.id for column in today.columns}
-        for column in stats.columns:
+        kept = {field.id for field in fields}
+        for position, column in enumerate(stats.columns):
             if column.id not in kept and not column.name.startswith("_"):
-                name = f"{column.name}#{column.id}"
-                kind = self._context.kind_of(column)
-                bounds = self._column_bounds(
-                    stats, positions[column.id], name, kind, lambda value: value, source
-                )
-                if bounds is not None:
-                    built[name] = bounds
-        return Bounds(built)
+                name, kind = f"{column.name}#{column.id}", describe_field(column).type
+                built[name] = self._make_bounds(position, name, kind, keep, source)
+        return Bounds({name: bounds for name, bounds in built.items() if bounds is not None})
 
-    def _column_bounds(
-        self, stats: SimpleStats, position: int, name: str, kind: DataType, promote: Any, source: Source
+    def _make_bounds(
+        self, position: int, name: str, kind: DataType, promote: Promotion | None, source: Source
     ) -> ColumnBounds | None:
+        stats = self.value_stats
         low, high, nulls = stats.min_values[position], stats.max_values[position], stats.null_counts[position]
         if low is None and high is None and nulls is None:
             return None
@@ -301,8 +295,8 @@ class PaimonDataFile(DataFile):
             name,
             kind,
             column.id,
-            lower=promote(low) if promote is not None and low is not None else None,
-            upper=promote(high) if promote is not None and high is not None else None,
+            lower=_promote(low, promote),
+            upper=_promote(high, promote),
             nulls=nulls,
             values=self.row_count,
             truncated=None if column.type.name in _CUT else False,
@@ -310,24 +304,24 @@ class PaimonDataFile(DataFile):
         )
 
 
+def _promote(value: Any, promote: Promotion | None) -> Any:
+    return None if promote is None or value is None else promote(value)
+
+
 def to_wall_clock(value: Any) -> datetime | None:
-    """A creation time as the container gives it (milliseconds, or a timestamp with or without UTC) as a naive time.
+    """A creation time, which the container gives as milliseconds or as a timestamp with or without UTC, without a zone.
 
     >>> to_wall_clock(1704067200123)
     datetime.datetime(2024, 1, 1, 0, 0, 0, 123000)
     """
-    if value is None:
-        return None
     if isinstance(value, datetime):
-        return datetime(*_parts(value.astimezone(UTC) if value.tzinfo else value))
+        moment = value.astimezone(UTC) if value.tzinfo else value
+        return datetime.combine(moment.date(), moment.time())
     try:
-        return _EPOCH + timedelta(milliseconds=int(value))
+        found = None if value is None else parse_millis(int(value))
     except (OverflowError, ValueError, TypeError):
         return None
-
-
-def _parts(value: datetime) -> tuple[int, int, int, int, int, int, int]:
-    return value.year, value.month, value.day, value.hour, value.minute, value.second, value.microsecond
+    return None if found is None else found.replace(tzinfo=None)
 
 
 def _to_tuple(value: Sequence[Any] | None) -> tuple[Any, ...] | None:

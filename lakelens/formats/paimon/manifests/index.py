@@ -3,7 +3,7 @@
     _KIND  _PARTITION  _BUCKET  _INDEX_TYPE  _FILE_NAME  _FILE_SIZE  _ROW_COUNT  _DELETIONS_VECTORS_RANGES?
     _EXTERNAL_PATH?  _GLOBAL_INDEX?
 
-See "Index manifest" and "Table index" of the Paimon documentation. Types that are not known are kept as they are named.
+See "Index manifest" and "Table index" of the Paimon documentation. Unknown types are kept under their own names.
 """
 
 from __future__ import annotations
@@ -12,22 +12,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from lakelens.errors import Corrupt
-from lakelens.formats.paimon.deletes.index_contents import read_hashes, read_vectors
+from lakelens.codecs.bitmaps.deletion_vector import decode_hash_index
+from lakelens.errors import Corrupt, Missing
+from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.manifests.containers import decode_container
 from lakelens.formats.paimon.manifests.manifest import read_metadata
 from lakelens.model.datafile import IndexFile
 from lakelens.model.explainable import Source
+from lakelens.model.vectors import Vectors
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from pyroaring import FrozenBitMap64
 
-    from lakelens.formats.paimon.context import TableContext
-
 HASH = "HASH"
 DELETION_VECTORS = "DELETION_VECTORS"
+EXPIRED = "it has expired, or was not copied"
+
+
+# reads the vector that one of the `ranges` of an index file describes
+ReadVector = Callable[["PaimonIndexFile", Mapping[str, Any]], "FrozenBitMap64"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -62,36 +67,50 @@ class VectorIndexFile(PaimonIndexFile):
         return cast("Mapping[str, FrozenBitMap64]", self.read_contents())
 
 
-# what is made of a record by its type, and how the contents of its file are read
-_Kind = tuple[type[PaimonIndexFile], Callable[..., Any] | None]
-_KINDS: dict[str, _Kind] = {
-    HASH: (HashIndexFile, read_hashes),
-    DELETION_VECTORS: (VectorIndexFile, read_vectors),
-}
-_OTHER_KIND: _Kind = (PaimonIndexFile, None)
-
-
-def read_index_files(context: TableContext, name: str) -> tuple[PaimonIndexFile, ...]:
+def read_index_files(
+    context: TableContext, name: str, read_vector: ReadVector
+) -> tuple[PaimonIndexFile, ...]:
     """The entries of an index manifest. Raises `LakeError` when it is missing or damaged."""
-    path = context.layout.manifest(name)
+    path = context.layout.shared("manifest", name)
     records = decode_container(read_metadata(context, path, None, "snapshot"), path)
-    return tuple(_make_file(context, record, position, path) for position, record in enumerate(records))
+    # what is made of a record by its type, and how the contents of its file are read
+    kinds: dict[str, tuple[type[PaimonIndexFile], Source]] = {
+        HASH: (HashIndexFile, Source(_read_hashes, context)),
+        DELETION_VECTORS: (VectorIndexFile, Source(_list_vectors, read_vector)),
+    }
+    return tuple(
+        _make_file(context, record, position, path, kinds) for position, record in enumerate(records)
+    )
+
+
+def _read_hashes(file: PaimonIndexFile, context: TableContext) -> NDArray[np.int32]:
+    try:
+        data = context.store.read(file.path)
+    except Missing as error:
+        raise Missing("the index file is not there", path=file.path, hint=EXPIRED) from error
+    return decode_hash_index(data, path=file.path)
+
+
+def _list_vectors(file: PaimonIndexFile, read_vector: ReadVector) -> Vectors:
+    """The vectors of a file, by the data file's name; nothing is read yet."""
+    ranges = {str(found["data_file"]): found for found in file.ranges}
+    return Vectors(ranges, lambda data_file: read_vector(file, ranges[data_file]))
 
 
 def _make_file(
-    context: TableContext, raw: Mapping[str, Any], position: int, manifest: str
+    context: TableContext,
+    raw: Mapping[str, Any],
+    position: int,
+    manifest: str,
+    kinds: Mapping[str, tuple[type[PaimonIndexFile], Source]],
 ) -> PaimonIndexFile:
     name, kind = raw.get("_FILE_NAME"), raw.get("_INDEX_TYPE")
     if not isinstance(name, str) or not isinstance(kind, str):
-        raise Corrupt(
-            f"record {position} is no index manifest entry",
-            path=manifest,
-            expected="_FILE_NAME and _INDEX_TYPE",
-            seen=list(raw),
-        )
+        message, expected = f"record {position} is no index manifest entry", "_FILE_NAME and _INDEX_TYPE"
+        raise Corrupt(message, path=manifest, expected=expected, seen=list(raw))
     partition, bucket = raw.get("_PARTITION") or b"", raw.get("_BUCKET")
     external = raw.get("_EXTERNAL_PATH")
-    made, read = _KINDS.get(kind, _OTHER_KIND)
+    made, contents = kinds.get(kind, (PaimonIndexFile, None))
     return made(
         kind,
         _locate(context, name, external, partition, bucket or 0, manifest),
@@ -104,14 +123,14 @@ def _make_file(
         raw=raw,
         manifest=manifest,
         global_index=_make_global(raw.get("_GLOBAL_INDEX")),
-        _source=Source("lakelens.formats.paimon.explain.files.explain_index_file", context),
-        _vectors=Source("lakelens.formats.paimon.explain.files.explain_vector", context),
-        _contents=None if read is None else Source(read, context),
+        _source=context.source(),
+        _vectors=context.source(),
+        _contents=contents,
     )
 
 
 def _make_range(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the vector of one data file lies: offset of its length word, length as recorded, deleted rows."""
+    """Where the vector of one data file is: offset of its length word, length as recorded, deleted rows."""
     return {
         "data_file": item.get("f0"),
         "offset": item.get("f1"),
@@ -129,6 +148,6 @@ def _locate(
 ) -> str:
     if external is not None:
         return context.locate_external(external, name)
-    if context.options.get("index-file-in-data-file-dir", "false").strip().lower() == "true":
+    if context.is_on("index-file-in-data-file-dir"):
         return context.locate_data(partition, bucket, name, None, manifest)
-    return context.layout.index(name)
+    return context.layout.shared("index", name)

@@ -1,4 +1,4 @@
-"""SimpleStats: smallest and largest values and null counts of some columns, as manifests keep them.
+"""Rows of manifests that know where they were read: keys, and the SimpleStats of some columns.
 
     _MIN_VALUES  bytes, a BinaryRow of the columns      _MAX_VALUES  the same      _NULL_COUNTS  array<long?>
 
@@ -13,20 +13,52 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakelens.codecs.paimon.row import BinaryRow
+from lakelens.codecs.paimon.row import BinaryRow, decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField
-from lakelens.formats.paimon.manifests.rows import StoredRow, decode_row
-from lakelens.model.explainable import Source
+from lakelens.errors import LakeError
+from lakelens.model.explainable import Explainable, Source
 from lakelens.model.stats import RowStats
 
+# the fields of a manifest entry that hold statistics
+VALUE_STATS = "_FILE._VALUE_STATS"
+KEY_STATS = "_FILE._KEY_STATS"
 _NO_FIELDS = 12  # bytes of a serialized row of arity 0
+
+
+class StoredRow(Explainable, BinaryRow):
+    """A row as a `BinaryRow`, equal to one of the same values; `bytes_view()` shows its bytes.
+
+    `stored` are its bytes in the manifest, `columns` the fields it was decoded by, `label` the name of the field that
+    holds it (`_FILE._MIN_KEY`).
+    """
+
+    __slots__ = ("_source", "columns", "label", "stored")
+
+    def __init__(
+        self,
+        row: BinaryRow,
+        stored: bytes,
+        columns: Sequence[PaimonField] = (),
+        label: str = "",
+        source: Source | None = None,
+    ) -> None:
+        super().__init__(row.names, row.values, row.kind, row.data)
+        self.stored = stored
+        self.columns = columns
+        self.label = label
+        self._source = source
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        plain = BinaryRow(self.names, self.values, self.kind, self.data)
+        return StoredRow, (plain, self.stored, self.columns, self.label, self._source)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SimpleStats(RowStats):
     """Decoded statistics: `names` of the columns, `min_values` and `max_values` as rows, `null_counts` in the same order.
 
-    All are empty where nothing was kept; a null count is None when it is unknown.
+    All are empty where nothing was kept; a null count is None when it is unknown. `label` is the name of the field that
+    holds them.
     """
 
     names: tuple[str, ...]
@@ -35,6 +67,7 @@ class SimpleStats(RowStats):
     null_counts: tuple[int | None, ...]
     columns: tuple[PaimonField, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    label: str = field(default="", compare=False)
     _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __len__(self) -> int:
@@ -47,17 +80,33 @@ class SimpleStats(RowStats):
 EMPTY_STATS = SimpleStats((), BinaryRow((), ()), BinaryRow((), ()), ())
 
 
+def decode_row(
+    data: bytes, columns: Sequence[PaimonField], path: str, label: str = "", source: Source | None = None
+) -> StoredRow:
+    """One row of a manifest; an error names the manifest. `label` and `source` are for its `bytes_view`.
+
+    >>> from lakelens.codecs.paimon.types import PaimonType
+    >>> columns = [PaimonField(0, "id", PaimonType("INT"))]
+    >>> decode_row(bytes.fromhex("0000000100000000000000000100000000000000"), columns, "manifest-1")
+    {id: 1}
+    """
+    try:
+        return StoredRow(decode_binary_row(data, columns), data, columns, label, source)
+    except LakeError as error:
+        error.path = error.path or path
+        raise
+
+
 def decode_stats(
     raw: Mapping[str, Any] | None,
     columns: Sequence[PaimonField],
     path: str,
     label: str = "",
-    rows: Source | None = None,
     source: Source | None = None,
 ) -> SimpleStats:
     """Statistics of the given columns. Raises `Corrupt` naming the file and the byte of the row.
 
-    `label` names the field that holds them; `rows` and `source` find the bytes of the rows, and of both together.
+    `label` names the field that holds them; `source` finds the bytes of the rows and of both together.
 
     >>> row = bytes.fromhex("0000000100000000000000000100000000000000")
     >>> raw = {"_MIN_VALUES": row, "_MAX_VALUES": row, "_NULL_COUNTS": [0]}
@@ -68,23 +117,18 @@ def decode_stats(
     if not raw:
         return EMPTY_STATS
     counts = tuple(raw.get("_NULL_COUNTS") or ())
-    lowest, highest = raw.get("_MIN_VALUES"), raw.get("_MAX_VALUES")
-    lower, upper = f"{label}._MIN_VALUES", f"{label}._MAX_VALUES"
+    stored = {f"{label}.{name}": raw.get(name) for name in ("_MIN_VALUES", "_MAX_VALUES")}
+    lowest, highest = stored.values()
     if lowest is None or highest is None or (_is_empty(lowest) and columns):
-        low, high = _make_empty(lowest, lower, rows), _make_empty(highest, upper, rows)
-        return SimpleStats((), low, high, counts, (), raw, _source=source)
-    low, high = (
-        decode_row(lowest, columns, path, lower, rows),
-        decode_row(highest, columns, path, upper, rows),
-    )
+        low, high = (
+            StoredRow(BinaryRow((), ()), data or b"", (), name, None if data is None else source)
+            for name, data in stored.items()
+        )
+        return SimpleStats((), low, high, counts, (), raw, label, _source=source)
+    low, high = (decode_row(data or b"", columns, path, name, source) for name, data in stored.items())
     counts = (*counts, *(None for _ in columns))[: len(columns)]
     names = tuple(c.name for c in columns)
-    return SimpleStats(names, low, high, counts, tuple(columns), raw, _source=source)
-
-
-def _make_empty(stored: bytes | None, label: str, source: Source | None) -> StoredRow:
-    """What stands for no statistics: a row of no fields, whatever is stored."""
-    return StoredRow(BinaryRow((), ()), stored or b"", (), label, None if stored is None else source)
+    return SimpleStats(names, low, high, counts, tuple(columns), raw, label, _source=source)
 
 
 def _is_empty(data: bytes) -> bool:

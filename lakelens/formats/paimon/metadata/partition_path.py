@@ -1,4 +1,4 @@
-"""The words of a partition value in a directory's name.
+"""The text of a partition value in a directory's name.
 
 With `partition.legacy-name` (the default) Paimon prints its internal value: a DATE is a day number, a TIME milliseconds, a
 TIMESTAMP Java's ISO form (`2024-01-01T00:00`). Without it the value is cast to text as SQL does. Texts that are null, empty
@@ -17,11 +17,11 @@ _EPOCH = date(1970, 1, 1)
 _NO_BLANKS = "\u00a0\u2007\u202f"  # blank to Python, not to Java
 
 
-def word_value(value: Any, kind: PaimonType, *, legacy: bool) -> str | None:
+def format_value(value: Any, kind: PaimonType, *, legacy: bool) -> str | None:
     """The text of a value, not yet escaped; None for null.
 
     >>> day = date(2024, 1, 1)
-    >>> word_value(day, PaimonType("DATE"), legacy=True), word_value(day, PaimonType("DATE"), legacy=False)
+    >>> format_value(day, PaimonType("DATE"), legacy=True), format_value(day, PaimonType("DATE"), legacy=False)
     ('19723', '2024-01-01')
     """
     if value is None:
@@ -29,22 +29,22 @@ def word_value(value: Any, kind: PaimonType, *, legacy: bool) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return word_float(value, single=kind.name == "FLOAT")
+        return format_float(value, single=kind.name == "FLOAT")
     if isinstance(value, Decimal):
         return format(value, "f")
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if kind.name == "DATE":
-        return _word_date(value, legacy)
+        return _format_date(value, legacy)
     if kind.name == "TIME":
-        return _word_time(value, kind.precision or 0, legacy)
+        return _format_time(value, kind.precision or 0, legacy)
     if kind.name in ("TIMESTAMP", "TIMESTAMP_LTZ"):
-        return _word_timestamp(value, kind.precision or 0, legacy)
+        return _format_timestamp(value, kind.precision or 0, legacy)
     return str(value)
 
 
 def is_blank(text: str | None) -> bool:
-    """Whether Java holds the text for null, empty or blank.
+    """Whether the text is null, empty or blank to Java.
 
     >>> is_blank(None), is_blank(" \\t"), is_blank("\\u00a0"), is_blank("a")
     (True, True, False, False)
@@ -52,10 +52,10 @@ def is_blank(text: str | None) -> bool:
     return text is None or (not text.strip() and not any(char in text for char in _NO_BLANKS))
 
 
-def word_float(value: float, *, single: bool) -> str:
+def format_float(value: float, *, single: bool) -> str:
     """A floating-point number as Java prints it.
 
-    >>> word_float(1.5, single=False), word_float(1e10, single=False), word_float(float("nan"), single=False)
+    >>> format_float(1.5, single=False), format_float(1e10, single=False), format_float(float("nan"), single=False)
     ('1.5', '1.0E10', 'NaN')
     """
     if value != value or value in (float("inf"), float("-inf")):
@@ -89,23 +89,23 @@ def _two_digits(value: float, digits: str, single: bool) -> str:
     return longer if np.float32(longer) == np.float32(value) else digits
 
 
-def _word_date(value: Any, legacy: bool) -> str:
+def _format_date(value: Any, legacy: bool) -> str:
     if not legacy:
         return str(value)
     days = (value - _EPOCH).days if isinstance(value, date) else int(value.astype("int64"))
     return str(days)
 
 
-def _word_time(value: Any, precision: int, legacy: bool) -> str:
+def _format_time(value: Any, precision: int, legacy: bool) -> str:
     if not isinstance(value, time):  # outside one day
         return str(int(value.astype("int64")))
     millis = ((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000
     if legacy:
         return str(millis)
-    return f"{value:%H:%M:%S}" + _word_fraction(f"{millis % 1000:03d}", precision)
+    return f"{value:%H:%M:%S}" + _format_fraction(f"{millis % 1000:03d}", precision)
 
 
-def _word_timestamp(value: Any, precision: int, legacy: bool) -> str:
+def _format_timestamp(value: Any, precision: int, legacy: bool) -> str:
     if not isinstance(value, datetime):  # outside Python's years
         return str(value)
     plain = value.astimezone(UTC) if value.tzinfo else value
@@ -113,7 +113,7 @@ def _word_timestamp(value: Any, precision: int, legacy: bool) -> str:
     day = f"{plain.year:04d}-{plain.month:02d}-{plain.day:02d}"
     clock = f"{plain.hour:02d}:{plain.minute:02d}"
     if not legacy:
-        return f"{day} {clock}:{plain.second:02d}" + _word_fraction(f"{nanos:09d}", precision)
+        return f"{day} {clock}:{plain.second:02d}" + _format_fraction(f"{nanos:09d}", precision)
     if not plain.second and not nanos:
         return f"{day}T{clock}"
     figures = f"{nanos:09d}"
@@ -124,7 +124,7 @@ def _word_timestamp(value: Any, precision: int, legacy: bool) -> str:
     return f"{day}T{clock}:{plain.second:02d}" + (f".{figures}" if figures else "")
 
 
-def _word_fraction(figures: str, precision: int) -> str:
+def _format_fraction(figures: str, precision: int) -> str:
     """The digits after the second: at least `precision` of them, more when they are not zero."""
     while len(figures) > precision and figures.endswith("0"):
         figures = figures[:-1]

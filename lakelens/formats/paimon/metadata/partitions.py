@@ -1,57 +1,75 @@
-"""Partitions of one table: from the BinaryRow in a manifest to values, to text, and to the directory it lies in."""
+"""Partitions of one table: from the BinaryRow in a manifest to values, to text, and to the directory that holds it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lakelens.codecs.paimon.row import decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.discovery.layout import DEFAULT_PARTITION, Layout, escape_path, join_partition
-from lakelens.formats.paimon.manifests.rows import PaimonPartition
-from lakelens.formats.paimon.metadata.partition_path import is_blank, word_value
-from lakelens.io.store import Store, list_names
+from lakelens.formats.access import TableAccess
+from lakelens.formats.paimon.discovery.layout import (
+    DEFAULT_PARTITION,
+    TableLayout,
+    escape_path,
+    join_partition,
+)
+from lakelens.formats.paimon.metadata.partition_path import format_value, is_blank
+from lakelens.io.store import list_names
 from lakelens.model.explainable import Source
-from lakelens.model.finding import Findings
 from lakelens.model.stats import Partition
 
 _TWO_FORMED = {"DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ"}
 
 
+class PaimonPartition(Partition):
+    """A partition that knows the row it was decoded from; `columns` are the fields of that row."""
+
+    __slots__ = ("_source", "columns", "stored")
+
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        texts: Mapping[str, str],
+        stored: bytes,
+        columns: Sequence[PaimonField],
+        source: Source | None = None,
+    ) -> None:
+        super().__init__(values, texts)
+        self.stored = stored
+        self.columns = columns
+        self._source = source
+
+
 class Partitions:
-    """Decodes the partitions of a table, each once. Types of partition columns never change, so today's serve all files."""
+    """Decodes the partitions of a table, each once. Types of partition columns never change, so today's serve all files.
+
+    `source` makes what a partition finds its bytes by, from the path of a manifest that holds it.
+    """
 
     def __init__(
         self,
         columns: Sequence[PaimonField],
         options: Mapping[str, str],
-        store: Store,
-        layout: Layout,
-        findings: Findings,
+        access: TableAccess,
+        layout: TableLayout,
+        source: Callable[[str], Source],
     ) -> None:
         self._columns = tuple(columns)
-        self.store = store
-        self._layout = layout
-        self._findings = findings
+        self._access = access
+        self._source = source
         self._legacy = options.get("partition.legacy-name", "true").strip().lower() != "false"
         self._default = options.get("partition.default-name", DEFAULT_PARTITION)
-        self._data_folder = options.get("data-file.path-directory", "").strip("/")
+        below = options.get("data-file.path-directory", "").strip("/")
+        # the directory that holds the partitions, or the buckets of an unpartitioned table
+        self._base = f"{layout.root}/{below}" if below else layout.root
         self._decoded: dict[bytes, Partition] = {}
         self._folders: dict[bytes, str] = {}
         self._listings: dict[str, frozenset[str]] = {}
 
-    @cached_property
-    def base(self) -> str:
-        """The directory that holds the partitions, or the buckets of an unpartitioned table."""
-        return f"{self._layout.root}/{self._data_folder}" if self._data_folder else self._layout.root
-
     def decode(self, data: bytes, path: str) -> Partition:
-        """The partition of a serialized row; without values, and with a finding, when it does not decode.
-
-        `path` is the manifest it stands in.
-        """
+        """The partition of a serialized row in the manifest at `path`; without values, and a finding, on damage."""
         found = self._decoded.get(data)
         if found is None:
             found = self._decoded[data] = self._decode(data, path)
@@ -69,49 +87,45 @@ class Partitions:
         return found
 
     def _decode(self, data: bytes, path: str) -> Partition:
-        source = (
-            Source("lakelens.formats.paimon.explain.objects.explain_partition", path, self) if data else None
-        )
+        source = self._source(path) if data else None
         if not self._columns and len(data) <= 12:
             return PaimonPartition({}, {}, data, (), source)
         try:
             row = decode_binary_row(data, self._columns)
         except LakeError as error:
             error.path = error.path or path
-            self._findings.add_error(error, path)
+            self._access.findings.add_error(error, path)
             return PaimonPartition({}, {}, data, self._columns, source)
-        texts = {
-            c.name: self._word(value, c, self._legacy) for c, value in zip(self._columns, row, strict=True)
-        }
+        columns = zip(self._columns, row, strict=True)
+        texts = {c.name: self._format(value, c, self._legacy) for c, value in columns}
         return PaimonPartition(row.to_dict(), texts, data, self._columns, source)
 
-    def _word(self, value: Any, column: PaimonField, legacy: bool) -> str:
-        text = word_value(value, column.type, legacy=legacy)
+    def _format(self, value: Any, column: PaimonField, legacy: bool) -> str:
+        text = format_value(value, column.type, legacy=legacy)
         return escape_path(self._default if text is None or is_blank(text) else text)
 
     def _find_folder(self, partition: Partition) -> str:
         if not any(c.type.name in _TWO_FORMED for c in self._columns):
-            return "/".join(part for part in (self.base, join_partition(partition.texts.items())) if part)
-        folder = self.base
+            return "/".join(part for part in (self._base, join_partition(partition.texts.items())) if part)
+        folder = self._base
         for column in self._columns:
             if column.name not in partition:
                 break
-            forms = [
-                join_partition([(column.name, self._word(partition[column.name], column, legacy))])
+            wanted, other = (
+                join_partition([(column.name, self._format(partition[column.name], column, legacy))])
                 for legacy in (self._legacy, not self._legacy)
-            ]
-            folder = f"{folder}/{self._choose(folder, forms)}"
+            )
+            if wanted != other:
+                names = self._list(folder)
+                wanted = other if wanted not in names and other in names else wanted
+            folder = f"{folder}/{wanted}"
         return folder
 
-    def _choose(self, parent: str, forms: list[str]) -> str:
-        if forms[0] == forms[1]:
-            return forms[0]
-        names = self._listings.get(parent)
-        if names is None:
-            try:
-                names = frozenset(list_names(self.store, parent))
-            except LakeError as error:
-                self._findings.add_error(error, parent)
-                names = frozenset()
-            self._listings[parent] = names
-        return forms[1] if forms[0] not in names and forms[1] in names else forms[0]
+    def _list(self, folder: str) -> frozenset[str]:
+        if folder not in self._listings:
+            none = frozenset[str]()
+            names = self._access.attempt(
+                lambda: frozenset(list_names(self._access.store, folder)), folder, none
+            )
+            self._listings[folder] = names
+        return self._listings[folder]

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.codecs.paimon.types_sql import parse_field
 from lakelens.errors import Corrupt, LakeError
-from lakelens.formats.paimon.discovery.layout import Layout, parse_numbered
+from lakelens.formats.access import TableAccess
+from lakelens.formats.paimon.discovery.layout import TableLayout, list_numbers, parse_numbered
 from lakelens.formats.paimon.metadata.types import describe_field
-from lakelens.formats.paimon.metadata.wire import SchemaDocument, parse_document, parse_json
-from lakelens.io.store import Store, list_names
+from lakelens.formats.paimon.metadata.wire import SchemaDocument, parse_document, parse_json, parse_millis
+from lakelens.io.store import list_names
 from lakelens.model.explainable import Source
-from lakelens.model.finding import Findings
 from lakelens.model.schema import PartitionField, PartitionSpec, Schema
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# columns that the engine adds to data files; statistics may speak of them
+# columns that the engine adds to data files; statistics may cover them
 SYSTEM_FIELDS = (
     PaimonField(2147483646, "_SEQUENCE_NUMBER", PaimonType("BIGINT")),
     PaimonField(2147483645, "_VALUE_KIND", PaimonType("TINYINT")),
@@ -30,7 +29,7 @@ SYSTEM_FIELDS = (
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PaimonSchema(Schema):
-    """One schema with what else its document holds: keys, options, comment, when it was made.
+    """One schema with the other facts of its document: keys, options, comment, time of creation.
 
     `version` is the version of the document (3 since Paimon 0.9), `columns` the fields with Paimon's own types, `created_at`
     the time of the change (None where the document has none). `partition_columns` are in the order of the keys, and
@@ -65,6 +64,33 @@ class PaimonSchema(Schema):
                 return column
         return None
 
+    def find_type(self, key: str | int) -> PaimonType | None:
+        """The type of a top-level column; see `find_column`."""
+        column = self.find_column(key)
+        return None if column is None else column.type
+
+    def find_stats_columns(self, file: Mapping[str, Any], path: str | None = None) -> tuple[PaimonField, ...]:
+        """The columns that the value statistics of a `_FILE` record cover, in their order.
+
+        Raises `LakeError`, naming the manifest at `path`, for a column that the schema does not have.
+
+        >>> columns = tuple(PaimonField(i, name, PaimonType("INT")) for i, name in enumerate("abc"))
+        >>> schema = PaimonSchema(0, (), columns=columns)
+        >>> [column.name for column in schema.find_stats_columns({"_VALUE_STATS_COLS": ["c", "a"]})]
+        ['c', 'a']
+        """
+        names = file.get("_VALUE_STATS_COLS")
+        if names is None:
+            names = file.get("_WRITE_COLS")
+        if names is None:
+            return self.columns
+        found = [(name, self.find_column(name)) for name in names]
+        unknown = [name for name, column in found if column is None]
+        if unknown:
+            message = f"statistics name column {unknown[0]!r}, which schema {self.id} does not have"
+            raise LakeError(message, path=path)
+        return tuple(column for _, column in found if column is not None)
+
 
 def parse_schema(raw: Mapping[str, Any], path: str) -> tuple[PaimonSchema, list[str]]:
     """A schema from its document, with notes on oddities. Raises `Corrupt` with the JSON path.
@@ -78,7 +104,6 @@ def parse_schema(raw: Mapping[str, Any], path: str) -> tuple[PaimonSchema, list[
     """
     document, notes = parse_document(SchemaDocument, raw, path)
     columns = tuple(_parse_columns(document, path))
-    created = EPOCH + timedelta(milliseconds=document.time_millis) if document.time_millis else None
     by_name = {column.name: column for column in columns}
     trimmed = [name for name in document.primary_keys if name not in document.partition_keys]
     number = parse_numbered(path.rsplit("/", 1)[-1], "schema")
@@ -96,7 +121,7 @@ def parse_schema(raw: Mapping[str, Any], path: str) -> tuple[PaimonSchema, list[
         options=_complete_options(document),
         comment=document.comment,
         highest_field_id=document.highest_field_id,
-        created_at=created,
+        created_at=parse_millis(document.time_millis) if document.time_millis else None,
         path=path,
         partition_columns=tuple(by_name[name] for name in document.partition_keys if name in by_name),
         key_columns=tuple(by_name[name] for name in trimmed if name in by_name),
@@ -130,43 +155,38 @@ def _complete_options(document: SchemaDocument) -> dict[str, str]:
 class Schemas:
     """The schemas of one branch, by id; each is read when it is first asked for.
 
-    A branch holds copies of the schemas it began with; what is missing there is looked for in the main table.
+    A branch holds copies of the schemas it began with; what is missing there is read from the main table.
     """
 
-    def __init__(self, store: Store, layout: Layout, findings: Findings) -> None:
-        self._store = store
+    def __init__(self, access: TableAccess, layout: TableLayout, source: Source | None = None) -> None:
+        self._access = access
         self._layout = layout
-        self._findings = findings
+        self._source = source
         self._read: dict[int, PaimonSchema | None] = {}
 
     @cached_property
     def ids(self) -> tuple[int, ...]:
         """The ids of the schema files that are there, ascending."""
-        names = list_names(self._store, self._layout.folder("schema"))
-        found = (parse_numbered(name, "schema") for name in names)
-        return tuple(sorted(number for number in found if number is not None))
+        names = list_names(self._access.store, self._layout.folder("schema"))
+        return tuple(list_numbers(names, "schema"))
 
     @cached_property
     def latest(self) -> PaimonSchema | None:
         """The readable schema of the highest id; None when there is none."""
-        for number in reversed(self.ids):
-            schema = self.find(number)
-            if schema is not None:
-                return schema
-        return None
+        found = (self.find(number) for number in reversed(self.ids))
+        return next((schema for schema in found if schema is not None), None)
 
     def all(self) -> tuple[PaimonSchema, ...]:
         """Every readable schema, by id."""
-        found = (self.find(number) for number in self.ids)
-        return tuple(schema for schema in found if schema is not None)
+        return tuple(schema for number in self.ids if (schema := self.find(number)) is not None)
 
     def list_documents(self) -> list[tuple[str, Any]]:
-        """The path and the document of every schema that could be read so far, today's among them."""
+        """The path and the document of every schema that was read so far, and of every one that is listed."""
         found = {schema.path: schema for schema in (*self.all(), *self._read.values()) if schema is not None}
         return [(path, schema.raw) for path, schema in found.items() if path is not None]
 
     def restore(self, documents: Sequence[tuple[str, Any]]) -> None:
-        """Take these documents for all that there are: nothing is listed, and none of them is read again."""
+        """Use these documents as the only ones: nothing is listed, and none of them is read again."""
         for path, raw in documents:
             schema, _ = parse_schema(raw, path)
             self._read[schema.id or 0] = schema
@@ -179,41 +199,33 @@ class Schemas:
         return self._read[number]
 
     def _try_read(self, number: int) -> PaimonSchema | None:
-        path = self._layout.schema(number)
+        path = self._layout.document("schema", number)
         if number not in self.ids:
-            main = Layout(self._layout.root).schema(number)
+            main = TableLayout(self._layout.root).document("schema", number)
             if main == path or parse_numbered(main.rsplit("/", 1)[-1], "schema") is None:
                 self._note_missing(number, path)
                 return None
             path = main
         try:
-            return self._read_one(path)
+            schema, notes = parse_schema(parse_json(self._access.store.read(path), path), path)
         except FileNotFoundError:
             self._note_missing(number, path)
+            return None
         except LakeError as error:
-            self._findings.add_error(error, path)
-        return None
-
-    def _read_one(self, path: str) -> PaimonSchema:
-        schema, notes = parse_schema(parse_json(self._store.read(path), path), path)
+            self._access.findings.add_error(error, path)
+            return None
         for note in notes:
-            self._findings.add("warning", "schema-document", path, note)
-        others = Source(lambda schema, book: book.all(), self)
-        return replace(
-            schema,
-            _source=Source("lakelens.formats.paimon.explain.objects.explain_schema", self._store),
-            _others=others,
-        )
+            self._access.findings.add("warning", "schema-document", path, note)
+        return replace(schema, _source=self._source, _others=Source(lambda schema, book: book.all(), self))
 
     def _note_missing(self, number: int, path: str) -> None:
         message = f"schema {number} is referred to and not there: what was written with it stays undecoded"
-        self._findings.add("error", "schema-missing", path, message)
+        self._access.findings.add("error", "schema-missing", path, message)
 
 
 def require_schema(schema: PaimonSchema | None, number: int, path: str) -> PaimonSchema:
     """The schema, or `Corrupt` naming the file that needs it."""
     if schema is None:
-        raise Corrupt(
-            f"needs schema {number}, which cannot be read", path=path, expected=f"schema/schema-{number}"
-        )
+        message = f"needs schema {number}, which cannot be read"
+        raise Corrupt(message, path=path, expected=f"schema/schema-{number}")
     return schema

@@ -36,23 +36,24 @@ def find_promotion(old: PaimonType, new: PaimonType) -> Promotion | None:
     True
     """
     if make_nullable(old, True) == make_nullable(new, True):
-        return _keep
+        return keep
     if old.name in _RANGES:
         return _from_integer(new)
     if old.name == "DECIMAL" and new.name == "DECIMAL":
         return lambda value: _fit_decimal(value, new)
     if (old.name, new.name) == ("FLOAT", "DOUBLE"):
-        return _keep
+        return keep
     if {old.name, new.name} <= _TEXTS or {old.name, new.name} <= _BYTES:
         return lambda value: value if len(value) <= (new.length or 0) else None
     if old.name == "DATE" and new.name == "TIMESTAMP":
         return lambda value: datetime(value.year, value.month, value.day) if isinstance(value, date) else None
     if old.name in _TIMESTAMPS and old.name == new.name and (new.precision or 0) >= (old.precision or 0):
-        return _keep
+        return keep
     return None
 
 
-def _keep(value: Any) -> Any:
+def keep(value: Any) -> Any:
+    """The value as it is."""
     return value
 
 

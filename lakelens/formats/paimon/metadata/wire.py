@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 import msgspec
 
-from lakelens.errors import Corrupt
+from lakelens.errors import Corrupt, LakeError
 
 MAX_LONG = 2**63 - 1
 NO_WATERMARK = -(2**63)
+T = TypeVar("T")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class SnapshotDocument(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
@@ -54,7 +57,7 @@ class SnapshotDocument(msgspec.Struct, rename="camel", frozen=True, kw_only=True
 
 
 class SchemaDocument(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
-    """The keys of a schema document; the fields stay JSON, `codecs.paimon_type` reads them."""
+    """The keys of a schema document; the fields stay JSON, `codecs.paimon.types` reads them."""
 
     version: int = 1
     id: int | None = None
@@ -81,6 +84,26 @@ class ConsumerDocument(msgspec.Struct, rename="camel", frozen=True, kw_only=True
     """Where a consumer goes on reading."""
 
     next_snapshot: int
+
+
+class DocumentKey(Generic[T]):
+    """A key of a `document` as an attribute of what is made from it, under its own name in snake case."""
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, made: None, owner: type) -> DocumentKey[T]: ...
+    @overload
+    def __get__(self, made: Any, owner: type) -> T: ...
+    def __get__(self, made: Any, owner: type) -> DocumentKey[T] | T:
+        if made is None:
+            return self
+        value: T = getattr(made.document, self._name)
+        return value
 
 
 Document = TypeVar("Document", SnapshotDocument, SchemaDocument, StatisticsDocument, ConsumerDocument)
@@ -115,6 +138,18 @@ def parse_json(data: bytes, path: str) -> dict[str, Any]:
     return parsed
 
 
+def parse_millis(millis: int) -> datetime | None:
+    """A time in milliseconds since 1970; None outside of the years 1 to 9999.
+
+    >>> parse_millis(1704067200123).isoformat(), parse_millis(2**62)
+    ('2024-01-01T00:00:00.123000+00:00', None)
+    """
+    try:
+        return _EPOCH + timedelta(milliseconds=millis)
+    except OverflowError:
+        return None
+
+
 def parse_document(kind: type[Document], raw: Mapping[str, Any], path: str) -> tuple[Document, list[str]]:
     """The typed reading of a document, and notes on integers that were not written as such.
 
@@ -139,6 +174,22 @@ def parse_document(kind: type[Document], raw: Mapping[str, Any], path: str) -> t
         raise Corrupt(f"bad document: {reason}", path=path, json_path=json_path) from error
 
 
+def parse_snapshot(
+    raw: Mapping[str, Any], path: str, number: int | None
+) -> tuple[SnapshotDocument, list[str]]:
+    """The document of `snapshot-NUMBER` or `changelog-NUMBER`, or of a tag, with notes as `parse_document`.
+
+    The number in the file's name takes precedence over the id inside, which a JSON tool may have rounded. Raises
+    `LakeError` where there is neither.
+    """
+    document, notes = parse_document(SnapshotDocument, raw, path)
+    if number is None and document.id is None:
+        raise LakeError("the document has no snapshot id", path=path)
+    if number is not None and document.id not in (None, number):
+        notes.append(f"$.id is {document.id}, the file is named for {number}")
+    return document, notes
+
+
 @cache
 def _integer_keys(kind: type[msgspec.Struct]) -> frozenset[str]:
     """Made once for each kind of document: it evaluates every annotation."""
@@ -148,11 +199,14 @@ def _integer_keys(kind: type[msgspec.Struct]) -> frozenset[str]:
 
 def _tidy_integer(key: str, value: Any, notes: list[str]) -> Any:
     """An integer as it was meant, with a note when a tool has rounded or quoted it."""
-    meant = value
-    if isinstance(value, str):
-        meant = _parse_integer(value)
-    elif isinstance(value, float) and value.is_integer():
-        meant = int(value)
+    try:
+        meant = (
+            int(value)
+            if isinstance(value, str) or (isinstance(value, float) and value.is_integer())
+            else value
+        )
+    except ValueError:
+        return value
     if not isinstance(meant, int) or isinstance(meant, bool):
         return value
     if meant != value or not isinstance(value, int):
@@ -163,10 +217,3 @@ def _tidy_integer(key: str, value: Any, notes: list[str]) -> Any:
     elif abs(meant) > 2**53 and meant % 1024 == 0 and meant != NO_WATERMARK:
         notes.append(f"$.{key} is {meant}, a number that floating point holds: a tool may have rounded it")
     return meant
-
-
-def _parse_integer(text: str) -> Any:
-    try:
-        return int(text)
-    except ValueError:
-        return text
