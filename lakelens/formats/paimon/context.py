@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.codecs.paimon.types_sql import parse_type
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
-from lakelens.formats.paimon.discovery.layout import FOLDERS, MAIN, TableLayout, name_bucket
+from lakelens.formats.paimon.metadata.layout import FOLDERS, MAIN, TableLayout, name_bucket
 from lakelens.formats.paimon.metadata.partitions import Partitions
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, Schemas
 from lakelens.formats.paimon.metadata.type_promotion import Promotion, find_promotion

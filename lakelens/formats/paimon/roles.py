@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakelens.formats.paimon.discovery.layout import MAIN, parse_numbered
+from lakelens.formats.paimon.metadata.layout import MAIN, parse_numbered
 from lakelens.io.store import walk
 from lakelens.model.storage import StoredFile
 

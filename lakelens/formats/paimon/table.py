@@ -13,9 +13,9 @@ from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.deletes.positions import VectorReader
-from lakelens.formats.paimon.discovery.layout import MAIN, list_numbers
 from lakelens.formats.paimon.discovery.pointer import SnapshotPointer, find_latest
 from lakelens.formats.paimon.manifests.manifest import KnownManifests
+from lakelens.formats.paimon.metadata.layout import MAIN, list_numbers
 from lakelens.formats.paimon.metadata.reading_ahead import read_ahead
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
 from lakelens.formats.paimon.refs import list_branches, make_branch, make_tag, read_consumers, read_tags

@@ -10,7 +10,7 @@ from typing import Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.base import Candidate
-from lakelens.formats.paimon.discovery.layout import list_keys, list_numbers
+from lakelens.formats.paimon.metadata.layout import list_keys, list_numbers
 from lakelens.formats.paimon.metadata.wire import parse_json
 from lakelens.io.store import list_names
 from lakelens.model.storage import Evidence

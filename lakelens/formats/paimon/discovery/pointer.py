@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from lakelens.errors import LakeError, Missing
-from lakelens.formats.paimon.discovery.layout import list_numbers
+from lakelens.formats.paimon.metadata.layout import list_numbers
 from lakelens.io.store import Store, list_names
 from lakelens.model.finding import Findings
 

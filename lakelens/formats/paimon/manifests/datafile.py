@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.formats.contents import read_footer, read_rows
 from lakelens.formats.paimon.context import TableContext, TableObject
-from lakelens.formats.paimon.discovery.layout import file_format
 from lakelens.formats.paimon.manifests.stats import (
     KEY_STATS,
     VALUE_STATS,
@@ -25,6 +24,7 @@ from lakelens.formats.paimon.manifests.stats import (
     decode_row,
     decode_stats,
 )
+from lakelens.formats.paimon.metadata.layout import file_format
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, require_schema
 from lakelens.formats.paimon.metadata.type_promotion import Promotion, keep
 from lakelens.formats.paimon.metadata.types import describe_field

@@ -9,7 +9,7 @@ from lakelens.codecs.paimon.row import decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
-from lakelens.formats.paimon.discovery.layout import (
+from lakelens.formats.paimon.metadata.layout import (
     DEFAULT_PARTITION,
     TableLayout,
     escape_path,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
-from lakelens.formats.paimon.discovery.layout import file_format, name_bucket
 from lakelens.formats.paimon.manifests.datafile import SOURCES
 from lakelens.formats.paimon.manifests.manifest import KINDS
+from lakelens.formats.paimon.metadata.layout import file_format, name_bucket
 from lakelens.formats.paimon.scan.entries import EntryRows
 from lakelens.model.arrow import to_array
 from lakelens.model.scan.files_to_arrow import type_column
