@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +115,26 @@ def _convert_singly(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.array([scalar.as_py() for scalar in converted], kind)
 
 
+def make_struct(children: Sequence[pa.Array], fields: Iterable[pa.Field], rows: int) -> pa.Array:
+    """A struct array of `rows` rows, which may have no fields at all."""
+    import pyarrow as pa
+
+    if not children:
+        return pa.array([{}] * rows, pa.struct([]))
+    return pa.StructArray.from_arrays(children, fields=list(fields))
+
+
+def map_distinct(array: pa.Array, change: Callable[[Any], Any], kind: pa.DataType) -> pa.Array:
+    """A function of each value, called once for each different one; null stays null.
+
+    >>> import pyarrow as pa
+    >>> map_distinct(pa.array(["b", None, "a", "b"]), str.upper, pa.string()).to_pylist()
+    ['B', None, 'A', 'B']
+    """
+    coded = array.dictionary_encode()
+    return to_array([change(value) for value in coded.dictionary.to_pylist()], kind).take(coded.indices)
+
+
 def _days(value: Any) -> int | None:
     if value is None:
         return None
@@ -141,4 +161,4 @@ def _ticks(value: Any, unit: str) -> int | None:
     return seconds * _PER_SECOND[unit] + fraction * _PER_SECOND[unit] // 1_000_000_000
 
 
-__all__ = ["arrow_field", "arrow_schema", "arrow_type", "to_array"]
+__all__ = ["arrow_field", "arrow_schema", "arrow_type", "make_struct", "map_distinct", "to_array"]

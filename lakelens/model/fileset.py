@@ -169,10 +169,10 @@ class FileSet(Displayable):
             from lakelens.model.scan.scan_to_arrow import stream_batches
 
             return stream_batches(self._scan, size, stats, wanted)
-        from lakelens.model.scan.files_to_arrow import iterate_batches
+        from lakelens.model.scan.files_to_arrow import iterate_tables
 
         source: Iterable[DataFile] = self if self.is_loaded else self._load()
-        return iterate_batches(source, self.columns, size=size, stats=stats, wanted=wanted)
+        return iterate_tables(source, self.columns, size=size, stats=stats, wanted=wanted)
 
     def to_reader(
         self, size: int = 4096, stats: bool = True, columns: Iterable[str] | None = None

@@ -21,14 +21,13 @@ from lakelens.model.facts import (
     arrow_kind,
     list_facts,
 )
-from lakelens.model.scan.files_to_arrow import build_table, list_columns
+from lakelens.model.scan.files_to_arrow import assemble_table, batch_entries, list_columns, make_request
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.fileset import FileColumns
     from lakelens.model.manifest import FieldSummary, Manifest
-    from lakelens.model.scan.plan import FileScan
     from lakelens.model.snapshot import Ref, Snapshot
 
 
@@ -74,41 +73,14 @@ def build_entries(
     """
     scan = None if snapshot is None else snapshot.scan_entries()
     if scan is not None:
-        return _read_entries(scan, wanted)
-    return _collect_entries(() if snapshot is None else snapshot.manifests, columns, wanted)
+        from lakelens.model.scan.scan_to_arrow import iterate_batches
 
-
-def _read_entries(scan: FileScan, wanted: Sequence[str] | None) -> pa.Table:
-    import pyarrow as pa
-
-    from lakelens.model.scan.scan_to_arrow import assemble_batch, iterate_batches, lay_out, make_request
-
-    request = make_request(scan, columns=wanted, entries=True)
-    batches = list(iterate_batches(scan, request))
-    seen = {leaf for batch in batches for leaves in batch.stats.values() for leaf in leaves}
-    layout = lay_out(scan.columns, request, seen)
-    return pa.Table.from_batches([assemble_batch(batch, layout) for batch in batches], layout.schema)
-
-
-def _collect_entries(
-    manifests: Sequence[Manifest], columns: FileColumns, wanted: Sequence[str] | None
-) -> pa.Table:
-    import pyarrow as pa
-
-    names = list_entry_columns(columns)
-    chosen = names if wanted is None else list(wanted)
-    unknown = [name for name in chosen if name not in names]
-    if unknown:
-        raise KeyError(f"no column {unknown[0]!r}; there are {', '.join(names)}")
-    entries = [entry for manifest in manifests for entry in manifest.entries]
-    table = build_table(
-        [entry.file for entry in entries], columns, wanted=[name for name in chosen if name != "status"]
-    )
-    arrays = {name: table[name] for name in table.column_names}
-    arrays["status"] = pa.array([entry.status for entry in entries], pa.string())
-    if "snapshot_id" in arrays:
-        arrays["snapshot_id"] = to_array([entry.snapshot_id for entry in entries], pa.int64())
-    return pa.table({name: arrays[name] for name in chosen})
+        request = make_request(scan.columns, wanted=wanted, entries=True)
+        return assemble_table(list(iterate_batches(scan, request)), scan.columns, request)
+    request = make_request(columns, wanted=wanted, entries=True)
+    manifests = () if snapshot is None else snapshot.manifests
+    entries = [(0, entry) for manifest in manifests for entry in manifest.entries]
+    return assemble_table([batch_entries(entries, columns, request)], columns, request)
 
 
 def build_rows(things: Iterable[Any], facts: Facts, **reads: Callable[[Any], Any]) -> pa.Table:

@@ -134,8 +134,8 @@ def test_an_executor_without_lakelens_says_so(any_spark: Any) -> None:
 
 def test_odd_types_and_names_reach_spark(any_spark: Any) -> None:
     """Every carried type through the JVM and back, beside fields named as SQL would not."""
+    from lakelens.model.scan.files_to_arrow import Layout
     from lakelens.model.scan.plan import ScanRequest
-    from lakelens.model.scan.scan_to_arrow import Layout
     from lakelens.spark.frames.dataframes import build_frame
     from lakelens.spark.frames.planning import ReadPlan, pack_batch
 

@@ -364,7 +364,8 @@ class PaimonSnapshot(TableObject, Snapshot):
         lists = [found for role in roles for found in self.manifest_lists if found.role == role]
         manifests = [manifest for found in lists for manifest in self._manifests_of(found)]
         columns = self.context.describe_columns()
-        return PaimonScan(self.context, columns, plan_tasks(manifests, kept), kept, (self.id,), check_total)
+        tasks = plan_tasks(manifests, kept)
+        return PaimonScan(self.context, columns, tasks, kept, (self.id,), check_total=check_total)
 
     def _attempt(self, action: Callable[[], T], path: str, default: T) -> T:
         """The action's result; damage is a finding, after which totals and deletions are no longer checked."""

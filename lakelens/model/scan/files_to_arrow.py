@@ -1,44 +1,219 @@
-"""A set of files as an Arrow table: the columns of the contract, in its order."""
+"""A set of files in Arrow: the columns of the contract in their order, and how batches of files become Arrow's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lakelens.model.arrow import arrow_type, to_array
-from lakelens.model.schema import DataType
+from lakelens.model.arrow import arrow_type, make_struct, to_array
+from lakelens.model.scan.plan import ORDER_BITS, FileBatch, ScanRequest
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import Columns, FileColumns
+    from lakelens.model.manifest import Entry
 
-_COMMON = (
-    ("content", "string"),
-    ("path", "string"),
-    ("recorded_path", "string"),
-    ("file_format", "string"),
-    ("partition", "string"),
-    ("partition_values", "struct"),
-    ("bucket", "int32"),
-    ("level", "int32"),
-    ("record_count", "int64"),
-    ("size_bytes", "int64"),
-    ("spec_id", "int32"),
-    ("schema_id", "int64"),
-    ("sequence_number", "int64"),
-    ("snapshot_id", "int64"),
-    ("manifest", "string"),
-)
-BOUNDS = (("lower_bounds", "lower"), ("upper_bounds", "upper"))
-COUNTS = (
-    ("null_counts", "nulls"),
-    ("value_counts", "values"),
-    ("nan_counts", "nans"),
-    ("column_sizes", "size"),
-)
+_COMMON = {
+    "content": "string",
+    "path": "string",
+    "recorded_path": "string",
+    "file_format": "string",
+    "partition": "string",
+    "partition_values": "struct",
+    "bucket": "int32",
+    "level": "int32",
+    "record_count": "int64",
+    "size_bytes": "int64",
+    "spec_id": "int32",
+    "schema_id": "int64",
+    "sequence_number": "int64",
+    "snapshot_id": "int64",
+    "manifest": "string",
+}
+BOUNDS = ("lower_bounds", "upper_bounds")
+#: The columns of bounds and counts, and the attributes of `ColumnStats` that they show.
+STATS = {
+    "lower_bounds": "lower",
+    "upper_bounds": "upper",
+    "null_counts": "nulls",
+    "value_counts": "values",
+    "nan_counts": "nans",
+    "column_sizes": "size",
+}
+
+
+def list_columns(columns: FileColumns, *, stats: bool) -> list[str]:
+    """The column names of the table, in order."""
+    names = [name for name in _COMMON if name != "partition_values" or columns.partition]
+    names += STATS if stats else ()
+    return names + [name for name, _ in columns.further if name not in names]
+
+
+def choose_columns(
+    columns: FileColumns, *, stats: bool, wanted: Iterable[str] | None, entries: bool = False
+) -> tuple[str, ...]:
+    """The wanted columns in the wanted order, all of them for None. Raises KeyError for an unknown one.
+
+    Those of `entries` start with `status`.
+    """
+    names = [*(["status"] if entries else []), *list_columns(columns, stats=stats)]
+    chosen = tuple(names if wanted is None else wanted)
+    unknown = [name for name in chosen if name not in names]
+    if unknown:
+        raise KeyError(f"no column {unknown[0]!r}; there are {', '.join(names)}")
+    return chosen
+
+
+def make_request(
+    columns: FileColumns,
+    *,
+    stats: bool = True,
+    wanted: Iterable[str] | None = None,
+    entries: bool = False,
+    identity: bool = False,
+) -> ScanRequest:
+    """A request for these columns, in this order. Raises KeyError for an unknown one."""
+    chosen = choose_columns(columns, stats=stats, wanted=wanted, entries=entries)
+    return ScanRequest(stats, chosen, entries, identity)
+
+
+def type_column(name: str, columns: FileColumns) -> pa.DataType:
+    """The Arrow type of a column other than bounds and counts."""
+    import pyarrow as pa
+
+    if name == "partition_values":
+        return pa.struct([pa.field(field, arrow_type(kind)) for field, kind in columns.partition])
+    common = "string" if name == "status" else _COMMON.get(name)
+    if common is not None:
+        return {"string": pa.string(), "int32": pa.int32(), "int64": pa.int64()}[common]
+    return arrow_type(dict(columns.further)[name])
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The Arrow schema of a request; `leaves` are the leaf columns of bounds and counts. Can be pickled.
+
+    `structs` has the fields of bounds and counts by column, because taking a struct type apart costs more than its arrays.
+    """
+
+    schema: pa.Schema
+    leaves: Columns
+    structs: dict[str, tuple[pa.Field, ...]] = field(default_factory=dict)
+
+
+def lay_out(columns: FileColumns, request: ScanRequest, seen: Collection[str] | None = None) -> Layout:
+    """The layout of a request; of the dropped columns those that were `seen` (None: all that are known)."""
+    import pyarrow as pa
+
+    leaves = (*columns.stats, *(one for one in columns.dropped if seen is None or one[0] in seen))
+    bounds = tuple(pa.field(leaf, arrow_type(of_leaf)) for leaf, of_leaf in leaves)
+    counts = tuple(pa.field(leaf, pa.int64()) for leaf, _ in leaves)
+    names = request.columns if request.columns is not None else list_columns(columns, stats=request.stats)
+    structs = {name: bounds if name in BOUNDS else counts for name in names if name in STATS}
+    kinds = {id(fields): pa.struct(fields) for fields in structs.values()}
+    types = (kinds[id(structs[name])] if name in structs else type_column(name, columns) for name in names)
+    return Layout(pa.schema(list(zip(names, types, strict=True))), leaves, structs)
+
+
+def assemble_batch(batch: FileBatch, layout: Layout) -> pa.RecordBatch:
+    """The record batch of a `FileBatch`: what it does not have is null."""
+    import pyarrow as pa
+
+    arrays = []
+    for column in layout.schema:
+        fields = layout.structs.get(column.name)
+        if fields is not None:
+            arrays.append(_assemble_struct(batch.stats.get(column.name, {}), fields, batch.rows))
+        else:
+            found = batch.plain.get(column.name)
+            arrays.append(pa.nulls(batch.rows, column.type) if found is None else found)
+    return pa.RecordBatch.from_arrays(arrays, schema=layout.schema)
+
+
+def assemble_table(batches: Iterable[FileBatch], columns: FileColumns, request: ScanRequest) -> pa.Table:
+    """The files of all batches as one table; of the dropped columns it has those that some file has anything for."""
+    import pyarrow as pa
+
+    batches = list(batches)
+    seen = {leaf for batch in batches for leaves in batch.stats.values() for leaf in leaves}
+    layout = lay_out(columns, request, seen)
+    return pa.Table.from_batches([assemble_batch(batch, layout) for batch in batches], layout.schema)
+
+
+def _assemble_struct(leaves: dict[str, Any], fields: Sequence[pa.Field], rows: int) -> pa.Array:
+    import pyarrow as pa
+
+    children = [leaves.get(leaf.name) for leaf in fields]
+    # one array of nulls for all leaves of a type: a struct shares its children's buffers
+    nulls: dict[pa.DataType, pa.Array] = {}
+    for place, found in enumerate(children):
+        if found is None:
+            kind = fields[place].type
+            if kind not in nulls:
+                nulls[kind] = pa.nulls(rows, kind)
+            children[place] = nulls[kind]
+    return make_struct(children, fields, rows)
+
+
+# --- the record path ---------------------------------------------------------------------------------------------------
+
+
+def batch_files(files: Sequence[DataFile], columns: FileColumns, request: ScanRequest) -> FileBatch:
+    """Files that were decoded one by one, by column."""
+    import pyarrow as pa
+
+    names = list_columns(columns, stats=request.stats) if request.columns is None else request.columns
+    plain = {name: _gather(files, name, columns) for name in names if name not in STATS and name != "status"}
+    stats: dict[str, dict[str, pa.Array]] = {name: {} for name in names if name in STATS}
+    if stats:
+        bounds = [found.bounds for found in files]
+        seen = {leaf for of_file in bounds for leaf in of_file}
+        for leaf, kind in (*columns.stats, *columns.dropped) if seen else ():
+            for name in stats if leaf in seen else ():
+                values = [getattr(of[leaf], STATS[name]) if leaf in of else None for of in bounds]
+                stats[name][leaf] = to_array(values, arrow_type(kind) if name in BOUNDS else pa.int64())
+    return FileBatch(len(files), plain, stats)
+
+
+def _gather(files: Sequence[DataFile], name: str, columns: FileColumns) -> pa.Array:
+    kind = type_column(name, columns)
+    if name == "partition":
+        return to_array([str(found.partition) for found in files], kind)
+    if name == "partition_values":
+        children = [to_array([found.partition.get(one.name) for found in files], one.type) for one in kind]
+        return make_struct(children, kind, len(files))
+    if name in _COMMON:
+        return to_array([getattr(found, name) for found in files], kind)
+    return to_array([found.further(name) for found in files], kind)
+
+
+def batch_entries(
+    numbered: Sequence[tuple[int, Entry]],
+    columns: FileColumns,
+    request: ScanRequest,
+    position: int = 0,
+    encode: Callable[[Sequence[Any]], pa.Array] | None = None,
+) -> FileBatch:
+    """Entries of one manifest that were decoded one by one, each with its number; `position` is that of the task.
+
+    `encode` gives the identities of their files, where those and their order are wanted.
+    """
+    import pyarrow as pa
+
+    files = [entry.file for _, entry in numbered]
+    batch = batch_files(files, columns, request)
+    if request.entries and request.wants("status"):
+        batch.plain["status"] = pa.array([entry.status for _, entry in numbered], pa.string())
+    if request.entries and request.wants("snapshot_id"):
+        batch.plain["snapshot_id"] = to_array([entry.snapshot_id for _, entry in numbered], pa.int64())
+    if encode is None:
+        return batch
+    order = pa.array([position << ORDER_BITS | number for number, _ in numbered], pa.int64())
+    return FileBatch(batch.rows, batch.plain, batch.stats, encode(files), order)
 
 
 def build_table(
@@ -52,52 +227,14 @@ def build_table(
     """One row per file, in the order given; see `FileSet.to_arrow`. Raises KeyError for an unknown column."""
     import pyarrow as pa
 
-    chosen = choose_columns(columns, stats=stats, wanted=wanted)
-    arrays = _build_common(files, columns, chosen)
-    if any(name in chosen for name, _ in (*BOUNDS, *COUNTS)):
-        arrays |= _build_stats(files, columns, keep_dropped)
-    for name, kind in columns.further:
-        if name in chosen:
-            arrays[name] = to_array([found.further(name) for found in files], arrow_type(kind))
-    return pa.table({name: arrays[name] for name in chosen})
+    request = make_request(columns, stats=stats, wanted=wanted)
+    batch = batch_files(files, columns, request)
+    if not keep_dropped:
+        return assemble_table([batch], columns, request)
+    return pa.Table.from_batches([assemble_batch(batch, lay_out(columns, request))])
 
 
-def list_columns(columns: FileColumns, *, stats: bool) -> list[str]:
-    """The column names of the table, in order."""
-    names = [name for name, _ in _COMMON if name != "partition_values" or columns.partition]
-    if stats:
-        names += [name for name, _ in (*BOUNDS, *COUNTS)]
-    return names + [name for name, _ in columns.further if name not in names]
-
-
-def choose_columns(
-    columns: FileColumns, *, stats: bool, wanted: Iterable[str] | None, entries: bool = False
-) -> list[str]:
-    """The wanted columns in the wanted order; all of them in their own where None is. Raises KeyError for an unknown one.
-
-    Those of `entries` have their `status` first.
-    """
-    names = [*(["status"] if entries else []), *list_columns(columns, stats=stats)]
-    chosen = names if wanted is None else list(wanted)
-    unknown = [name for name in chosen if name not in names]
-    if unknown:
-        raise KeyError(f"no column {unknown[0]!r}; there are {', '.join(names)}")
-    return chosen
-
-
-def type_column(name: str, columns: FileColumns) -> pa.DataType:
-    """The Arrow type of a column that is no statistic."""
-    import pyarrow as pa
-
-    if name == "partition_values":
-        return pa.struct([pa.field(field, arrow_type(kind)) for field, kind in columns.partition])
-    common = dict(_COMMON)
-    if name in common:
-        return {"string": pa.string(), "int32": pa.int32(), "int64": pa.int64()}[common[name]]
-    return arrow_type(dict(columns.further)[name])
-
-
-def iterate_batches(
+def iterate_tables(
     files: Iterable[DataFile],
     columns: FileColumns,
     *,
@@ -105,55 +242,9 @@ def iterate_batches(
     stats: bool,
     wanted: Iterable[str] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """`build_table` over `size` files at a time, all batches of one schema."""
-    chosen = choose_columns(columns, stats=stats, wanted=wanted)
+    """One record batch for each `size` files, all of one schema."""
+    request = make_request(columns, stats=stats, wanted=wanted)
+    layout = lay_out(columns, request)
     remaining = iter(files)
     while chunk := list(islice(remaining, size)):
-        table = build_table(chunk, columns, stats=stats, wanted=chosen, keep_dropped=True)
-        yield from table.combine_chunks().to_batches()
-
-
-def _build_common(files: Sequence[DataFile], columns: FileColumns, chosen: list[str]) -> dict[str, pa.Array]:
-    import pyarrow as pa
-
-    kinds = {"string": pa.string(), "int32": pa.int32(), "int64": pa.int64()}
-    arrays = {}
-    for name, kind in _COMMON:
-        if name not in chosen:
-            continue
-        if name == "partition":
-            arrays[name] = pa.array([str(found.partition) for found in files], pa.string())
-        elif name == "partition_values":
-            arrays[name] = _build_struct(
-                columns.partition, lambda field: [found.partition.get(field) for found in files], len(files)
-            )
-        else:
-            arrays[name] = to_array([getattr(found, name) for found in files], kinds[kind])
-    return arrays
-
-
-def _build_stats(files: Sequence[DataFile], columns: FileColumns, keep_dropped: bool) -> dict[str, pa.Array]:
-    bounds = [found.bounds for found in files]
-    seen = {name for of_file in bounds for name in of_file}
-    dropped = tuple(column for column in columns.dropped if keep_dropped or column[0] in seen)
-    leaves = (*columns.stats, *dropped)
-
-    def gather(attribute: str) -> Any:
-        return lambda name: [getattr(b[name], attribute) if name in b else None for b in bounds]
-
-    counted = tuple((name, DataType("long", "int64")) for name, _ in leaves)
-    arrays = {name: _build_struct(leaves, gather(attribute), len(files)) for name, attribute in BOUNDS}
-    return arrays | {
-        name: _build_struct(counted, gather(attribute), len(files)) for name, attribute in COUNTS
-    }
-
-
-def _build_struct(fields: Columns, values: Any, length: int) -> pa.Array:
-    import pyarrow as pa
-
-    kinds = [arrow_type(kind) for _, kind in fields]
-    children = [to_array(values(name), kind) for (name, _), kind in zip(fields, kinds, strict=True)]
-    described = [pa.field(name, kind) for (name, _), kind in zip(fields, kinds, strict=True)]
-    if not described:
-        return pa.array([{}] * length, pa.struct([]))
-    return pa.StructArray.from_arrays(children, fields=described)
+        yield assemble_batch(batch_files(chunk, columns, request), layout)

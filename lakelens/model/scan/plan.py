@@ -154,21 +154,25 @@ class FileScan(ABC):
         """The same scan over other tasks (some of its own, usually)."""
 
 
-def drop_removed(batch: FileBatch, removals: pa.Table | None) -> FileBatch:
-    """The files of a batch that no later DELETE entry removes. The batch needs `identity` and `order`.
+def find_live(identity: pa.Array, order: pa.Array, removals: pa.Table | None) -> pa.Array | None:
+    """For each file whether no later DELETE entry takes it away; None where every one is live.
 
     >>> import pyarrow as pa
-    >>> batch = FileBatch(2, {"path": pa.array(["a", "b"])}, {}, pa.array([b"a", b"b"]), pa.array([0, 9]))
     >>> removals = pa.table({"identity": [b"a", b"b"], "order": [5, 5]})
-    >>> drop_removed(batch, removals).plain["path"].to_pylist()
-    ['b']
+    >>> find_live(pa.array([b"a", b"b", b"c"]), pa.array([0, 9, 1]), removals).to_pylist()
+    [False, True, True]
     """
     import pyarrow.compute as pc
 
-    if removals is None or not removals.num_rows or not batch.rows:
-        return batch
-    assert batch.identity is not None and batch.order is not None
-    found = pc.index_in(batch.identity, value_set=removals["identity"].combine_chunks())
+    if removals is None or not removals.num_rows or not len(identity):
+        return None
+    found = pc.index_in(identity, value_set=removals["identity"].combine_chunks())
     last = removals["order"].combine_chunks().take(found)
-    kept = pc.fill_null(pc.greater(batch.order, last), True)
-    return batch if pc.all(kept).as_py() else batch.filter(kept)
+    live = pc.fill_null(pc.greater(order, last), True)
+    return None if pc.all(live).as_py() else live
+
+
+def drop_removed(batch: FileBatch, removals: pa.Table | None) -> FileBatch:
+    """The files of a batch that no later DELETE entry takes away. The batch needs `identity` and `order`."""
+    live = None if removals is None else find_live(batch.identity, batch.order, removals)
+    return batch if live is None else batch.filter(live)

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
-from lakelens.model.scan.files_to_arrow import list_columns
+from lakelens.model.scan.files_to_arrow import Layout, lay_out, make_request
 from lakelens.model.scan.plan import FileScan, ScanRequest, ScanTask
 from lakelens.model.scan.pruning import Selection, select_files
-from lakelens.model.scan.scan_to_arrow import Layout, lay_out
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -162,13 +161,7 @@ def _pack(tasks: Sequence[ScanTask], parallelism: int) -> tuple[bytes, ...]:
 
 
 def _request(columns: FileColumns, wanted: Wanted, entries: bool) -> ScanRequest:
-    """A request for the wanted columns, in their order. Raises KeyError for an unknown one."""
-    names = [*(["status"] if entries else []), *list_columns(columns, stats=wanted.stats)]
-    chosen = tuple(names) if wanted.columns is None else wanted.columns
-    unknown = [name for name in chosen if name not in names]
-    if unknown:
-        raise KeyError(f"no column {unknown[0]!r}; there are {', '.join(names)}")
-    return ScanRequest(wanted.stats, chosen, entries)
+    return make_request(columns, stats=wanted.stats, wanted=wanted.columns, entries=entries)
 
 
 def _add_columns(request: ScanRequest, further: Sequence[str], identity: bool) -> ScanRequest:

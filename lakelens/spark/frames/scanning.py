@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
+from lakelens.model.scan.files_to_arrow import assemble_batch
 from lakelens.model.scan.plan import FileBatch, ScanTask
-from lakelens.model.scan.scan_to_arrow import assemble_batch
 from lakelens.spark.frames.types import carrier_schema, carry_batch
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from lakelens.model.scan.scan_to_arrow import make_request
+from lakelens.model.scan.files_to_arrow import make_request
 from lakelens.spark.warehouse.columns import DESCRIBED, READ, data_schema, widen_rows
 from lakelens.spark.warehouse.fact_rows import Known, Row, describe_finding
 from lakelens.spark.warehouse.facts import describe_place
@@ -105,7 +105,7 @@ def _read_scan(scan: FileScan, paths: Sequence[str]) -> tuple[list[FileBatch], d
     names = list(_SCANNED)
     if _OWN_SIZE in dict(scan.columns.further):
         names.append(_OWN_SIZE)
-    request = make_request(scan, stats=False, columns=names, entries=True, identity=True)
+    request = make_request(scan.columns, stats=False, wanted=names, entries=True, identity=True)
     errors: dict[str, str] = {}
     try:
         return list(scan.read(scan.tasks, request)), errors

@@ -9,19 +9,18 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from lakelens.formats.iceberg.scan import reader as scan_read
+from lakelens.formats.iceberg.scan.batch import encode_files
 from lakelens.formats.iceberg.scan.plan import IcebergScan
-from lakelens.formats.iceberg.scan.records import batch_records
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
-from lakelens.model.scan.files_to_arrow import build_table, list_columns
-from lakelens.model.scan.plan import FileScan, ScanRequest
-from lakelens.model.scan.scan_to_arrow import (
-    assemble_batch,
-    iterate_batches,
-    lay_out,
+from lakelens.model.scan.files_to_arrow import (
+    assemble_table,
+    batch_entries,
+    build_table,
+    list_columns,
     make_request,
-    read_table,
 )
+from lakelens.model.scan.plan import FileScan, ScanRequest
+from lakelens.model.scan.scan_to_arrow import iterate_batches, read_table
 from tests.support.iceberg_lakes import Lake, find_lakes
 from tests.support.scans import assert_same_files, build_recorded, read_columnar, stream_columnar
 
@@ -56,7 +55,7 @@ def _no_records(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: Any) -> None:
         raise AssertionError("read record by record")
 
-    monkeypatch.setattr(scan_read, "_read_manifest", refuse)
+    monkeypatch.setattr(IcebergScan, "records", refuse)
 
 
 @each_lake
@@ -106,17 +105,13 @@ def test_streamed_files_equal_the_recorded(lake: Lake) -> None:
 def test_entries_by_column_equal_those_of_the_manifests(lake: Lake) -> None:
     for snapshot in iterate_snapshots(lake, most=1):
         scan = force(snapshot.scan_entries())
-        request = make_request(scan, entries=True, identity=True)
-        layout = lay_out(scan.columns, request)
+        request = make_request(scan.columns, entries=True, identity=True)
         batches = list(iterate_batches(scan, request))
         recorded = [
-            batch_records(snapshot._context, manifest.entries, position, 0, request)
+            batch_entries(list(enumerate(manifest.entries)), scan.columns, request, position, encode_files)
             for position, manifest in enumerate(dict.fromkeys(snapshot.manifests))
         ]
-        ours, theirs = (
-            pa.Table.from_batches([assemble_batch(batch, layout) for batch in side], layout.schema)
-            for side in (batches, recorded)
-        )
+        ours, theirs = (assemble_table(side, scan.columns, request) for side in (batches, recorded))
         assert_same_files(ours, theirs)
         for name in ("identity", "order"):
             values = (

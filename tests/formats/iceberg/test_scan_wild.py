@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.formats.iceberg.scan import reader as scan_read
+from lakelens.formats.iceberg.scan import plan as scan_plan
 from lakelens.formats.iceberg.scan.paths import locate_all
 from lakelens.formats.iceberg.scan.plan import IcebergScan
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
@@ -70,13 +70,13 @@ def pairs(values: dict[int, Any]) -> list[dict[str, Any]]:
 def fallbacks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """Task and entry from which on manifests were read record by record."""
     seen: list[tuple[int, int]] = []
-    read = scan_read._read_manifest
+    read = IcebergScan.records
 
-    def note(context: Any, task: Any, start: int, *others: Any) -> Any:
+    def note(scan: IcebergScan, task: Any, start: int, *others: Any) -> Any:
         seen.append((task.position, start))
-        return read(context, task, start, *others)
+        return read(scan, task, start, *others)
 
-    monkeypatch.setattr(scan_read, "_read_manifest", note)
+    monkeypatch.setattr(IcebergScan, "records", note)
     return seen
 
 
@@ -236,8 +236,8 @@ def test_locations_by_directory_are_those_one_by_one(places: list[Any], roots: l
 def test_manifests_too_large_for_one_group_are_cut_and_joined(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fallbacks: list[tuple[int, int]]
 ) -> None:
-    monkeypatch.setattr(scan_read, "GROUP_BYTES", 4_000)
-    monkeypatch.setattr(scan_read, "FEW_ROWS", 0)
+    monkeypatch.setattr(scan_plan, "GROUP_BYTES", 4_000)
+    monkeypatch.setattr(scan_plan, "FEW_ROWS", 0)
     builder = Builder(tmp_path / "t", version=3)
     files = [builder.data_file(file_format="PARQUET" * 30, records=2) for _ in range(400)]
     long = builder.manifest(files, line={"first_row_id": 10})

@@ -23,6 +23,7 @@ SOME = ("path", "record_count", "lower_bounds")
 def force(scan: FileScan) -> PaimonScan:
     """The scan, which reads by column whatever the size."""
     assert isinstance(scan, PaimonScan)
+    scan.fast = True
     return scan
 
 
@@ -42,7 +43,7 @@ def _no_records(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: Any) -> None:
         raise AssertionError("read record by record")
 
-    monkeypatch.setattr(PaimonScan, "_read_records", refuse)
+    monkeypatch.setattr(PaimonScan, "records", refuse)
 
 
 @each_lake

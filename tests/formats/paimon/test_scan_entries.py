@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lakelens.model.scan.files_to_arrow import build_table
-from lakelens.model.scan.scan_to_arrow import iterate_batches, make_request, read_table
+from lakelens.model.scan.files_to_arrow import build_table, make_request
+from lakelens.model.scan.scan_to_arrow import iterate_batches, read_table
 from tests.formats.paimon.test_scan import each_lake, force, iterate_snapshots
 from tests.support.paimon_lakes import Lake
 from tests.support.scans import assert_same_files
@@ -25,7 +25,7 @@ def test_sets_of_a_commit_equal_the_recorded(lake: Lake) -> None:
 def test_entries_by_column_equal_those_of_the_manifests(lake: Lake) -> None:
     for snapshot in iterate_snapshots(lake, most=1):
         scan = force(snapshot.scan_entries())
-        request = make_request(scan, entries=True)
+        request = make_request(scan.columns, entries=True)
         batches = list(iterate_batches(scan, request))
         entries = [entry for manifest in snapshot.manifests for entry in manifest.entries]
         assert [word for batch in batches for word in batch.plain["status"].to_pylist()] == [

@@ -1,4 +1,4 @@
-"""Partitions of many files by column: each different value of a field is typed and worded once, as `SpecBook.build` does."""
+"""Partitions of many files by column: each different value of a field is decoded and formatted once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.iceberg.manifests.records import EntryReader
 from lakelens.formats.iceberg.metadata.partitions import PartitionColumn, SpecBook, escape
-from lakelens.formats.iceberg.scan.entries import Declined
-from lakelens.model.arrow import arrow_type, to_array
+from lakelens.model.arrow import arrow_type, make_struct, to_array
+from lakelens.model.scan.columnar import NotColumnar
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,26 +24,26 @@ class PartitionColumns:
     ) -> None:
         columns = specs.columns(spec_id)
         if columns is None:
-            raise Declined("a partition spec that nobody knows")
+            raise NotColumnar("an unknown partition spec")
         if len({column.shown for column in columns}) < len(columns):
-            raise Declined("a partition spec with the same field twice")
+            raise NotColumnar("a partition spec with the same field twice")
         self.rows = rows
         self.columns = columns
         self._kinds = dict(specs.model_columns())
         self._names = _find_names(reader.partition_record)
         if stored is not None and not hasattr(stored.type, "num_fields"):
-            raise Declined("a partition that is no record")
+            raise NotColumnar("a partition that is no record")
         self._stored = stored
         self._decoded: dict[str, tuple[pa.Array, list[Any]]] = {}
 
-    def word(self) -> pa.Array:
+    def format(self) -> pa.Array:
         """The partitions in their directory form."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         names = [escape(column.name) for column in self.columns]
         if len(set(names)) < len(names):
-            raise Declined("a partition spec with the same name twice")
+            raise NotColumnar("a partition spec with the same name twice")
         if all(column.transform.name == "void" for column in self.columns):
             return pa.repeat(pa.scalar("", pa.string()), self.rows)
         pieces: list[Any] = []
@@ -58,28 +58,23 @@ class PartitionColumns:
         import pyarrow as pa
 
         by_name = {column.shown: column for column in self.columns}
-        children, described = [], []
-        for name, kind in fields:
-            target = arrow_type(kind)
-            column = by_name.get(name)
+        kinds = [pa.field(name, arrow_type(kind)) for name, kind in fields]
+        children = []
+        for kind in kinds:
+            column = by_name.get(kind.name)
             if column is None:
-                children.append(pa.nulls(self.rows, target))
+                children.append(pa.nulls(self.rows, kind.type))
             else:
                 indices, values = self._decode(column)
-                children.append(to_array(values, target).take(indices))
-            described.append(pa.field(name, target))
-        if not described:
-            return pa.array([{}] * self.rows, pa.struct([]))
-        return pa.StructArray.from_arrays(children, fields=described)
+                children.append(to_array(values, kind.type).take(indices))
+        return make_struct(children, kinds, self.rows)
 
     def _decode(self, column: PartitionColumn) -> tuple[pa.Array, list[Any]]:
-        """Which value each file has, and the values; the last one stands for null."""
-        known = self._decoded.get(column.shown)
-        if known is None:
+        """Which value each file has, and the values; null is one of them."""
+        if column.shown not in self._decoded:
             indices, stored = _encode(self._find(column), self.rows)
-            known = indices, [column.to_value(value) for value in [*stored, None]]
-            self._decoded[column.shown] = known
-        return known
+            self._decoded[column.shown] = indices, [column.to_value(value) for value in stored]
+        return self._decoded[column.shown]
 
     def _find(self, column: PartitionColumn) -> pa.Array | None:
         name = self._names.get(column.field_id, self._names.get(column.name))
@@ -100,12 +95,11 @@ def _find_names(record: Mapping[str, Any]) -> dict[int | str, str]:
 
 
 def _encode(stored: pa.Array | None, rows: int) -> tuple[pa.Array, list[Any]]:
-    """Indices into the different values (null: one past them), and those values; told apart bit by bit."""
-    import numpy as np
+    """Which of the different values each row has, and those values; compared bit by bit."""
     import pyarrow as pa
 
     if stored is None or pa.types.is_null(stored.type):
-        return pa.array(np.zeros(rows, np.int32)), []
+        return pa.repeat(pa.scalar(0, pa.int32()), rows), [None]
     kind = stored.type
     if pa.types.is_floating(kind):  # -0.0 is not 0.0, and has another text
         stored = stored.view(pa.int32() if pa.types.is_float32(kind) else pa.int64())
@@ -116,7 +110,7 @@ def _encode(stored: pa.Array | None, rows: int) -> tuple[pa.Array, list[Any]]:
         or pa.types.is_binary(kind)
         or pa.types.is_fixed_size_binary(kind)
     ):
-        raise Declined(f"a partition value of type {kind}")
-    encoded = stored.dictionary_encode()
+        raise NotColumnar(f"a partition value of type {kind}")
+    encoded = stored.dictionary_encode("encode")
     values = encoded.dictionary.view(kind) if pa.types.is_floating(kind) else encoded.dictionary
-    return encoded.indices.fill_null(len(values)), values.to_pylist()
+    return encoded.indices, values.to_pylist()

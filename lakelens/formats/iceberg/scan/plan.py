@@ -1,22 +1,23 @@
 """The plan to read an Iceberg table's files, or its entries, by column: one task for each manifest of the list.
 
 Made from the manifest list alone. A pickled scan takes along what its other end needs: the store, where recorded locations
-lie now, schemas, specs and properties of the metadata document, but none of its snapshots.
+are now, schemas, specs and properties of the metadata document, but none of its snapshots. Manifests are decoded in groups
+of one Avro schema (`codecs.avro.bulk`) and built in runs of one partition spec.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lakelens.codecs.avro.arrow import is_loaded
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.manifests.header import learn_from_header
-from lakelens.formats.iceberg.manifests.manifest import decode_head
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, decode_head
 from lakelens.formats.iceberg.metadata.columns import (
     DELETE_FILE_PATH,
     DELETE_POS,
@@ -25,17 +26,23 @@ from lakelens.formats.iceberg.metadata.columns import (
 )
 from lakelens.formats.iceberg.metadata.document import decode_document
 from lakelens.formats.iceberg.metadata.wire import WireMetadata
-from lakelens.formats.iceberg.scan.reader import ColumnarReader, read_records
+from lakelens.formats.iceberg.scan.batch import build_batch, encode_files
+from lakelens.formats.iceberg.scan.entries import OpenManifest
 from lakelens.io.tracing import TracingStore
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
-from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest, ScanTask
+from lakelens.model.scan.columnar import ColumnarScan, Part
+from lakelens.model.scan.files_to_arrow import batch_entries
+from lakelens.model.scan.plan import FileBatch, ScanRequest, ScanTask
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+    from lakelens.codecs.avro.bulk import FileGroup
 
+#: Decompressed bytes of manifests that are decoded at once.
+GROUP_BYTES = 4 * 1024 * 1024
+FEW_ROWS = 256  # of many columns: then a batch costs more than its rows
 #: Headers are rarely longer: they hold a table schema and the Avro schema of an entry.
 HEADER_BYTES = 64 * 1024
 #: What decoding manifests needs of the metadata document.
@@ -45,8 +52,8 @@ _NEEDED = (
 )
 
 
-class IcebergScan(FileScan):
-    """Reads manifests by column where they are big enough, else record by record; `fast` decides for all."""
+class IcebergScan(ColumnarScan):
+    """Reads the files of some manifests. Nothing is removed from elsewhere: an entry that deletes a file stands for it."""
 
     def __init__(
         self,
@@ -57,7 +64,7 @@ class IcebergScan(FileScan):
         fast: bool | None = None,
     ) -> None:
         self._context = context
-        self._snapshots = tuple(snapshots)
+        self.snapshots = tuple(snapshots)
         self.tasks = tuple(tasks)
         self.fast = fast
 
@@ -68,32 +75,55 @@ class IcebergScan(FileScan):
 
     @property
     def columns(self) -> FileColumns:  # type: ignore[override]
-        """As far as is known by now: manifests that are read may tell of more."""
+        """As far as is known by now: manifests that are read may add some."""
         return self._context.describe_columns()
 
-    def read(
-        self, tasks: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None = None
+    def load(self, tasks: Sequence[ScanTask]) -> Iterator[list[Part]]:
+        """See `ColumnarScan.load`."""
+        from lakelens.codecs.avro.bulk import decode_files
+
+        opened: list[OpenManifest] = []
+        for group in decode_files(self._open_all(tasks, opened), limit=GROUP_BYTES, few_rows=FEW_ROWS):
+            yield from _cut_runs(group, opened)
+            del group  # or it would be there beside the next one
+
+    def build(self, parts: Sequence[Part], request: ScanRequest, removals: pa.Table | None) -> FileBatch:
+        """See `ColumnarScan.build`."""
+        return build_batch(self._context, parts, request)
+
+    def records(
+        self, task: ScanTask, start: int, request: ScanRequest, removals: pa.Table | None = None
     ) -> Iterator[FileBatch]:
-        """See `FileScan.read`. Nothing is removed from elsewhere: an entry that deletes a file stands for it."""
-        if self._is_fast(tasks):
-            return ColumnarReader(self._context, tasks, request, self._snapshots).read()
-        return read_records(self._context, tasks, request, self._snapshots)
+        """See `ColumnarScan.records`."""
+        entries, error = IcebergManifest(self._context, task.line, None).walk()
+        if error is not None:
+            self.refuse(task, error)
+        numbered = list(enumerate(entries))[start:]
+        if numbered:
+            chosen = [one for one in numbered if request.entries or one[1].is_live]
+            encode = encode_files if request.identity else None
+            yield batch_entries(chosen, self.columns, request, task.position, encode)
 
     def with_tasks(self, tasks: Sequence[ScanTask]) -> IcebergScan:
         """The same scan over other tasks."""
-        return IcebergScan(self._context, tasks, self._snapshots, fast=self.fast)
+        return IcebergScan(self._context, tasks, self.snapshots, fast=self.fast)
 
-    def _is_fast(self, tasks: Sequence[ScanTask]) -> bool:
-        if self.fast is not None:
-            return self.fast
-        from lakelens.model.scan.scan_to_arrow import is_worthwhile
-
-        return is_loaded() or is_worthwhile(self.with_tasks(tasks))
+    def _open_all(self, tasks: Sequence[ScanTask], opened: list[OpenManifest]) -> Iterator[bytes]:
+        """The bytes of each manifest that has a header."""
+        for task in tasks:
+            manifest = IcebergManifest(self._context, task.line, None)
+            try:
+                data = manifest.open()
+            except LakeError as error:
+                self.refuse(task, error)
+                continue
+            opened.append(OpenManifest(task, manifest))
+            yield data
 
     def __getstate__(self) -> dict[str, Any]:
         return {
             "context": _pack_context(self._context),
-            "snapshots": self._snapshots,
+            "snapshots": self.snapshots,
             "tasks": self.tasks,
             "fast": self.fast,
         }
@@ -101,6 +131,19 @@ class IcebergScan(FileScan):
     def __setstate__(self, state: dict[str, Any]) -> None:
         context = _unpack_context(state["context"])
         self.__init__(context, state["tasks"], state["snapshots"], fast=state["fast"])  # type: ignore[misc]
+
+
+def _cut_runs(group: FileGroup, opened: Sequence[OpenManifest]) -> Iterator[list[Part]]:
+    """Runs of manifests of one partition spec; a part that cannot be decoded stands alone in its group."""
+    first, parts = 0, []
+    for found in group.parts:
+        manifest, rows = opened[found.file], found.rows or 0
+        manifest.header = found.header
+        if rows or group.table is None:
+            parts.append(Part(manifest.task, group.table, found.start, rows, first, manifest))
+        first += rows
+    for _, run in groupby(parts, lambda part: part.manifest.spec_id):
+        yield list(run)
 
 
 def plan_scan(
@@ -127,25 +170,19 @@ def _has_lost_schemas(context: TableContext) -> bool:
 
 
 def _learn_columns(context: TableContext, task: ScanTask) -> None:
-    """Take in the schema that a manifest's header has; whatever is wrong is found when the manifest is read."""
+    """Take in the schema of a manifest's header; whatever is wrong is found when the manifest is read."""
+    store = context.access.store
     try:
-        data = context.access.store.read_range(task.path, 0, HEADER_BYTES)
-        if len(data) == HEADER_BYTES and task.size_bytes > HEADER_BYTES:
-            data = _read_whole_header(context, task, data)
-        learn_from_header(
-            context, decode_head(data, task.path), task.line.get("partition_spec_id"), task.path
-        )
+        data = store.read_range(task.path, 0, HEADER_BYTES)
+        try:
+            header = decode_head(data, task.path)
+        except LakeError:
+            if len(data) < HEADER_BYTES or task.size_bytes <= HEADER_BYTES:
+                raise
+            header = decode_head(store.read(task.path), task.path)  # longer than what was read of it
+        learn_from_header(context, header, task.line.get("partition_spec_id"), task.path)
     except LakeError:
         return
-
-
-def _read_whole_header(context: TableContext, task: ScanTask, data: bytes) -> bytes:
-    """All of the file where its header is longer than what was read of it."""
-    try:
-        decode_head(data, task.path)
-    except LakeError:
-        return context.access.store.read(task.path)
-    return data
 
 
 def _plan_task(position: int, manifest: IcebergManifest) -> ScanTask:
@@ -153,8 +190,10 @@ def _plan_task(position: int, manifest: IcebergManifest) -> ScanTask:
     length = manifest.manifest_length
     size = length if isinstance(length, int) and length > 0 else 0
     counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
-    told = [count for count in counts if isinstance(count, int)]
-    return ScanTask(position, manifest.path, size, sum(told) if len(told) == len(counts) else None, line=line)
+    known = [count for count in counts if isinstance(count, int)]
+    return ScanTask(
+        position, manifest.path, size, sum(known) if len(known) == len(counts) else None, line=line
+    )
 
 
 def _pack_context(context: TableContext) -> tuple[Any, ...]:

@@ -14,21 +14,19 @@ from lakelens.codecs.iceberg.value import decode_value
 from lakelens.codecs.iceberg.value_columns import decode_values
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH, Column, ColumnIndex
-from lakelens.formats.iceberg.scan.entries import Declined, EntryColumns
+from lakelens.formats.iceberg.scan.entries import EntryColumns
 from lakelens.model.arrow import arrow_type, to_array
+from lakelens.model.scan.columnar import NotColumnar
+from lakelens.model.scan.files_to_arrow import STATS
 from lakelens.model.schema import DataType
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: The columns of the contract and the fields of the specification that they show.
-STATS = {
-    "lower_bounds": "lower_bounds",
-    "upper_bounds": "upper_bounds",
-    "null_counts": "null_value_counts",
-    "value_counts": "value_counts",
-    "nan_counts": "nan_value_counts",
-    "column_sizes": "column_sizes",
+#: The columns of bounds and counts, and the fields of the specification that they show.
+FIELDS = {
+    name: {"null_counts": "null_value_counts", "nan_counts": "nan_value_counts"}.get(name, name)
+    for name in STATS
 }
 _BULK = (
     *("boolean", "int", "long", "float", "double", "decimal", "date", "time", "timestamp", "timestamptz"),
@@ -54,21 +52,21 @@ def open_lists(entries: EntryColumns, name: str, keep: pa.Array | None) -> Keyed
         or not pa.types.is_struct(kind.value_type)
         or kind.value_type.num_fields != 2
     ):
-        raise Declined(f"{name} is {kind}")
+        raise NotColumnar(f"{name} is {kind}")
     key, value = kind.value_type.field(0), kind.value_type.field(1)
     wanted = pa.binary() if name.endswith("bounds") else pa.int64()
     if (key.name, value.name) != ("key", "value") or value.type != wanted:
-        raise Declined(f"{name} is {kind}")
+        raise NotColumnar(f"{name} is {kind}")
     if not (pa.types.is_int32(key.type) or pa.types.is_int64(key.type)):
-        raise Declined(f"{name} is {kind}")
+        raise NotColumnar(f"{name} is {kind}")
     return KeyedLists(stored if keep is None else stored.filter(keep))
 
 
 def check_lists(entries: EntryColumns) -> None:
-    """Raises `Declined` where a map has an entry or a key that is null: the record path refuses such a file."""
+    """Raises `NotColumnar` where a map has an entry or a key that is null: the record path refuses such a file."""
     import pyarrow as pa
 
-    for name in (*STATS.values(), "distinct_counts"):
+    for name in (*FIELDS.values(), "distinct_counts"):
         stored = entries.get(name)
         if stored is None or pa.types.is_null(stored.type):
             continue
@@ -76,7 +74,7 @@ def check_lists(entries: EntryColumns) -> None:
             open_lists(entries, name, None)
         pairs = stored.flatten() if pa.types.is_list(stored.type) else stored
         if not pa.types.is_struct(pairs.type) or pairs.null_count or pairs.field(0).null_count:
-            raise Declined(f"{name} has no keys")
+            raise NotColumnar(f"{name} has no keys")
 
 
 def build_stats(
@@ -85,7 +83,7 @@ def build_stats(
     """The wanted columns of the contract: arrays by leaf column. A leaf that no file has anything for is left out."""
     import pyarrow.compute as pc
 
-    lists = {name: open_lists(entries, stored, keep) for name, stored in STATS.items()}
+    lists = {name: open_lists(entries, stored, keep) for name, stored in FIELDS.items()}
     ids = {key for found in lists.values() if found is not None for key in found.keys}
     leaves = [columns.find(column_id) for column_id in sorted(ids, key=columns.rank)]
     found: dict[str, dict[str, pa.Array]] = {}
@@ -159,7 +157,7 @@ def decode_bounds(stored: pa.Array, leaves: Sequence[Column], report: Report) ->
         stored = pc.if_else(whole, stored, pa.scalar(None, pa.binary()))
     decoded = decode_values(stored, type_, report=note)
     if decoded.type != target:
-        raise Declined(f"a bound of {type_} as {decoded.type}")
+        raise NotColumnar(f"a bound of {type_} as {decoded.type}")
     return decoded
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import Unsupported
 from lakelens.formats.paimon.manifests.datafile import SOURCES
 from lakelens.formats.paimon.manifests.manifest import KINDS
 from lakelens.formats.paimon.metadata.layout import file_format, name_bucket
 from lakelens.formats.paimon.scan.entries import EntryRows
-from lakelens.model.arrow import to_array
+from lakelens.model.arrow import make_struct, map_distinct, to_array
+from lakelens.model.scan.columnar import NotColumnar
 from lakelens.model.scan.files_to_arrow import type_column
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from lakelens.formats.paimon.context import TableContext
     from lakelens.model.fileset import FileColumns
+    from lakelens.model.stats import Partition
 
 # the column, the field of the record that it is, and what family its type must be of
 _FIELDS = {
@@ -41,27 +43,31 @@ _FIELDS = {
 _FIRST_MILLIS, _LAST_MILLIS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
 
 
+KEYS = ("min_key", "max_key")
+
+
 class PlainColumns:
-    """Builds columns of some entries. Raises `LakeError` or an Arrow error where only the record path can."""
+    """Builds columns of some entries. Raises `NotColumnar` where only the record path can."""
 
     def __init__(self, context: TableContext, columns: FileColumns, rows: EntryRows) -> None:
         self._context = context
         self._columns = columns
         self._rows = rows
-        self._partitions: tuple[list[Any], Any] | None = None
 
     def build(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """The columns of these names but those that are built elsewhere."""
         makers: dict[str, Callable[[], pa.Array]] = {
             "content": lambda: self._repeat([part.task.line[0] for part in self._rows.parts]),
-            "manifest": lambda: self._repeat([part.task.path for part in self._rows.parts]),
-            "status": self._word_status,
+            "manifest": lambda: self._manifests,
+            "status": lambda: self._take([KINDS[0], KINDS[1]], self._rows.find("_KIND", "integer")),
             "path": self._locate,
             "recorded_path": self._find_recorded,
-            "file_format": self._word_format,
-            "partition": lambda: self._of_partitions(_word_partitions),
+            "file_format": self._find_formats,
+            "partition": lambda: self._take(
+                [str(found) for *_, found in self._partitions[0]], self._partitions[1]
+            ),
             "partition_values": self._build_values,
-            "file_source": self._word_source,
+            "file_source": self._find_sources,
             "creation_time": self._find_times,
             "extra_files": self._find_extra,
         }
@@ -73,17 +79,21 @@ class PlainColumns:
                 built[name] = makers[name]()
         return built
 
-    def _repeat(self, words: Sequence[str]) -> pa.Array:
-        """One word for each part, for each row."""
-        import numpy as np
+    @staticmethod
+    def _take(texts: Sequence[str | None], numbers: pa.Array) -> pa.Array:
         import pyarrow as pa
 
-        return pa.array(words, pa.string()).take(pa.array(self._rows.spread(np.arange(len(words)))))
+        return pa.array(texts, pa.string()).take(numbers)
 
-    def _word_status(self) -> pa.Array:
+    def _repeat(self, texts: Sequence[str]) -> pa.Array:
+        """One text for each part, for each row."""
         import pyarrow as pa
 
-        return pa.array([KINDS[0], KINDS[1]]).take(self._rows.find("_KIND", "integer"))
+        return self._take(texts, pa.array(self._rows.find_parts()))
+
+    @cached_property
+    def _manifests(self) -> pa.Array:
+        return self._repeat([part.task.path for part in self._rows.parts])
 
     def _find_recorded(self) -> pa.Array:
         import pyarrow.compute as pc
@@ -93,17 +103,16 @@ class PlainColumns:
             return names
         return pc.if_else(pc.fill_null(pc.not_equal(external, ""), False), external, names)
 
-    def _word_format(self) -> pa.Array:
+    def _find_formats(self) -> pa.Array:
         """The formats by the ends of names, from the first dot on: there are few different ones."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         names = self._rows.find("_FILE_NAME", "text")
-        ends = pc.replace_substring_regex(names, r"(?s)^(?:.*/)?[^.]*", "").dictionary_encode()
-        words = [file_format(f"x{end}") for end in ends.dictionary.to_pylist()]
-        return pa.array(words, pa.string()).take(ends.indices)
+        ends = pc.replace_substring_regex(names, r"(?s)^(?:.*/)?[^.]*", "")
+        return map_distinct(ends, lambda end: file_format(f"x{end}"), pa.string())
 
-    def _word_source(self) -> pa.Array:
+    def _find_sources(self) -> pa.Array:
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -111,7 +120,7 @@ class PlainColumns:
         if not pa.types.is_integer(numbers.type):
             return pa.nulls(len(numbers), pa.string())
         known = pc.index_in(numbers, pa.array(list(SOURCES), numbers.type))
-        return pa.array(list(SOURCES.values()), pa.string()).take(known)
+        return self._take(list(SOURCES.values()), known)
 
     def _find_times(self) -> pa.Array:
         """Milliseconds, or timestamps of any unit; in years that Python has, as the record path."""
@@ -123,7 +132,7 @@ class PlainColumns:
             column = to_unit(column, kind)
         if pa.types.is_null(column.type):
             return pa.nulls(len(column), kind)
-        millis = column.cast(pa.int64())
+        millis = fit(column, pa.int64())
         inside = pc.and_(pc.greater_equal(millis, _FIRST_MILLIS), pc.less_equal(millis, _LAST_MILLIS))
         return pc.if_else(inside, millis, pa.scalar(None, pa.int64())).view(kind)
 
@@ -145,18 +154,10 @@ class PlainColumns:
         outside = pc.is_valid(external)
         paths = self._join_paths(outside)
         numbers = pc.indices_nonzero(outside).to_pylist()
-        columns = [
-            self._find_stored(),
-            self._rows.find("_BUCKET", "integer"),
-            self._rows.find("_FILE_NAME", "text"),
-            external,
-        ]
-        manifests = self._repeat([part.task.path for part in self._rows.parts])
-        found = [
-            self._context.locate_data(p.as_py(), b.as_py() or 0, n.as_py(), e.as_py(), m.as_py())
-            for number in numbers
-            for p, b, n, e, m in [[column[number] for column in (*columns, manifests)]]
-        ]
+        bucket, name = self._rows.find("_BUCKET", "integer"), self._rows.find("_FILE_NAME", "text")
+        columns = (self._find_stored(), bucket, name, external, self._manifests)
+        places = ([column[number].as_py() for column in columns] for number in numbers)
+        found = [self._context.locate_data(p, b or 0, n, e, m) for p, b, n, e, m in places]
         return pc.replace_with_mask(paths, outside, pa.array(found, pa.string()))
 
     def _join_paths(self, outside: Any) -> pa.Array:
@@ -164,7 +165,7 @@ class PlainColumns:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        uniques, codes = self._list_partitions()
+        uniques, codes = self._partitions
         inside = range(len(uniques)) if outside is None else set(codes.filter(pc.invert(outside)).to_pylist())
         folders = [
             self._context.partitions.folder(stored, manifest) if number in inside else ""
@@ -173,30 +174,18 @@ class PlainColumns:
         buckets = self._rows.find("_BUCKET", "integer")
         if pa.types.is_null(buckets.type):
             buckets = pa.nulls(len(buckets), pa.int32())
-        coded = pc.fill_null(buckets, 0).dictionary_encode()
-        words = pa.array([name_bucket(number) for number in coded.dictionary.to_pylist()], pa.string())
+        below = map_distinct(pc.fill_null(buckets, 0), name_bucket, pa.string())
         names = self._rows.find("_FILE_NAME", "text")
-        places = pa.array(folders, pa.string()).take(codes)
-        return pc.binary_join_element_wise(places, words.take(coded.indices), names, "/")
+        return pc.binary_join_element_wise(self._take(folders, codes), below, names, "/")
 
     def _build_values(self) -> pa.Array:
-        import pyarrow as pa
-
         kind = type_column("partition_values", self._columns)
-        uniques, codes = self._list_partitions()
-        if not kind.num_fields:
-            return pa.array([{}] * len(codes), kind)
+        uniques, codes = self._partitions
         children = [
-            to_array([partition.get(one.name) for _, _, partition in uniques], one.type).take(codes)
+            to_array([partition.get(one.name) for *_, partition in uniques], one.type).take(codes)
             for one in kind
         ]
-        return pa.StructArray.from_arrays(children, fields=list(kind))
-
-    def _of_partitions(self, word: Callable[[list[Any]], list[str]]) -> pa.Array:
-        import pyarrow as pa
-
-        uniques, codes = self._list_partitions()
-        return pa.array(word(uniques), pa.string()).take(codes)
+        return make_struct(children, kind, len(codes))
 
     def _find_stored(self) -> pa.Array:
         import pyarrow as pa
@@ -207,24 +196,19 @@ class PlainColumns:
             stored = pa.nulls(len(stored), pa.binary())
         return pc.fill_null(stored, b"")
 
-    def _list_partitions(self) -> tuple[list[Any], pa.Array]:
+    @cached_property
+    def _partitions(self) -> tuple[list[tuple[bytes, str, Partition]], pa.Array]:
         """The different partitions: their bytes, the manifest that first has each, decoded; and which one each row has."""
         import numpy as np
 
-        if self._partitions is None:
-            coded = self._find_stored().dictionary_encode()
-            places = self._rows.spread(np.arange(len(self._rows.parts)))
-            _, firsts = np.unique(coded.indices.to_numpy(), return_index=True)
-            uniques = []
-            for stored, first in zip(coded.dictionary.to_pylist(), firsts, strict=True):
-                manifest = self._rows.parts[places[first]].task.path
-                uniques.append((stored, manifest, self._context.partitions.decode(stored, manifest)))
-            self._partitions = uniques, coded.indices
-        return self._partitions
-
-
-def _word_partitions(uniques: list[Any]) -> list[str]:
-    return [str(partition) for _, _, partition in uniques]
+        coded = self._find_stored().dictionary_encode()
+        numbers = self._rows.find_parts()
+        _, firsts = np.unique(coded.indices.to_numpy(), return_index=True)
+        uniques = []
+        for stored, first in zip(coded.dictionary.to_pylist(), firsts, strict=True):
+            manifest = self._rows.parts[numbers[first]].task.path
+            uniques.append((stored, manifest, self._context.partitions.decode(stored, manifest)))
+        return uniques, coded.indices
 
 
 def fit(column: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -235,16 +219,20 @@ def fit(column: pa.Array, kind: pa.DataType) -> pa.Array:
         return pa.nulls(len(column), kind)
     if column.type == kind:
         return column
+    if pa.types.is_list(kind) and pa.types.is_integer(column.type.value_type) != pa.types.is_integer(
+        kind.value_type
+    ):
+        raise NotColumnar(f"{column.type} is not {kind}")
     try:
         return column.cast(kind)
-    except pa.ArrowInvalid:
-        if not pa.types.is_integer(kind):
-            raise
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        if not pa.types.is_integer(kind) or not pa.types.is_integer(column.type):
+            raise NotColumnar(f"{column.type} is not {kind}") from error
         return to_array(column.to_pylist(), kind)
 
 
 def to_unit(column: pa.Array, kind: pa.TimestampType) -> pa.Array:
-    """Timestamps in another unit, cut as the record path cuts them. Raises `Unsupported` where 64 bits do not hold one."""
+    """Timestamps in another unit, cut as the record path cuts them. Raises `NotColumnar` where 64 bits do not hold one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -257,7 +245,7 @@ def to_unit(column: pa.Array, kind: pa.TimestampType) -> pa.Array:
         try:
             ticks = pc.multiply_checked(ticks, ours // theirs)
         except pa.ArrowInvalid as error:
-            raise Unsupported("timestamps beyond 64 bits") from error
+            raise NotColumnar("timestamps beyond 64 bits") from error
     return ticks.view(kind)
 
 

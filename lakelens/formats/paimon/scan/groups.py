@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.paimon.types import PaimonField
-from lakelens.errors import Unsupported
 from lakelens.formats.paimon.scan.entries import EntryRows
 from lakelens.formats.paimon.scan.identity import encode_lists
+from lakelens.model.scan.columnar import NotColumnar
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +50,7 @@ class RowGroups:
 def group_rows(context: TableContext, rows: EntryRows) -> RowGroups:
     """The rows by the id of their schema, `_VALUE_STATS_COLS` and `_WRITE_COLS`.
 
-    Raises `Unsupported` where statistics name a column that the schema does not have.
+    Raises `NotColumnar` where statistics name a column that the schema does not have.
     """
     import numpy as np
     import pyarrow as pa
@@ -100,5 +100,5 @@ def _make_group(context: TableContext, rows: EntryRows) -> RowGroup:
         return RowGroup(rows, schema, schema.columns, False)
     columns = [column for name in names if (column := schema.find_column(name)) is not None]
     if len(columns) < len(names):
-        raise Unsupported("statistics name a column that the schema does not have")
+        raise NotColumnar("statistics name a column that the schema does not have")
     return RowGroup(rows, schema, tuple(columns), written is not None)

@@ -10,12 +10,25 @@ bucket and the level are known. The extra files are words and contents again: th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.paimon.scan.entries import EntryRows, join_chunks
+from lakelens.model.arrow import to_array
+from lakelens.model.scan.columnar import NotColumnar
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_NAMES = (
+    "partition",
+    "bucket",
+    "level",
+    "name",
+    "extra",
+    "index",
+    "external",
+)  # of `PaimonDataFile.identity`
 
 
 def encode_identities(columns: pa.Table) -> pa.Array:
@@ -53,34 +66,30 @@ def encode_rows(rows: EntryRows) -> pa.Array:
     """The identity of each file of manifest entries."""
     import pyarrow as pa
 
-    fields = {
-        "partition": ("_PARTITION", "bytes"),
-        "bucket": ("_BUCKET", "integer"),
-        "level": ("_LEVEL", "integer"),
-        "name": ("_FILE_NAME", "text"),
-        "extra": ("_EXTRA_FILES", "list"),
-        "index": ("_EMBEDDED_FILE_INDEX", "bytes"),
-        "external": ("_EXTERNAL_PATH", "text"),
-    }
-    return encode_identities(pa.table({name: rows.find(*place) for name, place in fields.items()}))
+    fields = (
+        *(("_PARTITION", "bytes"), ("_BUCKET", "integer"), ("_LEVEL", "integer"), ("_FILE_NAME", "text")),
+        *(("_EXTRA_FILES", "list"), ("_EMBEDDED_FILE_INDEX", "bytes"), ("_EXTERNAL_PATH", "text")),
+    )
+    columns = {name: rows.find(*field) for name, field in zip(_NAMES, fields, strict=True)}
+    return encode_identities(pa.table(columns))
 
 
-def find_kept(identity: pa.Array, order: pa.Array, removals: pa.Table | None) -> pa.Array | None:
-    """The numbers of the files that no later DELETE entry takes away; None for all of them.
+def encode_files(files: Sequence[Any]) -> pa.Array:
+    """The identities of files that were decoded one by one."""
+    import pyarrow as pa
 
-    >>> import pyarrow as pa
-    >>> removals = pa.table({"identity": [b"a", b"b"], "order": [5, 5]})
-    >>> find_kept(pa.array([b"a", b"b", b"c"]), pa.array([0, 9, 1]), removals).to_pylist()
-    [1, 2]
-    """
-    import pyarrow.compute as pc
-
-    if removals is None or not removals.num_rows or not len(identity):
-        return None
-    found = pc.index_in(identity, value_set=join_chunks(removals["identity"]))
-    last = join_chunks(removals["order"]).take(found)
-    kept = pc.fill_null(pc.greater(order, last), True)
-    return None if pc.all(kept).as_py() else pc.indices_nonzero(kept)
+    kinds = (
+        pa.binary(),
+        pa.int64(),
+        pa.int64(),
+        pa.string(),
+        pa.list_(pa.string()),
+        pa.binary(),
+        pa.string(),
+    )
+    identities = [file.identity for file in files]
+    columns = [to_array([one[place] for one in identities], kind) for place, kind in enumerate(kinds)]
+    return encode_identities(pa.table(columns, names=_NAMES))
 
 
 def encode_lists(lists: pa.Array) -> pa.Array:
@@ -107,9 +116,13 @@ def encode_lists(lists: pa.Array) -> pa.Array:
 
 
 def _whole(column: Any, kind: pa.DataType) -> pa.Array:
+    import pyarrow as pa
 
     column = join_chunks(column)
-    return column if column.type == kind else column.cast(kind)
+    try:
+        return column if column.type == kind else column.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise NotColumnar(f"{column.type} is not {kind}") from error
 
 
 def _fill(array: pa.Array, absent: int) -> Any:

@@ -7,8 +7,7 @@ smallest and largest values of a group decode column by column. See "Manifest" o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.formats.paimon.metadata.type_promotion import Promotion
@@ -17,7 +16,7 @@ from lakelens.formats.paimon.scan.entries import EntryRows
 from lakelens.formats.paimon.scan.groups import RowGroup, RowGroups
 from lakelens.formats.paimon.scan.values import ValueColumns
 from lakelens.model.arrow import arrow_type, to_array
-from lakelens.model.scan.files_to_arrow import type_column
+from lakelens.model.scan.files_to_arrow import BOUNDS, type_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,21 +25,12 @@ if TYPE_CHECKING:
     from lakelens.model.fileset import FileColumns
 
 _NO_FIELDS = 12  # bytes of a serialized row of arity 0
+_KEPT = (*BOUNDS, "null_counts", "value_counts")  # Paimon has no others
 Leaves = dict[str, dict[str, Any]]
 
 
-@dataclass(slots=True)
-class _Built:
-    """What a group has: by statistic, by leaf column."""
-
-    lower_bounds: dict[str, Any] = field(default_factory=dict)
-    upper_bounds: dict[str, Any] = field(default_factory=dict)
-    null_counts: dict[str, Any] = field(default_factory=dict)
-    value_counts: dict[str, Any] = field(default_factory=dict)
-
-
 class StatsColumns:
-    """Builds statistics and keys of grouped entries. Raises `LakeError` where only the record path can."""
+    """Builds statistics and keys of grouped entries. Raises `NotColumnar` where only the record path can."""
 
     def __init__(self, context: TableContext, columns: FileColumns, groups: RowGroups) -> None:
         self._context = context
@@ -49,114 +39,85 @@ class StatsColumns:
         self._kinds = {name: arrow_type(kind) for name, kind in (*columns.dropped, *columns.stats)}
 
     def build(self, names: Sequence[str]) -> Leaves:
-        """The wanted statistics, by leaf column; a leaf that no file has anything of is left out."""
-        import pyarrow as pa
-
-        built = [self._build_group(group, names) for group in self._groups.groups]
-        leaves = dict.fromkeys(leaf for one in built for leaf in one.value_counts)
-        stats: Leaves = {name: {} for name in names}
-        for name in names:
-            if name in ("nan_counts", "column_sizes"):  # which Paimon does not keep
-                rows = sum(len(group.rows) for group in self._groups.groups)
-                stats[name] = dict.fromkeys(leaves, pa.nulls(rows, pa.int64()))
-                continue
-            for leaf in leaves:
-                kind = self._kinds[leaf] if name.endswith("bounds") else pa.int64()
-                pieces = [
-                    getattr(one, name)[leaf]
-                    if leaf in getattr(one, name)
-                    else pa.nulls(len(group.rows), kind)
-                    for one, group in zip(built, self._groups.groups, strict=True)
-                ]
-                stats[name][leaf] = self._groups.merge(pieces)
-        return stats
+        """The wanted statistics, by leaf column; a leaf that no file has anything for is left out."""
+        groups = self._groups.groups
+        built = [self._build_group(group, names) for group in groups]
+        leaves = list(dict.fromkeys(leaf for one in built for leaf in one["value_counts"]))
+        return {name: {leaf: self._merge(built, name, leaf) for leaf in leaves} for name in names}
 
     def build_keys(self, name: str) -> pa.Array:
         """`min_key` or `max_key`, a struct of today's key columns."""
         kind = type_column(name, self._columns)
         return self._groups.merge([self._build_key(group, name, kind) for group in self._groups.groups])
 
-    def _build_group(self, group: RowGroup, names: Sequence[str]) -> _Built:
+    def _merge(self, built: Sequence[Leaves], name: str, leaf: str) -> pa.Array:
+        """One leaf of all groups; null where a group does not have it."""
         import pyarrow as pa
 
-        built = _Built()
-        if group.schema is None:
-            return built
-        present, stats = self._decode(group)
-        counts = _NullCounts(group.rows)
-        rows = fit(group.rows.find("_ROW_COUNT", "integer"), pa.int64())
-        positions = {column.id: position for position, column in enumerate(group.stats_columns)}
-        for name, position, today, promote in self._list_leaves(group, positions):
-            if stats is not None and name in self._kinds:
-                self._add_leaf(built, names, name, position, today, promote, stats, counts, rows, present)
-        written = {column.id for column in group.schema.columns}
-        for column in self._context.schema.columns if not group.writes_some else ():
-            if column.id not in written:
-                _add_unwritten(built, column.name, rows)
-        return built
-
-    def _decode(self, group: RowGroup) -> tuple[Presence, tuple[ValueColumns, ValueColumns] | None]:
-        """Which files have statistics, and the smallest and largest values of those that have."""
-        low = group.rows.find("_VALUE_STATS._MIN_VALUES", "bytes")
-        high = group.rows.find("_VALUE_STATS._MAX_VALUES", "bytes")
-        absent = is_absent(low, _NO_FIELDS if group.stats_columns else -1) | high.is_null().to_numpy(False)
-        present = Presence(absent)
-        if present.none:
-            return present, None
-        chosen = [present.choose(column) for column in (low, high)]
-        return present, (
-            ValueColumns(chosen[0], group.stats_columns),
-            ValueColumns(chosen[1], group.stats_columns),
+        kind = self._kinds[leaf] if name.endswith("bounds") else pa.int64()
+        pairs = zip(built, self._groups.groups, strict=True)
+        pieces = [one.get(name, {}).get(leaf) for one, _ in pairs]
+        return self._groups.merge(
+            [
+                pa.nulls(len(group.rows), kind) if piece is None else piece
+                for piece, group in zip(pieces, self._groups.groups, strict=True)
+            ]
         )
 
-    def _list_leaves(
-        self, group: RowGroup, positions: dict[int, int]
-    ) -> Iterator[tuple[str, int, PaimonType | None, Promotion | None]]:
-        """Leaf columns of the group: name, place in the rows, today's type, what promotes a value to it."""
+    def _build_group(self, group: RowGroup, names: Sequence[str]) -> Leaves:
+        """What a group has: by statistic, by leaf column."""
+        import pyarrow as pa
+
+        built: Leaves = {name: {} for name in _KEPT}
+        if group.schema is None:
+            return built
+        rows = fit(group.rows.find("_ROW_COUNT", "integer"), pa.int64())
+        counts, present = _NullCounts(group.rows), self._find_present(group)
+        bounds = None
+        if not present.none:
+            stored = [
+                group.rows.find(f"_VALUE_STATS.{name}", "bytes") for name in ("_MIN_VALUES", "_MAX_VALUES")
+            ]
+            bounds = [ValueColumns(present.choose(one), group.stats_columns) for one in stored]
+        for leaf in self._list_leaves(group) if bounds is not None else ():
+            if leaf.name in self._kinds:
+                assert bounds is not None
+                known = _find_known(counts, present, bounds, leaf.position)
+                if known is None:
+                    continue
+                nulls, mask = known
+                built["null_counts"][leaf.name] = nulls
+                built["value_counts"][leaf.name] = rows if mask is None else _where(mask, rows)
+                for name, one in zip(BOUNDS, bounds, strict=True):
+                    if name in names:
+                        column = one.convert(leaf.position, leaf.today, leaf.promote, self._kinds[leaf.name])
+                        built[name][leaf.name] = present.spread(column)
+        written = {column.id for column in group.schema.columns}
+        for column in self._context.schema.columns if not group.writes_some else ():
+            if column.id not in written:  # added after the files were written: null in every row
+                built["null_counts"][column.name] = built["value_counts"][column.name] = rows
+        return built
+
+    def _find_present(self, group: RowGroup) -> Presence:
+        """Which files have statistics."""
+        low = group.rows.find("_VALUE_STATS._MIN_VALUES", "bytes")
+        high = group.rows.find("_VALUE_STATS._MAX_VALUES", "bytes")
+        return Presence(
+            is_absent(low, _NO_FIELDS if group.stats_columns else -1) | high.is_null().to_numpy(False)
+        )
+
+    def _list_leaves(self, group: RowGroup) -> Iterator[_Leaf]:
+        """The leaf columns that the statistics of a group are over."""
         assert group.schema is not None
+        positions = {column.id: position for position, column in enumerate(group.stats_columns)}
         today, promotions = self._context.schema, self._context.promotions(group.schema)
         for column in today.columns:
             if column.id in positions:
-                yield column.name, positions[column.id], column.type, promotions.get(column.id)
+                yield _Leaf(column.name, positions[column.id], column.type, promotions.get(column.id))
         kept = {column.id for column in today.columns}
         for column in group.stats_columns:
             if column.id not in kept and not column.name.startswith("_"):
-                yield f"{column.name}#{column.id}", positions[column.id], None, _stay
-
-    def _add_leaf(
-        self,
-        built: _Built,
-        names: Sequence[str],
-        name: str,
-        position: int,
-        today: PaimonType | None,
-        promote: Promotion | None,
-        stats: tuple[ValueColumns, ValueColumns],
-        counts: _NullCounts,
-        rows: pa.Array,
-        present: Presence,
-    ) -> None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        nulls = counts.find(position)
-        if not present.all:
-            nulls = pc.if_else(present.mask, nulls, pa.scalar(None, pa.int64()))
-        told = pc.is_valid(nulls)
-        low, high = (present.spread(one.find(position)) for one in stats)
-        for bound in (low, high):
-            if nulls.null_count and bound.null_count < len(bound):
-                told = pc.or_(told, pc.is_valid(bound))
-        if not pc.any(told).as_py():
-            return
-        built.null_counts[name] = nulls
-        every = not nulls.null_count or pc.all(told).as_py()
-        built.value_counts[name] = rows if every else pc.if_else(told, rows, pa.scalar(None, pa.int64()))
-        for asked, target, one in zip(
-            ("lower_bounds", "upper_bounds"), (built.lower_bounds, built.upper_bounds), stats, strict=True
-        ):
-            if asked in names:
-                target[name] = present.spread(one.convert(position, today, promote, self._kinds[name]))
+                yield _Leaf(f"{column.name}#{column.id}", positions[column.id], None, _stay)
 
     def _build_key(self, group: RowGroup, name: str, kind: pa.StructType) -> pa.Array:
         import pyarrow as pa
@@ -178,12 +139,21 @@ class StatsColumns:
                 continue
             if not values.is_plain(position, child.type):
                 names = {position: name for name, position in places.items()}
-                return present.spread(_word_keys(values, columns, names, promotions, kind))
+                return present.spread(_build_keys_singly(values, columns, names, promotions, kind))
             column = columns[position]
             children.append(
                 values.convert(position, today[column.id].type, promotions.get(column.id), child.type)
             )
         return present.spread(pa.StructArray.from_arrays(children, fields=list(kind)))
+
+
+class _Leaf(NamedTuple):
+    """A leaf column of a group: its place in the rows, today's type, what promotes a value to it."""
+
+    name: str
+    position: int
+    today: PaimonType | None
+    promote: Promotion | None
 
 
 class Presence:
@@ -255,27 +225,48 @@ class _NullCounts:
         return self._values.take(pa.array(self._starts + position, mask=short))
 
 
-def _add_unwritten(built: _Built, name: str, rows: pa.Array) -> None:
-    """A column that was added after the files were written: null in every row."""
-    built.null_counts[name] = built.value_counts[name] = rows
+def _find_known(
+    counts: _NullCounts, present: Presence, bounds: Sequence[ValueColumns], position: int
+) -> tuple[pa.Array, pa.Array | None] | None:
+    """The null counts of a column, and which files have anything for it (None: all); None where no file has."""
+    import pyarrow.compute as pc
+
+    nulls = counts.find(position)
+    if not present.all:
+        nulls = _where(present.mask, nulls)
+    known = pc.is_valid(nulls)
+    for one in bounds:
+        column = one.find(position)
+        if nulls.null_count and column.null_count < len(column):
+            known = pc.or_(known, pc.is_valid(present.spread(column)))
+    if not pc.any(known).as_py():
+        return None
+    return nulls, None if not nulls.null_count or pc.all(known).as_py() else known
 
 
-def _word_keys(
+def _where(mask: pa.Array, values: pa.Array) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(mask, values, pa.scalar(None, pa.int64()))
+
+
+def _build_keys_singly(
     values: ValueColumns,
     columns: Sequence[PaimonField],
     names: Mapping[int, str],
     promotions: Mapping[int, Promotion | None],
-    kind: pa.StructType,
+    kind: pa.DataType,
 ) -> pa.Array:
-    """Keys row by row, as `PaimonDataFile.further` words them."""
-    words = []
+    """Keys row by row, as `PaimonDataFile.further` has them."""
+    keys = []
     for record in values.list_records():
-        word = {}
+        key = {}
         for position, name in names.items():
             promote, value = promotions.get(columns[position].id), record[position]
-            word[name] = promote(value) if promote is not None and value is not None else None
-        words.append(word)
-    return to_array(words, kind)
+            key[name] = promote(value) if promote is not None and value is not None else None
+        keys.append(key)
+    return to_array(keys, kind)
 
 
 def _stay(value: Any) -> Any:

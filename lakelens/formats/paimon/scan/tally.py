@@ -11,21 +11,20 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakelens.formats.paimon.scan.entries import EntryRows, join_chunks
+from lakelens.formats.paimon.scan.entries import join_chunks
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lakelens.model.scan.columnar import Part
     from lakelens.model.scan.plan import ScanTask
-
-#: Consecutive entries: position of the manifest's task, number of the first one, how many.
-Span = tuple[int, int, int]
 
 
 class FoldTally:
     """What reading the manifests of a scan showed so far; notes of the same part again replace the earlier ones.
 
-    `is_whole` is false once a manifest could not be read, `is_misled` true once one removes files against its list's word.
+    `is_whole` is false once a manifest could not be read,
+    `is_misled` true once one has DELETE entries that its list does not count.
     """
 
     def __init__(self) -> None:
@@ -51,28 +50,24 @@ class FoldTally:
         self._removals = removals
         self._deletes = places.to_numpy(zero_copy_only=False), join_chunks(deletes["order"]).to_numpy()
 
-    def note_live(self, spans: Sequence[Span], records: int) -> None:
+    def note_live(self, parts: Sequence[Part], records: int) -> None:
         """Consecutive entries of manifests, and how many rows their live files have together."""
         with self._lock:
-            for number, (position, start, rows) in enumerate(spans):
-                self._parts[position, start] = rows, 0 if number else records
+            for number, part in enumerate(parts):
+                self._parts[part.task.position, part.start] = part.rows, 0 if number else records
 
     def note_taken(
-        self, span: Span, removals: pa.Table, identity: pa.Array, order: pa.Array, kept: pa.Array
+        self, part: Part, removals: pa.Table, identity: pa.Array, order: pa.Array, live: pa.Array
     ) -> None:
-        """Which files from there on were taken away: all that are not `kept`."""
-        import numpy as np
-        import pyarrow as pa
+        """Which files from this part on were taken away: all that are not `live`."""
         import pyarrow.compute as pc
 
         if self._removals is None or self._removals is not removals:
             return
-        taken = np.ones(len(identity), np.bool_)
-        taken[kept.to_numpy()] = False
-        gone = pa.array(np.flatnonzero(taken))
+        gone = pc.indices_nonzero(pc.invert(live))
         places = pc.index_in(identity.take(gone), value_set=join_chunks(removals["identity"]))
         with self._lock:
-            self._taken[span[:2]] = (
+            self._taken[part.task.position, part.start] = (
                 places.to_numpy(zero_copy_only=False),
                 order.take(gone).to_numpy(),
             )
@@ -111,10 +106,3 @@ class FoldTally:
         if (adds & after_add).any():
             return False
         return not self.is_whole or not (~adds & ~after_add).any()
-
-
-def sum_records(rows: EntryRows) -> int:
-    """The rows of all files together, unknown ones left out."""
-    import pyarrow.compute as pc
-
-    return int(pc.sum(rows.find("_ROW_COUNT", "integer")).as_py() or 0)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.paimon.row import decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField, PaimonType, make_nullable
-from lakelens.errors import Unsupported
+from lakelens.errors import LakeError
 from lakelens.formats.paimon.metadata.type_promotion import Promotion
 from lakelens.formats.paimon.scan.columns import to_unit
-from lakelens.model.arrow import to_array
+from lakelens.model.arrow import map_distinct, to_array
+from lakelens.model.scan.columnar import NotColumnar
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,14 +29,17 @@ _FIRST_DAY, _PAST_DAY = -719_162, 2_932_897  # the years 1 to 9999
 
 
 class ValueColumns:
-    """The fields of serialized rows by column, as columns of today's types. Raises `LakeError` on damage."""
+    """The fields of serialized rows by column, as columns of today's types. Raises `NotColumnar` on damage."""
 
     def __init__(self, stored: pa.Array, columns: Sequence[PaimonField]) -> None:
         from lakelens.codecs.paimon.row_columns import decode_binary_rows
 
         self._stored = stored
         self._columns = columns
-        self.decoded = decode_binary_rows(stored, columns)
+        try:
+            self.decoded = decode_binary_rows(stored, columns)
+        except LakeError as error:
+            raise NotColumnar(str(error)) from error
         self._records: list[Any] | None = None
 
     def find(self, position: int) -> pa.Array:
@@ -55,10 +59,10 @@ class ValueColumns:
             found = _convert(column, old, today or old, kind)
             if found is not None:
                 return found
-            if old.name in _EQUAL:
-                return _convert_each(column, promote, kind)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OverflowError, ValueError, Unsupported):
-            pass
+            if old.name in _EQUAL and (old.name != "DATE" or _is_in_years(column)):
+                return map_distinct(column, promote, kind)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, NotColumnar):
+            pass  # a value that a column of this type cannot hold: each value by itself
         values = (None if record is None else record[position] for record in self.list_records())
         return to_array([None if value is None else promote(value) for value in values], kind)
 
@@ -117,15 +121,8 @@ def _keep(column: pa.Array, kind: pa.DataType) -> pa.Array | None:
     return column.cast(kind) if same else None
 
 
-def _convert_each(column: pa.Array, promote: Promotion, kind: pa.DataType) -> pa.Array:
-    """Each different value by the record path's function."""
-    coded = column.dictionary_encode()
-    promoted = [None if value is None else promote(value) for value in coded.dictionary.to_pylist()]
-    return to_array(promoted, kind).take(coded.indices)
-
-
 def _is_in_years(column: pa.Array) -> bool:
-    """Whether all dates or timestamps lie in the years 1 to 9999."""
+    """Whether all dates or timestamps are in the years 1 to 9999."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
