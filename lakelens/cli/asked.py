@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
 
 from lakelens.cli.completing import complete_path, complete_ref
-from lakelens.cli.exits import DAMAGED, end_with, remember_place, word_damage, word_error
+from lakelens.cli.exits import DAMAGED, end_with, format_damage, format_error, remember_place
 from lakelens.cli.output import Output
 from lakelens.errors import LakeError, Missing, Unsupported
 
@@ -24,43 +24,34 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 SAMPLE = "sample:"
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A table as the command line names it."""
+def open_table(
+    path: str,
+    format: str | None = None,
+    branch: str | None = None,
+    version: str | None = None,
+    storage: tuple[tuple[str, str], ...] = (),
+) -> Table:
+    """The table that the command line names. Raises `LakeError`; what an option makes missing is the user's mistake."""
+    import lakelens as ll
 
-    path: str
-    format: str | None = None
-    branch: str | None = None
-    version: str | None = None
-    storage: tuple[tuple[str, str], ...] = ()
-
-    def open(self) -> Table:
-        """Open it. Raises `LakeError`; what is missing because of an option is the user's mistake."""
-        import lakelens as ll
-
-        path = self.path
-        if path.startswith(SAMPLE):
-            path = str(find_sample(path.removeprefix(SAMPLE)).unpack())
-        remember_place(normalise(path))
-        try:
-            table = ll.open(
-                path,
-                format=self.format,
-                branch=self.branch,
-                version=self.version,
-                storage_options=dict(self.storage) or None,
-            )
-        except Missing:
-            if self.branch is not None or self.version is not None:
-                remember_place(None)
-            raise
-        if self.version is not None and not table.traits.has_versions:
-            raise Unsupported(
-                f"--version chooses an older metadata file, and a {table.traits.title} table has none",
-                path=table.location,
-                hint="--snapshot",
-            )
-        return table
+    if path.startswith(SAMPLE):
+        path = str(find_sample(path.removeprefix(SAMPLE)).unpack())
+    remember_place(normalise(path))
+    try:
+        table = ll.open(
+            path, format=format, branch=branch, version=version, storage_options=dict(storage) or None
+        )
+    except Missing:
+        if branch is not None or version is not None:
+            remember_place(None)
+        raise
+    if version is not None and not table.traits.has_versions:
+        raise Unsupported(
+            f"--version chooses an older metadata file, and a {table.traits.title} table has none",
+            path=table.location,
+            hint="--snapshot",
+        )
+    return table
 
 
 def find_sample(name: str) -> Sample:
@@ -87,16 +78,16 @@ def find_snapshot(table: Table, ref: str | None) -> Snapshot | None:
 
 @contextmanager
 def answering(table: Table, output: Output) -> Iterator[Output]:
-    """Around a verb's answer: it is written out, then damage that was met on the way ends with status 1 and one line."""
+    """Around a verb's answer: it is written out, then damage that was found ends with status 1 and one line."""
     with output:
         yield output
-    damage = word_damage(table.findings, table.location)
+    damage = format_damage(table.findings, table.location)
     if damage or output.problems:
-        end_with(damage or word_error(output.problems[0]), DAMAGED)
+        end_with(damage or format_error(output.problems[0]), DAMAGED)
 
 
 def note_problem(output: Output, make: Callable[[], Any], default: Any = None) -> Any:
-    """What `make` gives; what cannot be read is kept as a problem of the answer, and `default` stands in its place."""
+    """What `make` gives; what cannot be read is a problem of the answer, and `default` is given instead."""
     try:
         return make()
     except LakeError as error:
@@ -105,19 +96,13 @@ def note_problem(output: Output, make: Callable[[], Any], default: Any = None) -
 
 
 def table_options(verb: Verb) -> Verb:
-    """PATH and the options that say which table is meant; the verb gets a `Choice`."""
-    from functools import wraps
+    """PATH and the options that say which table is meant; the verb gets the open `table`."""
+    names = ("path", "format", "branch", "version", "storage")
 
     @wraps(verb)
-    def choose(
-        path: str,
-        format: str | None,
-        branch: str | None,
-        version: str | None,
-        storage: tuple[tuple[str, str], ...],
-        **rest: Any,
-    ) -> Any:
-        return verb(Choice(path, format, branch, version, storage), **rest)
+    def choose(**options: Any) -> Any:
+        table = open_table(*(options.pop(name) for name in names))
+        return verb(table=table, **options)
 
     for decorate in reversed(
         (
@@ -142,7 +127,7 @@ def parse_storage(
     for text in value:
         key, equals, held = text.partition("=")
         if not equals or not key:
-            raise click.BadParameter(f"{text!r} is not KEY=VALUE, such as anon=true")
+            raise click.BadParameter(f"{text!r} is not KEY=VALUE, for example anon=true")
         pairs.append((key, held))
     return tuple(pairs)
 
@@ -169,12 +154,15 @@ detail_option = click.option(
 
 
 def output_options(verb: Verb) -> Verb:
-    """`--json` and `--no-pager`; the verb gets an `Output`."""
-    from functools import wraps
+    """`--json` and `--no-pager`; the verb gets an `Output`, and its answer about a table is written when it ends."""
 
     @wraps(verb)
-    def choose(*args: Any, as_json: bool, pages: bool, **rest: Any) -> Any:
-        return verb(*args, output=Output(as_json=as_json, pages=pages), **rest)
+    def choose(as_json: bool, pages: bool, table: Table | None = None, **options: Any) -> Any:
+        output = Output(as_json=as_json, pages=pages)
+        if table is None:
+            return verb(output=output, **options)
+        with answering(table, output):
+            return verb(table=table, output=output, **options)
 
     for decorate in (
         click.option("--pager/--no-pager", "pages", default=True, help="page what is longer than the screen"),

@@ -50,12 +50,12 @@ def show_bytes(
         if output.as_json:
             from lakelens.views.hexdump.json import write_json
 
-            output.tell_pieces(write_json(shown, None if detail >= 3 else detail))
+            output.write_pieces(write_json(shown, None if detail >= 3 else detail))
         else:
             from lakelens.views.hexdump.terminal import print_bytes
 
             if output.is_plain or detail <= 0:
-                output.tell_lines(shown.to_text(detail).split("\n"))
+                output.write_lines(shown.to_text(detail).split("\n"))
             else:
                 print_bytes(output.console, shown, detail)
     from lakelens.views.hexdump.model import present_bytes

@@ -14,8 +14,9 @@ _MOST = 50
 
 
 @click.command()
+@click.pass_context
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
+def completion(ctx: click.Context, shell: str) -> None:
     """Print the script that completes verbs, options, paths, samples, snapshots, branches and tags.
 
     \b
@@ -23,11 +24,9 @@ def completion(shell: str) -> None:
     zsh:   eval "$(lakelens completion zsh)"                                        in ~/.zshrc
     fish:  lakelens completion fish > ~/.config/fish/completions/lakelens.fish
     """
-    from lakelens.cli.commands import commands
-
     made = get_completion_class(shell)
     assert made is not None
-    source = made(commands, {}, "lakelens", "_LAKELENS_COMPLETE")
+    source = made(ctx.find_root().command, {}, "lakelens", "_LAKELENS_COMPLETE")
     # click asks the running bash for its version first; the script itself needs no shell to be made
     click.echo(source.source_template % source.source_vars())
 

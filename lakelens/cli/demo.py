@@ -38,12 +38,12 @@ def run_demo(directory: Path, console: Console | None = None) -> list[Path]:
     console = console or Console(highlight=False, soft_wrap=True)
     spark = start_spark(directory / "warehouse", console)
     try:
-        return tell_inserts(spark, directory, console)
+        return show_inserts(spark, directory, console)
     finally:
         spark.stop()
 
 
-def tell_inserts(spark: Any, directory: Path, console: Console) -> list[Path]:
+def show_inserts(spark: Any, directory: Path, console: Console) -> list[Path]:
     """Insert one line into a table of each format on a running session, and tell what that did to storage."""
     pages = [_walk_through(walkthrough, spark, directory, console) for walkthrough in WALKTHROUGHS]
     console.print()
@@ -97,7 +97,7 @@ def _insert_one_line(walkthrough: Walkthrough, spark: Any) -> tuple[Table, Trace
     return before, change, ll.open(walkthrough.name, spark=spark)
 
 
-def _tell_hive(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
+def _show_hive(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
     for file in after.files:
         yield "The data file's footer: what the file says of itself", file.footer
         yield "Its rows", file.preview(5).to_pandas().to_string(index=False)
@@ -122,18 +122,18 @@ def _describe_facts(facts: Any, depth: int = 0) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _tell_iceberg(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
+def _show_iceberg(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
     changes = ll.diff_json(before.metadata, after.metadata)
     yield "metadata.json, before and after", "\n".join(str(change) for change in changes)
-    yield from _tell_snapshot(after)
+    yield from _show_snapshot(after)
 
 
-def _tell_paimon(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
+def _show_paimon(before: Table, after: Table) -> Iterator[tuple[str, Any]]:
     yield "The schema", after.schema
-    yield from _tell_snapshot(after)
+    yield from _show_snapshot(after)
 
 
-def _tell_snapshot(table: Table) -> Iterator[tuple[str, Any]]:
+def _show_snapshot(table: Table) -> Iterator[tuple[str, Any]]:
     snapshot = table.snapshots[-1]
     yield f"Snapshot {snapshot.id}", snapshot
     for manifest_list in snapshot.manifest_lists:
@@ -151,14 +151,14 @@ WALKTHROUGHS = (
         "Hive",
         "spark_catalog.default.example_table",
         "CREATE TABLE spark_catalog.default.example_table (id BIGINT, name STRING) STORED AS PARQUET",
-        _tell_hive,
+        _show_hive,
         "In Hive storage holds data files only; everything else is in the metastore.",
     ),
     Walkthrough(
         "Iceberg",
         "iceberg.default.example_table",
         "CREATE TABLE iceberg.default.example_table (id BIGINT, name STRING) USING iceberg",
-        _tell_iceberg,
+        _show_iceberg,
         "In Iceberg a chain leads to the row: metadata.json, manifest list, manifest, data file.",
     ),
     Walkthrough(
@@ -166,7 +166,7 @@ WALKTHROUGHS = (
         "paimon.default.example_table",
         "CREATE TABLE paimon.default.example_table (id BIGINT NOT NULL, name STRING) "
         "TBLPROPERTIES ('primary-key' = 'id')",
-        _tell_paimon,
+        _show_paimon,
         "In Paimon a snapshot names two lists: base holds what was before, delta what this commit changed.",
     ),
 )

@@ -36,7 +36,7 @@ class Verbs(click.RichGroup):
         try:
             sys.exit(super().main(*args, standalone_mode=False, **options) or 0)  # type: ignore[call-overload]
         except click.ClickException as error:
-            end_with(_word_misuse(error), error.exit_code)
+            end_with(_format_misuse(error), error.exit_code)
         except click.Abort:
             sys.exit(INTERRUPTED)
 
@@ -50,7 +50,7 @@ class Verbs(click.RichGroup):
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
         except LakeError as error:
-            end_with(word_error(error), find_status(error, ctx.obj))
+            end_with(format_error(error), find_status(error, ctx.obj))
         except OSError as error:  # a page that cannot be written, a command that cannot be run
             end_with(
                 f"{error.filename or ''}: {error.strerror or error}; try: another path".removeprefix(": "),
@@ -65,11 +65,11 @@ def remember_place(place: str | None) -> None:
 
 def end_with(line: str, status: int) -> NoReturn:
     """End with one line on standard error."""
-    tell_aside(line)
+    write_error(line)
     sys.exit(status)
 
 
-def tell_aside(line: str) -> None:
+def write_error(line: str) -> None:
     """One line on standard error, harmless: it may quote what lies in a lake."""
     click.echo(f"lakelens: {clean(line, _LONGEST)}", err=True)
 
@@ -83,7 +83,7 @@ def find_status(error: LakeError, asked: object) -> int:
     return MISTAKEN
 
 
-def word_error(error: LakeError) -> str:
+def format_error(error: LakeError) -> str:
     """What is wrong and what to do, in one line."""
     return str(error) if error.hint else f"{error}; try: {_advise(error)}"
 
@@ -103,7 +103,7 @@ def _advise(error: LakeError) -> str:
     return "lakelens --help"
 
 
-def word_damage(findings: Iterable[Finding], place: str) -> str:
+def format_damage(findings: Iterable[Finding], place: str) -> str:
     """The errors that were met while reading, in one line; empty when there were none."""
     errors = [finding for finding in findings if finding.severity == "error"]
     if not errors:
@@ -113,7 +113,7 @@ def word_damage(findings: Iterable[Finding], place: str) -> str:
     return f"{first.path}: damaged: {first.message}{more}; try: lakelens findings '{place}'"
 
 
-def _word_misuse(error: click.ClickException) -> str:
+def _format_misuse(error: click.ClickException) -> str:
     ctx = getattr(error, "ctx", None)
     called = "lakelens" if ctx is None else ctx.command_path
     message = error.format_message().rstrip(".").replace("\n", " ")

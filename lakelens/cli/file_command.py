@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from lakelens.cli.asked import (
-    Choice,
-    answering,
     find_snapshot,
     output_options,
     snapshot_option,
@@ -51,13 +49,13 @@ _BRIEF = {"path": "file", "record_count": "rows", "size_bytes": "bytes", "sequen
     help="COLUMN=VALUE, also != < <= > >=: a column or a partition field; partition=day=2024-01-01 for a whole "
     "partition. All of several must hold",
 )
-@click.option("-n", "--limit", type=click.IntRange(0), metavar="N", help="at most so many files")
+@click.option("-n", "--limit", type=click.IntRange(0), metavar="N", help="at most N files")
 @click.option(
     "-c", "--columns", metavar="NAMES", help="these columns, separated by commas; `all` for every one"
 )
 @output_options
 def files(
-    choice: Choice,
+    table: Table,
     ref: str | None,
     conditions: Sequence[Condition],
     limit: int | None,
@@ -65,23 +63,17 @@ def files(
     output: Output,
 ) -> None:
     """List the live files of a table: data files, and Iceberg's delete files."""
-    table = choice.open()
     snapshot = find_snapshot(table, ref)
     found = table.files if snapshot is None else snapshot.files
     known = find_columns(snapshot, found)
     wanted = _choose_columns(table, known, columns, output)
     rows = read_rows(found, known, wanted, conditions, limit)
-    with answering(table, output):
-        if output.as_json:
-            from lakelens.cli.table_facts import describe_findings, describe_table
-
-            facts: dict[str, Any] = {"table": describe_table(table)}
-            facts |= {"snapshot_id": None if snapshot is None else snapshot.id}
-            output.tell_json({**facts, "files": rows, "findings": describe_findings(table)})
-            return
-        told = _tell_rows(table, wanted, rows, output)
-        if not told and not output.is_plain:
-            output.tell_line("no file" + (" satisfies this" if conditions else ""), "dim")
+    if output.as_json:
+        output.write_answer(table, snapshot_id=None if snapshot is None else snapshot.id, files=rows)
+        return
+    written = _write_rows(table, wanted, rows, output)
+    if not written and not output.is_plain:
+        output.write_line("no file" + (" satisfies this" if conditions else ""), "dim")
 
 
 def _choose_columns(table: Table, known: FileColumns, columns: str | None, output: Output) -> list[str]:
@@ -100,7 +92,7 @@ def _choose_columns(table: Table, known: FileColumns, columns: str | None, outpu
     return chosen
 
 
-def _tell_rows(table: Table, names: Sequence[str], rows: Iterator[Row], output: Output) -> int:
+def _write_rows(table: Table, names: Sequence[str], rows: Iterator[Row], output: Output) -> int:
     from lakelens.views.card.model import Column
 
     columns = [
@@ -117,7 +109,7 @@ def _tell_rows(table: Table, names: Sequence[str], rows: Iterator[Row], output: 
         for row in rows:
             yield tuple(_make_cell(name, row[name], inside, output.is_plain) for name in names)
 
-    return output.tell_rows(columns, make())
+    return output.write_rows(columns, make())
 
 
 def _is_number(name: str) -> bool:

@@ -173,7 +173,7 @@ def list_values(array: pa.Array) -> list[Any]:
         # slices hold only their own items, also where the list is null or has a fixed size
         return [None if held.values is None else list_values(held.values) for held in array]
     if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
-        return [_word_temporal(text) for text in _cast_to_text(array)]
+        return [_format_temporal(text) for text in _cast_to_text(array)]
     return list(array.to_pylist())
 
 
@@ -213,7 +213,7 @@ def _cast_to_text(array: Any) -> list[str | None]:
     return list(texts)
 
 
-def _word_temporal(text: str | None) -> str | None:
+def _format_temporal(text: str | None) -> str | None:
     """`2024-01-01 00:00:00Z` as ISO 8601 words it, with a T."""
     if text is None or text.endswith(")"):
         return text

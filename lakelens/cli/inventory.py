@@ -68,20 +68,20 @@ def _tell(taken: Inventory, output: Output) -> None:
     if output.as_json:
         summary: dict[str, Any] = {} if taken.summary is None else asdict(taken.summary)
         summary.pop("seconds", None)
-        output.tell_json({"summary": summary, "target": taken.target, "tables": rows})
+        output.write_json({"summary": summary, "target": taken.target, "tables": rows})
         return
-    output.tell_line(str(taken.summary))
-    _tell_tables(rows, output)
+    output.write_line(str(taken.summary))
+    _write_tables(rows, output)
 
 
-def _tell_tables(rows: Iterator[dict[str, Any]], output: Output) -> None:
+def _write_tables(rows: Iterator[dict[str, Any]], output: Output) -> None:
     from lakelens.views.card.model import Cell, Column
 
     columns = tuple(
         Column(name, is_short=name not in ("location", "error"), is_number=name in _COLUMNS[2:7])
         for name in _COLUMNS
     )
-    output.tell_rows(
+    output.write_rows(
         columns, (tuple(Cell("" if row[n] is None else _word(row[n])) for n in _COLUMNS) for row in rows)
     )
 

@@ -6,14 +6,14 @@ decimals            text, "12.50"
 dates and times     ISO 8601 text; with a zone they are UTC and end in Z
 bytes               lower-case hex text, two digits a byte
 UUIDs               text
-maps                objects; where a key is no text, arrays of [key, value]
+maps                objects; where a key is not text, arrays of [key, value]
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -21,7 +21,7 @@ from typing import Any
 
 
 def make_plain(value: Any) -> Any:
-    """A value as JSON can tell it.
+    """A value of the types that JSON has.
 
     >>> make_plain({"a": b"\\x01", "b": Decimal("12.50"), "c": float("nan"), "d": 2**63})
     {'a': '01', 'b': '12.50', 'c': 'NaN', 'd': 9223372036854775808}
@@ -37,24 +37,22 @@ def make_plain(value: Any) -> Any:
     if isinstance(value, Decimal):
         return format(value, "f")
     if isinstance(value, datetime):
-        return word_time(value)
+        return format_time(value)
     if isinstance(value, Mapping):
         return _make_object(value)
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, Sequence | set | frozenset):
         return [make_plain(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: make_plain(getattr(value, f.name)) for f in fields(value) if f.name[0] != "_"}
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def word_time(time: datetime | None) -> str | None:
+def format_time(time: datetime) -> str:
     """A time as ISO 8601 text; one with a zone in UTC, ending in Z.
 
-    >>> word_time(datetime(2026, 11, 21, 11, 48, 26, 50000, tzinfo=UTC))
+    >>> format_time(datetime(2026, 11, 21, 11, 48, 26, 50000, tzinfo=UTC))
     '2026-11-21T11:48:26.050000Z'
     """
-    if time is None:
-        return None
     if time.tzinfo is None:
         return time.isoformat()
     return time.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"

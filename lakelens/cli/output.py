@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from lakelens.cli.pager import Pager
+    from lakelens.model.table import Table
     from lakelens.views.card.model import Cell, Column, Grid
 
 _MOST_ROWS, _MOST_TEXT = 10_000, 100_000
 
 
 class Output:
-    """The answer of one verb. A context manager: what was told is on its way when the block ends.
+    """The answer of one verb. A context manager: everything is written out when the block ends.
 
-    `as_json` says that the verb tells one JSON document with `tell_json`. `problems` are errors that were met and did not
-    stop the answer.
+    `as_json` says that the verb writes one JSON document. `problems` are errors that did not stop the answer.
     """
 
     def __init__(self, *, as_json: bool = False, pages: bool = True) -> None:
@@ -62,16 +62,22 @@ class Output:
 
     @property
     def is_plain(self) -> bool:
-        """Whether plain lines are told: to a pipe, or to a file."""
+        """Whether plain lines are written: to a pipe, or to a file."""
         return not self.console.is_terminal
 
-    def tell_json(self, facts: Mapping[str, Any]) -> None:
+    def write_json(self, facts: Mapping[str, Any]) -> None:
         """Write one JSON document; what is an iterator in it is written item by item."""
         from lakelens.cli.json_values import write_document
 
-        self.tell_pieces(write_document(facts))
+        self.write_pieces(write_document(facts))
 
-    def tell_pieces(self, pieces: Iterable[str]) -> None:
+    def write_answer(self, table: Table, **parts: Any) -> None:
+        """Write one JSON document about a table: which it is, the parts, and its findings."""
+        from lakelens.cli.facts import answer
+
+        self.write_json(answer(table, **parts))
+
+    def write_pieces(self, pieces: Iterable[str]) -> None:
         """Write text in pieces, as it is; a line feed at the end is added where there is none."""
         stream = self._pager if self._pager is not None else sys.stdout
         piece = ""
@@ -80,54 +86,54 @@ class Output:
         if not piece.endswith("\n"):
             stream.write("\n")
 
-    def tell_view(self, thing: object, detail: int = 1) -> None:
+    def show_view(self, thing: object, detail: int = 1) -> None:
         """The view of an object: its card, with every list as long as it is."""
         from lakelens.options import display
 
         with display.using(max_rows=_MOST_ROWS if detail > 1 else display.max_rows, max_text=self._most_text):
-            self._tell_card(thing, detail)
+            self._show_card(thing, detail)
 
-    def _tell_card(self, thing: object, detail: int) -> None:
+    def _show_card(self, thing: object, detail: int) -> None:
         from lakelens.views.render.plain import render_plain
         from lakelens.views.render.terminal import print_on
 
         if detail <= 0:
             from lakelens.views.card.wording import clean
 
-            self.tell_line(clean(repr(thing), 2_000))
+            self.write_line(clean(repr(thing), 2_000))
         elif self.is_plain:
-            self.tell_lines(render_plain(thing, detail))
+            self.write_lines(render_plain(thing, detail))
         else:
             print_on(self.console, thing, detail)
 
-    def tell_rows(self, columns: Iterable[Column], rows: Iterable[tuple[Cell, ...]]) -> int:
-        """Rows below their column names, as they come; how many there were."""
+    def write_rows(self, columns: Iterable[Column], rows: Iterable[tuple[Cell, ...]]) -> int:
+        """Rows below their column names, as they come; returns how many there were."""
         from lakelens.views.render.terminal_list import print_rows, write_rows
 
         if not self.is_plain:
             return print_rows(self.console, tuple(columns), rows)
-        told = -1
+        written = -1
         for line in write_rows(tuple(columns), rows):
-            self.tell_line(line)
-            told += 1
-        return told
+            self.write_line(line)
+            written += 1
+        return written
 
-    def tell_grid(self, make: Callable[[], Grid]) -> None:
-        """A grid, made where nothing is left out of it for lack of room."""
+    def write_grid(self, make: Callable[[], Grid]) -> None:
+        """A grid with all of its rows, however many."""
         from lakelens.options import display
         from lakelens.views.render.plain import write_plain_body
 
         with display.using(max_rows=_MOST_ROWS, max_text=self._most_text):
             grid = make()
         if self.is_plain:
-            self.tell_lines(write_plain_body(grid, 1))
+            self.write_lines(write_plain_body(grid, 1))
             return
-        self.tell_rows(grid.columns, iter(grid.rows))
+        self.write_rows(grid.columns, iter(grid.rows))
         if grid.more:
-            self.tell_line(": ".join(filter(None, (grid.more, grid.how))), "dim")
+            self.write_line(": ".join(filter(None, (grid.more, grid.how))), "dim")
 
-    def tell_line(self, text: str = "", style: str = "") -> None:
-        """One line, of which nothing is obeyed."""
+    def write_line(self, text: str = "", style: str = "") -> None:
+        """One line, without control characters."""
         from lakelens.views.card.wording import visible
 
         if self.is_plain:
@@ -137,21 +143,21 @@ class Output:
 
             self.console.print(Text(visible(text), style=style, overflow="fold"))
 
-    def tell_styled(self, pieces: Sequence[tuple[str, str]]) -> None:
+    def write_styled(self, pieces: Sequence[tuple[str, str]]) -> None:
         """One line in pieces, each with its style; a pipe gets the text alone."""
         from lakelens.views.card.wording import visible
 
         if self.is_plain:
-            self.tell_line("".join(text for text, _ in pieces).rstrip())
+            self.write_line("".join(text for text, _ in pieces).rstrip())
             return
         from rich.text import Text
 
         self.console.print(Text.assemble(*((visible(text), style) for text, style in pieces)))
 
-    def tell_lines(self, lines: Iterable[str]) -> None:
+    def write_lines(self, lines: Iterable[str]) -> None:
         """Lines, one after the other."""
         for line in lines:
-            self.tell_line(line)
+            self.write_line(line)
 
     @property
     def _most_text(self) -> int:

@@ -1,4 +1,4 @@
-"""The verbs that tell of places: find a warehouse's tables, list the samples, watch what a command does to storage."""
+"""The verbs about places: find a warehouse's tables, list the samples, watch what a command does to storage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import rich_click as click
 
 from lakelens.cli.asked import find_sample, normalise, output_options, storage_option
 from lakelens.cli.completing import complete_path
-from lakelens.cli.exits import DAMAGED, end_with, remember_place, tell_aside, word_error
+from lakelens.cli.exits import DAMAGED, end_with, format_error, remember_place, write_error
 from lakelens.cli.output import Output
 from lakelens.errors import LakeError
 
@@ -38,13 +38,13 @@ def find(root: str, depth: int, storage: tuple[tuple[str, str], ...], output: Ou
         raise catalog.problems[0]
     with output:
         if output.as_json:
-            from lakelens.cli.table_facts import describe_catalog
+            from lakelens.cli.facts import describe_catalog
 
-            output.tell_json(describe_catalog(catalog))
+            output.write_json(describe_catalog(catalog))
         else:
-            output.tell_view(catalog, 2)
+            output.show_view(catalog, 2)
     if catalog.problems:
-        end_with(word_error(catalog.problems[0]), DAMAGED)
+        end_with(format_error(catalog.problems[0]), DAMAGED)
 
 
 @click.command(epilog="lakelens samples  ·  lakelens samples iceberg playground")
@@ -62,20 +62,20 @@ def samples(name: str | None, directory: Path | None, output: Output) -> None:
         place = find_sample(name).unpack(Path() if directory is None else directory)
         with output:
             if output.as_json:
-                output.tell_json({"samples": iter([{"name": name, "path": str(place)}])})
+                output.write_json({"samples": iter([{"name": name, "path": str(place)}])})
             else:
-                output.tell_line(str(place))
+                output.write_line(str(place))
         return
     known = ll.sample()
     with output:
         if output.as_json:
             told = ({"name": one.name, "format": one.format, "story": one.story} for one in known)
-            output.tell_json({"samples": told})
+            output.write_json({"samples": told})
             return
         from lakelens.views.card.model import Cell, Column
 
         columns = (Column("sample", is_short=True), Column("format", is_short=True), Column("story"))
-        output.tell_rows(columns, ((Cell(one.name), Cell(one.format), Cell(one.story)) for one in known))
+        output.write_rows(columns, ((Cell(one.name), Cell(one.format), Cell(one.story)) for one in known))
 
 
 @click.command(
@@ -105,9 +105,9 @@ def watch(
     with ll.watch(path, storage_options=dict(storage) or None) as change:
         status = _run(command)
     with output:
-        _tell_trace(change, command, status, detail, output)
+        _write_trace(change, command, status, detail, output)
     if status:
-        tell_aside(f"{command[0]}: ended with status {status}; try: what it says above")
+        write_error(f"{command[0]}: ended with status {status}; try: what it says above")
         sys.exit(status if status > 0 else 128 - status)
 
 
@@ -118,10 +118,10 @@ def _run(command: tuple[str, ...]) -> int:
         raise LakeError(f"cannot run {command[0]!r}: {error.strerror}", hint="a command after --") from None
 
 
-def _tell_trace(change: Trace, command: tuple[str, ...], status: int, detail: int, output: Output) -> None:
+def _write_trace(change: Trace, command: tuple[str, ...], status: int, detail: int, output: Output) -> None:
     if output.as_json:
-        from lakelens.cli.change_facts import describe_trace
+        from lakelens.cli.facts import describe_trace
 
-        output.tell_json({"command": command, "status": status, **describe_trace(change)})
+        output.write_json({"command": command, "status": status, **describe_trace(change)})
     else:
-        output.tell_view(change, detail)
+        output.show_view(change, detail)

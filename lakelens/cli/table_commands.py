@@ -1,16 +1,15 @@
-"""The verbs that tell of a table as it is: show, schema, refs, findings, tree, html."""
+"""The verbs about a table as it is: show, schema, refs, findings, tree, html."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from lakelens.cli.asked import (
-    Choice,
     answering,
     detail_option,
     find_snapshot,
@@ -33,25 +32,22 @@ if TYPE_CHECKING:
 @snapshot_option
 @detail_option
 @output_options
-def show(choice: Choice, ref: str | None, detail: int, output: Output) -> None:
+def show(table: Table, ref: str | None, detail: int, output: Output) -> None:
     """Show what a table, or one of its snapshots, is made of."""
-    table = choice.open()
     snapshot = None if ref is None else find_snapshot(table, ref)
-    with answering(table, output):
-        if output.as_json:
-            output.tell_json(_describe_whole(table, snapshot, output))
-        else:
-            output.tell_view(table if snapshot is None else snapshot, detail)
+    if output.as_json:
+        output.write_answer(table, **_describe_whole(table, snapshot, output))
+    else:
+        output.show_view(table if snapshot is None else snapshot, detail)
 
 
 def _describe_whole(table: Table, snapshot: Snapshot | None, output: Output) -> dict[str, Any]:
-    from lakelens.cli import table_facts as facts
+    from lakelens.cli import facts
 
     state = table.current if snapshot is None else snapshot
     schema = table.schema if snapshot is None else note_problem(output, lambda: snapshot.schema, table.schema)
     lists = () if state is None else note_problem(output, lambda: state.manifest_lists, ())
     return {
-        "table": facts.describe_table(table),
         "evidence": facts.describe_evidence(table),
         "relocation": facts.describe_relocation(table),
         "properties": table.properties,
@@ -60,10 +56,7 @@ def _describe_whole(table: Table, snapshot: Snapshot | None, output: Output) -> 
         "refs": [facts.describe_ref(ref) for ref in table.refs],
         "snapshot_count": table.outline_history(1).count,
         "snapshot": None if state is None else facts.describe_snapshot(state),
-        "manifest_lists": [
-            {"role": one.role, "path": one.path, "size_bytes": one.size_bytes} for one in lists
-        ],
-        "findings": facts.describe_findings(table),
+        "manifest_lists": [facts.describe_list(one) for one in lists],
     }
 
 
@@ -74,70 +67,57 @@ def _describe_whole(table: Table, snapshot: Snapshot | None, output: Output) -> 
 @snapshot_option
 @click.option("--all", "every", is_flag=True, help="every schema that the table keeps, not only one")
 @output_options
-def schema(choice: Choice, ref: str | None, every: bool, output: Output) -> None:
+def schema(table: Table, ref: str | None, every: bool, output: Output) -> None:
     """Show the columns with their ids and types, and what happened to them."""
-    table = choice.open()
-    snapshot = None if ref is None else find_snapshot(table, ref)
-    with answering(table, output):
-        chosen = table.schema if snapshot is None else snapshot.schema
-        told = list(table.schemas) if every else [chosen]
-        if output.as_json:
-            from lakelens.cli import table_facts as facts
+    chosen = table.schema if ref is None else table.snapshot(ref).schema
+    shown = list(table.schemas) if every else [chosen]
+    if output.as_json:
+        from lakelens.cli.facts import describe_schema, describe_spec
 
-            output.tell_json(
-                {
-                    "table": facts.describe_table(table),
-                    "schemas": (facts.describe_schema(one) for one in told),
-                    "partitioning": facts.describe_spec(table.partitioning),
-                    "findings": facts.describe_findings(table),
-                }
-            )
-            return
-        for one in told:
-            output.tell_view(one, 1)
+        schemas = (describe_schema(one) for one in shown)
+        output.write_answer(table, schemas=schemas, partitioning=describe_spec(table.partitioning))
+        return
+    for one in shown:
+        output.show_view(one, 1)
 
 
 @click.command(epilog="lakelens refs sample:iceberg-branches")
 @table_options
 @output_options
-def refs(choice: Choice, output: Output) -> None:
+def refs(table: Table, output: Output) -> None:
     """List branches and tags with the snapshots they point to."""
-    table = choice.open()
-    with answering(table, output):
-        if output.as_json:
-            from lakelens.cli import table_facts as facts
+    if output.as_json:
+        from lakelens.cli.facts import describe_ref
 
-            output.tell_json(
-                {
-                    "table": facts.describe_table(table),
-                    "refs": (facts.describe_ref(ref) for ref in table.refs),
-                    "findings": facts.describe_findings(table),
-                }
-            )
-        elif len(table.refs):
-            from lakelens.views.cards.ref import grid_refs
+        output.write_answer(table, refs=(describe_ref(ref) for ref in table.refs))
+    elif len(table.refs):
+        from lakelens.views.cards.ref import grid_refs
 
-            output.tell_grid(lambda: grid_refs(table.refs, table))
-        else:
-            output.tell_line("no branch and no tag")
+        output.write_grid(lambda: grid_refs(table.refs, table))
+    else:
+        output.write_line("no branch and no tag")
 
 
 @click.command(epilog="lakelens findings sample:iceberg")
 @table_options
 @output_options
-def findings(choice: Choice, output: Output) -> None:
+def findings(table: Table, output: Output) -> None:
     """Read every snapshot, manifest list and manifest, and list what is wrong or odd. Errors end with status 1."""
-    table = choice.open()
     _walk(table, output)
-    with answering(table, output):
-        if output.as_json:
-            from lakelens.cli import table_facts as facts
+    if output.as_json:
+        output.write_answer(table)
+    else:
+        output.show_view(table.findings, 1)
 
-            output.tell_json(
-                {"table": facts.describe_table(table), "findings": facts.describe_findings(table)}
-            )
-        else:
-            output.tell_view(table.findings, 1)
+
+# what `findings` reads of each snapshot
+_PARTS: tuple[Callable[[Snapshot], object], ...] = (
+    lambda snapshot: snapshot.schema,
+    lambda snapshot: snapshot.manifests,
+    lambda snapshot: snapshot.index_files,
+    lambda snapshot: snapshot.statistics,
+    lambda snapshot: len(snapshot.files),
+)
 
 
 def _walk(table: Table, output: Output) -> None:
@@ -146,38 +126,29 @@ def _walk(table: Table, output: Output) -> None:
     for snapshot in states:
         if snapshot is None:
             continue
-        for member in ("schema", "manifests", "index_files", "statistics"):
-            note_problem(output, lambda: getattr(snapshot, member))  # noqa: B023 - called at once
-        note_problem(output, lambda: len(snapshot.files))  # noqa: B023
+        for read in _PARTS:
+            note_problem(output, lambda: read(snapshot))  # noqa: B023 - called at once
 
 
 @click.command(epilog="lakelens tree sample:paimon  ·  lakelens tree sample:iceberg | grep manifest")
 @table_options
-@click.option("--unreferenced", is_flag=True, help="only what nothing was found to refer to")
+@click.option("--unreferenced", is_flag=True, help="only objects that nothing refers to")
 @output_options
-def tree(choice: Choice, unreferenced: bool, output: Output) -> None:
+def tree(table: Table, unreferenced: bool, output: Output) -> None:
     """Show every file in a table's directory with its size, its role, and who refers to it."""
-    table = choice.open()
-    with answering(table, output):
-        found = table.tree()
-        stored = [f for f in found if not (unreferenced and f.referenced_by)]
-        stored.sort(key=lambda f: f.relative_path.split("/"))
-        if output.as_json:
-            from lakelens.cli import table_facts as facts
+    found = table.tree()
+    stored = [file for file in found if not (unreferenced and file.referenced_by)]
+    stored.sort(key=lambda file: file.relative_path.split("/"))
+    if output.as_json:
+        from lakelens.cli.facts import describe_stored
 
-            output.tell_json(
-                {
-                    "table": facts.describe_table(table),
-                    "truncated": found.truncated,
-                    "files": (facts.describe_stored(f) for f in stored),
-                    "findings": facts.describe_findings(table),
-                }
-            )
-            return
-        _tell_tree(found, stored, output)
+        files = (describe_stored(file) for file in stored)
+        output.write_answer(table, truncated=found.truncated, files=files)
+    else:
+        _write_tree(found, stored, output)
 
 
-def _tell_tree(tree: StorageTree, stored: list[Any], output: Output) -> None:
+def _write_tree(tree: StorageTree, stored: list[Any], output: Output) -> None:
     from lakelens.views.card.model import Column
     from lakelens.views.card.wording import plural, size
 
@@ -188,10 +159,10 @@ def _tell_tree(tree: StorageTree, stored: list[Any], output: Output) -> None:
         Column("referred to by"),
     )
     rows = _list_flat(stored) if output.is_plain else _list_nested(stored)
-    output.tell_rows(columns, rows)
+    output.write_rows(columns, rows)
     if not output.is_plain:
         cut = ", the listing was cut" if tree.truncated else ""
-        output.tell_line(
+        output.write_line(
             f"{plural(len(stored), 'object')}, {size(sum(f.size_bytes for f in stored))}{cut}", "dim"
         )
 
@@ -235,19 +206,11 @@ def _list_nested(stored: list[Any]) -> Iterator[tuple[Cell, ...]]:
     "-d", "--detail", type=click.IntRange(1, 3), default=2, show_default=True, help="how much to show"
 )
 @click.option("--json", "as_json", is_flag=True, help="say what was written as one JSON document")
-def html(choice: Choice, target: Path, detail: int, as_json: bool) -> None:
+def html(table: Table, target: Path, detail: int, as_json: bool) -> None:
     """Write a self-contained HTML page about a table: light and dark, printable, no script."""
-    table = choice.open()
     with answering(table, Output(as_json=as_json, pages=False)) as output:
         table.to_html(target, detail=detail)
         if as_json:
-            from lakelens.cli import table_facts as facts
-
-            told = {
-                "table": facts.describe_table(table),
-                "path": str(target),
-                "size_bytes": target.stat().st_size,
-            }
-            output.tell_json({**told, "findings": facts.describe_findings(table)})
+            output.write_answer(table, path=str(target), size_bytes=target.stat().st_size)
         else:
-            output.tell_line(str(target))
+            output.write_line(str(target))

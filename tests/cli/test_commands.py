@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from lakelens.cli.commands import commands
-from lakelens.cli.demo import tell_inserts
+from lakelens.cli.demo import show_inserts
 from tests.support.unpacked import unpack_samples
 
 SAMPLES = unpack_samples()
@@ -55,7 +55,7 @@ def test_a_users_mistake_is_one_line_and_status_2(path):
 @pytest.mark.spark
 def test_the_demo_tells_what_three_inserts_wrote(spark, tmp_path):
     output = io.StringIO()
-    pages = tell_inserts(spark, tmp_path, Console(file=output, width=200))
+    pages = show_inserts(spark, tmp_path, Console(file=output, width=200))
     text = output.getvalue()
     assert [page.name for page in pages] == ["hive.html", "iceberg.html", "paimon.html"]
     for page in pages:
