@@ -11,7 +11,7 @@ import pytest
 from lakelens.codecs.avro.container import decompress_block, encode_header, encode_long, iter_blocks
 from lakelens.codecs.avro.records import decode_header
 from lakelens.codecs.kinds import explain
-from lakelens.codecs.paimon.index.file_index import decode_file_index
+from lakelens.codecs.paimon.index.file_index_spans import explain_file_index
 from lakelens.codecs.paimon.row import BinaryRow
 from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt, LakeError, Missing
@@ -120,7 +120,7 @@ def check_paimon_manifest(manifest: PaimonManifest, data: bytes, table: PaimonTa
         index = nested.get(("_FILE", "_EMBEDDED_FILE_INDEX"))
         assert (index is None) == (file.embedded_file_index is None)
         if index is not None:
-            assert repr(index.value) == repr(decode_file_index(file.embedded_file_index))
+            assert repr(index.value) == repr(explain_file_index(file.embedded_file_index).value)
         counted += 1
     return counted
 

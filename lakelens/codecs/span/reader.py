@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from lakelens.codecs.span.span import Deferred, Octets, Span
+from lakelens.codecs.span.span import Deferred, Octets, Role, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError
 
 _Item = TypeVar("_Item")
@@ -71,6 +71,23 @@ class SpanReader:
         return Span(
             start, self.at, label, value, f"{encoding}: {words}" if words else encoding, number=number
         )
+
+    def count(self, layout: str, label: str, what: str, smallest: int, note: str = "", **words: Any) -> Span:
+        """A leaf of a count of things that take at least `smallest` bytes each: damage when there is no room for them."""
+        count = self.number(layout, label, note, **words)
+        limit = self.left // smallest
+        message = f"an impossible count of {what}"
+        return damage_span_if(not 0 <= count.value <= limit, count, message, expected=f"0 to {limit}")
+
+    def leaf(self, size: int, label: str, note: str = "", *, part: str = "", role: Role = "") -> Span:
+        """The next `size` bytes as a leaf without a value; `part` is its name in errors, if that is not its label."""
+        start = self.take(size, part or label)
+        return Span(start, self.at, label, None, note, role=role)
+
+    def magic(self, size: int, note: str = "ASCII") -> Span:
+        """The next bytes as a magic, which is its own value."""
+        start = self.at
+        return Span(start, start + size, "magic", self.octets(size, "its magic"), note)
 
     def rest(self, label: str, note: str = "") -> Span:
         """All bytes that are left, unexplained."""
@@ -199,3 +216,125 @@ def group_items(
             f"{stop - first} of {count}",
             partial(make, first, stop),
         )
+
+
+def explain_part(
+    reader: SpanReader,
+    start: int,
+    end: int,
+    label: str,
+    explain: Callable[[SpanReader], Iterable[Span]],
+    note: str = "",
+    *,
+    number: int | None = None,
+) -> Span:
+    """A structure inside the reader's bytes, whose damage stays in it; its offsets count from its start.
+
+    >>> whole = SpanReader(bytes(4), 0, 4, "a pair")
+    >>> explain_part(whole, 2, 4, "second", lambda part: [part.number(">h", "value")]).children
+    (<Span 2..4 value = 0>,)
+    """
+
+    def make() -> Iterable[Span]:
+        return explain(SpanReader(reader.data, start, end, reader.what))
+
+    return Span(start, end, label, None, note, make, number=number, origin=start)
+
+
+def find_places(reader: SpanReader, count: int, skip: Callable[[SpanReader], object]) -> Iterator[int]:
+    """Where each of `count` items begins that have lengths of their own, and where the last one ends.
+
+    `skip` moves the reader past one item. Raises `Corrupt` when one does not fit.
+    """
+    yield reader.at
+    for _ in range(count):
+        skip(reader)
+        yield reader.at
+
+
+def explain_items(
+    reader: SpanReader, places: Sequence[int], label: str, make: Callable[[SpanReader, int], Span]
+) -> Iterator[Span]:
+    """The items from place to place, in groups when there are many. `make` gets a reader of the item's bytes.
+
+    >>> whole = SpanReader(bytes.fromhex("0161026262"), 0, 5, "texts")
+    >>> places = list(find_places(whole, 2, lambda reader: reader.octets(reader.octets(1, "size")[0], "text")))
+    >>> places, list(explain_items(whole, places, "texts", lambda item, i: item.rest(f"text {i}")))
+    ([0, 2, 5], [<Span 0..2 text 0>, <Span 2..5 text 1>])
+    """
+
+    def make_some(first: int, stop: int) -> Iterator[Span]:
+        for i in range(first, stop):
+            yield make(SpanReader(reader.data, places[i], places[i + 1], reader.what), i)
+
+    return group_items(len(places) - 1, places.__getitem__, label, make_some)
+
+
+def explain_numbers(
+    data: Octets,
+    start: int,
+    layout: str,
+    count: int,
+    label: str,
+    make: Callable[[int, Span], Span] | None = None,
+    *,
+    describe: Callable[[Any], str] | None = None,
+    group: str = "",
+) -> Iterator[Span]:
+    """Numbers of one `struct` layout side by side, in groups when there are many; `make` finishes the leaf of number i.
+
+    >>> list(explain_numbers(bytes.fromhex("00050007"), 0, ">h", 2, "count"))
+    [<Span 0..2 count 0 = 5>, <Span 2..4 count 1 = 7>]
+    """
+    width = struct.calcsize(layout)
+
+    def make_some(first: int, stop: int) -> Iterator[Span]:
+        reader = SpanReader(data, start + width * first, start + width * stop, f"the {label}s")
+        for i in range(first, stop):
+            leaf = reader.number(layout, f"{label} {i}", describe=describe)
+            yield make(i, leaf) if make else leaf
+
+    return group_items(count, lambda i: start + width * i, group or f"{label}s", make_some)
+
+
+def explain_apart(
+    items: Iterable[_Item],
+    place: Callable[[_Item], tuple[int, int]],
+    explain: Callable[[_Item], Span],
+    start: int,
+    end: int,
+    label: str,
+    gap: str,
+    name: Callable[[_Item], str],
+) -> Iterator[Span]:
+    """Items that have places of their own, in order of bytes, in groups when there are many.
+
+    Bytes of no item are `unreferenced`, with `gap` as their note; from the first item that overlaps the one before all is
+    damage, where `name` says which item it is.
+    """
+    pieces: list[tuple[int, int, _Item | None]] = []
+    at, overlap = start, None
+    for item in sorted(items, key=place):
+        begin, stop = place(item)
+        if begin < at:
+            message, seen = f"{name(item)} overlaps another", f"{begin} to {stop}"
+            overlap = Corrupt(message, offset=at, expected=f"from {at}", seen=seen)
+            break
+        if at < begin:
+            pieces.append((at, begin, None))
+        pieces.append((begin, stop, item))
+        at = stop
+    if overlap is None and at < end:
+        pieces.append((at, end, None))
+
+    def make(first: int, last: int) -> Iterator[Span]:
+        for begin, stop, item in pieces[first:last]:
+            if item is None:
+                yield Span(begin, stop, "unreferenced", None, gap, role="unexplained")
+            else:
+                yield explain(item)
+
+    places = [begin for begin, _, _ in pieces] + [at if overlap else end]
+    yield from group_items(len(pieces), places.__getitem__, label, make)
+    if overlap is not None:
+        yield damaged_leaf(at, end, overlap)

@@ -18,27 +18,24 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from lakelens.codecs.bitmaps.roaring_spans import explain_roaring64
 from lakelens.codecs.paimon.index.blocks import (
-    MAX_BLOCK,
     TRAILER,
     WHAT,
-    Part,
-    decode_key,
+    IndexPart,
+    explain_block,
     explain_crc,
     explain_parts,
-    explain_trailer,
     explain_varint,
+    is_listed,
     place_part,
+    place_parts,
+    read_footer,
     read_varint,
-    tell_compression,
-    tell_unlisted,
 )
-from lakelens.codecs.paimon.index.keys import choose_layout
+from lakelens.codecs.paimon.index.keys import KeyLayout, choose_layout, decode_key
 from lakelens.codecs.paimon.types import TypeLike
 from lakelens.codecs.span.reader import (
     GROUP,
@@ -46,103 +43,76 @@ from lakelens.codecs.span.reader import (
     collect,
     damage_span,
     damage_span_if,
-    group_items,
+    explain_items,
+    explain_numbers,
     rename,
 )
 from lakelens.codecs.span.span import Octets, Span
-from lakelens.errors import Corrupt, Unsupported
+from lakelens.errors import Corrupt
 
 MAGIC = b"ITBP"
-VERSION = 1
 FOOTER = 52
 _TAIL = 5  # the entry size or count and the kind of block
+_HANDLES: dict[str, tuple[str, ...]] = {
+    "bloom filter": ("expected entries",),
+    "index block": (),
+    "null bitmap": (),
+}
+_TRAILERS = {"index block": TRAILER, "bloom filter": 0, "null bitmap": 4}
 
 
 def explain_btree_index(data: Octets, start: int, end: int, type_: TypeLike | None = None) -> Iterator[Span]:
     """The parts of a B-tree index file that fills `data[start:end]`, which ends in its magic."""
-    footer = end - FOOTER
-    yield from explain_parts(
-        data, start, footer, _find_parts(data, start, footer), partial(_explain_part, data, type_)
-    )
-    reader = SpanReader(data, footer, end, WHAT)
-    yield Span(footer, end, "footer", None, "where the other parts lie", list(_read_footer(reader)))
+    reader = SpanReader(data, end - FOOTER, end, WHAT)
+    reader = SpanReader(data, end - FOOTER, end, WHAT)
+    leaves = list(read_footer(reader, "<", _HANDLES, (), "a B-tree index"))
+    footer = Span(end - FOOTER, end, "footer", None, "where the other parts are", leaves)
+    explain = partial(_explain_part, data, choose_layout(type_))
+    return explain_parts(data, start, footer, _find_parts(data, start, footer), explain)
 
 
-def _read_footer(reader: SpanReader) -> Iterator[Span]:
-    for label in ("bloom filter", "index block", "null bitmap"):
-        begin = reader.at
-        parts = [reader.number("<q", "offset"), reader.number("<i", "size")]
-        if label == "bloom filter":
-            parts.append(reader.number("<q", "expected entries"))
-        there = any(part.value for part in parts)
-        yield Span(begin, reader.at, label, None, "" if there else "all zero: not there", parts)
-    version = reader.number("<i", "version")
-    known = version.value == VERSION
-    yield (
-        version if known else damage_span(version, Unsupported(f"version {version.value} of a B-tree index"))
-    )
-    at = reader.take(4, "its magic")
-    yield Span(at, reader.at, "magic", MAGIC, "ASCII")
-
-
-def _find_parts(data: Octets, start: int, footer: int) -> Iterator[Part]:
+def _find_parts(data: Octets, start: int, footer: Span) -> Iterator[IndexPart]:
     """The parts that the footer and the index block name. Raises `Corrupt` for one that leaves the file."""
-    values = struct.unpack("<qiqqiqii", bytes(data[footer : footer + FOOTER - 4]))
-    bloom, index, nulls, version = values[:2], values[3:5], values[5:7], values[7]
-    part = place_part("index block", index, start, footer, TRAILER)
-    yield part
-    if any(bloom):
-        yield place_part("bloom filter", bloom, start, footer, 0)
-    if any(nulls):
-        yield place_part("null bitmap", nulls, start, footer, 4)
-    readable = version == VERSION and part.end - part.start <= MAX_BLOCK
-    if readable and tell_compression(data, part) == 0:
-        for entry in _find_entries(data, part.start, part.end):
-            inner = SpanReader(data, entry.value, entry.end, WHAT)
-            block = (read_varint(inner), read_varint(inner))
-            yield place_part("data block", block, start, footer, TRAILER)
+    index = None
+    for part in place_parts(footer, start, _TRAILERS):
+        index = part if part.label == "index block" else index
+        yield part
+    if index is None or any(leaf.error for leaf in footer.children) or not is_listed(data, index):
+        return
+    block = SpanReader(data, index.start, index.end, WHAT)
+    entries = SpanReader(data, index.start, _find_tail(block)[0], WHAT)
+    while entries.left:
+        _, value = _skip_entry(entries)
+        handle = SpanReader(data, value, entries.at, WHAT)
+        found = (read_varint(handle), read_varint(handle))
+        yield place_part("data block", found, start, footer.start, TRAILER)
 
 
-def _explain_part(data: Octets, type_: TypeLike | None, part: Part) -> Span:
+def _explain_part(data: Octets, layout: KeyLayout | None, part: IndexPart) -> Span:
     if part.label == "bloom filter":
         note = f"{8 * (part.after - part.start)} bits"
         return Span(part.start, part.after, part.label, None, note, role="unexplained")
-    explain = _explain_nulls if part.label == "null bitmap" else _explain_block
-    children = partial(explain, data, part, type_)
+    explain = _explain_handle if part.label == "index block" else _explain_rows
+    children = (
+        partial(_explain_nulls, data, part)
+        if part.label == "null bitmap"
+        else partial(explain_block, data, part, partial(_explain_entries, layout, explain))
+    )
     return Span(part.start, part.after, part.label, None, "", children, origin=part.start)
 
 
-def _explain_nulls(data: Octets, part: Part, type_: TypeLike | None) -> Iterator[Span]:
+def _explain_nulls(data: Octets, part: IndexPart) -> Iterator[Span]:
     bitmap = explain_roaring64(data, part.start, part.end)
     yield rename(bitmap, "null bitmap", "row ids whose key is null")
     yield explain_crc(data, part.start, part.end)
 
 
-def _explain_block(data: Octets, part: Part, type_: TypeLike | None) -> Iterator[Span]:
-    unlisted = tell_unlisted(data, part)
-    if unlisted is not None:
-        yield unlisted
-    else:
-        yield from _explain_entries(data, part, type_)
-    yield from explain_trailer(data, part)
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """Where an entry lies: its first byte, its key, its value and the byte after it."""
-
-    start: int
-    key: int
-    key_end: int
-    value: int
-    end: int
-
-
-def _find_tail(data: Octets, start: int, end: int) -> tuple[int, bool, int]:
+def _find_tail(block: SpanReader) -> tuple[int, bool, int]:
     """Where the entries of a block end, whether all have one size, and that size or their count. Raises `Corrupt`."""
+    start, end = block.at, block.end
     if end - start < _TAIL:
         raise Corrupt("a block that is too short", offset=start, expected=f"{_TAIL} bytes", seen=end - start)
-    number, kind = struct.unpack("<iB", bytes(data[end - _TAIL : end]))
+    number, kind = struct.unpack("<iB", bytes(block.data[end - _TAIL : end]))
     room = end - start - _TAIL
     stop = end - _TAIL - (4 * number if kind else 0)
     if kind > 1 or number < 0 or stop < start or (kind == 0 and (not number or room % number)):
@@ -152,109 +122,94 @@ def _find_tail(data: Octets, start: int, end: int) -> tuple[int, bool, int]:
     return stop, kind == 0, number
 
 
-def _find_entries(data: Octets, start: int, end: int) -> Iterator[_Entry]:
-    """The entries of an uncompressed block. Raises `Corrupt` for one that does not fit."""
-    stop, _, _ = _find_tail(data, start, end)
-    reader = SpanReader(data, start, stop, WHAT)
-    while reader.left:
-        begin = reader.at
-        size = read_varint(reader)
-        key = reader.take(size, "a key")
-        key_end = reader.at
-        size = read_varint(reader)
-        yield _Entry(begin, key, key_end, reader.take(size, "a value"), reader.at)
+def _skip_entry(reader: SpanReader) -> tuple[int, int]:
+    """Moves past an entry: where it starts, and where its value does. Raises `Corrupt` for one that does not fit."""
+    start = reader.at
+    reader.take(read_varint(reader), "a key")
+    return start, reader.take(read_varint(reader), "a value")
 
 
-def _explain_entries(data: Octets, part: Part, type_: TypeLike | None) -> Iterator[Span]:
-    start, end = part.start, part.end
-    stop, aligned, number = _find_tail(data, start, end)
-    entries, failure = collect(_find_entries(data, start, end))
-    tell = _explain_handle if part.label == "index block" else _explain_rows
-    read_key = partial(decode_key, choose_layout(type_))
-
-    def make(first: int, last: int) -> Iterator[Span]:
-        for entry in entries[first:last]:
-            yield _explain_entry(data, entry, read_key, tell)
-
-    if entries:
-        places = [entry.start for entry in entries] + [entries[-1].end]
-        yield from group_items(len(entries), places.__getitem__, "entries", make)
+def _explain_entries(
+    layout: KeyLayout | None, explain: Callable[[SpanReader], Iterator[Span]], reader: SpanReader
+) -> Iterator[Span]:
+    start, end = reader.at, reader.end
+    stop, aligned, number = _find_tail(reader)
+    entries = SpanReader(reader.data, start, stop, WHAT)
+    places, failure = collect(_find_entries(entries))
+    yield from explain_items(entries, places, "entries", partial(_explain_entry, layout, explain))
     if failure is not None:
-        at = entries[-1].end if entries else start
-        yield damage_span(Span(at, stop, "entries"), failure)
-    tail = SpanReader(data, stop, end, WHAT)
-    if not aligned:
-        yield from _explain_positions(tail, number, [entry.start - start for entry in entries])
+        yield damage_span(Span(places[-1], stop, "entries"), failure)
+    tail = SpanReader(reader.data, stop, end, WHAT)
+    if not aligned and number:
+        true = [place - start for place in places[:-1]]
+        at = tail.take(4 * number, "its positions")
+        children = partial(_explain_positions, reader.data, at, number, true)
+        yield Span(at, tail.at, "entry positions", None, "from the block's start", children)
     note = "bytes of each entry" if aligned else "how many entries"
     yield tail.number("<i", "entry size" if aligned else "entry count", note)
     yield tail.number("<B", "aligned type", "entries of one size" if aligned else "with the position of each")
 
 
-def _explain_positions(reader: SpanReader, count: int, true: list[int]) -> Iterator[Span]:
-    start = reader.take(4 * count, "its positions")
+def _find_entries(reader: SpanReader) -> Iterator[int]:
+    yield reader.at
+    while reader.left:
+        _skip_entry(reader)
+        yield reader.at
 
-    def make(first: int, stop: int) -> Iterator[Span]:
-        for i in range(first, stop):
-            leaf = SpanReader(reader.data, start + 4 * i, reader.end, WHAT).number("<i", f"entry {i}")
-            expected = true[i] if i < len(true) else leaf.value
-            yield damage_span_if(
-                leaf.value != expected, leaf, "a wrong position of an entry", expected=expected
-            )
 
-    if count:
-        children = partial(group_items, count, lambda i: start + 4 * i, "positions", make)
-        yield Span(start, reader.at, "entry positions", None, "from the block's start", children)
+def _explain_positions(data: Octets, start: int, count: int, true: list[int]) -> Iterator[Span]:
+    def check(number: int, leaf: Span) -> Span:
+        expected = true[number] if number < len(true) else leaf.value
+        message = "a wrong position of an entry"
+        return damage_span_if(leaf.value != expected, leaf, message, expected=expected)
+
+    return explain_numbers(data, start, "<i", count, "entry", check, group="positions")
 
 
 def _explain_entry(
-    data: Octets,
-    entry: _Entry,
-    read_key: Callable[[bytes], tuple[Any, str]],
-    tell: Callable[[SpanReader], Iterator[Span]],
+    layout: KeyLayout | None, explain: Callable[[SpanReader], Iterator[Span]], reader: SpanReader, _: int
 ) -> Span:
-    value, note = read_key(bytes(data[entry.key : entry.key_end]))
+    start, data = reader.at, reader.data
+    size = explain_varint(reader, "key length", "bytes")
+    at = reader.at
+    value, note = decode_key(layout, reader.octets(size.value, "a key"))
 
     def make() -> Iterator[Span]:
-        reader = SpanReader(data, entry.start, entry.end, WHAT)
-        yield explain_varint(reader, "key length", "bytes")
-        reader.at = entry.key_end
-        yield Span(entry.key, entry.key_end, "key", value, note)
-        yield explain_varint(reader, "value length", "bytes")
-        yield from tell(reader)
+        yield size
+        yield Span(at, at + size.value, "key", value, note)
+        inner = SpanReader(data, at + size.value, reader.end, WHAT)
+        yield explain_varint(inner, "value length", "bytes")
+        yield from explain(inner)
 
-    return Span(entry.start, entry.end, "entry", value, "", make)
+    return Span(start, reader.end, "entry", value, "", make)
 
 
 def _explain_rows(reader: SpanReader) -> Iterator[Span]:
     """The row ids of one key."""
     count = explain_varint(reader, "row count")
-    yield damage_span_if(
-        count.value > reader.left, count, "an impossible count of rows", expected=reader.left
-    )
-    if count.value <= GROUP:
-        yield from _list_rows(reader, count.value)
-    elif count.error is None:
+    too_many = count.value > reader.left
+    yield damage_span_if(too_many, count, "an impossible count of rows", expected=reader.left)
+    if not too_many and count.value <= GROUP:
+        for _ in range(count.value):
+            yield explain_varint(reader, "row id")
+    elif not too_many:
         for first in range(0, count.value, GROUP):
             begin, stop = reader.at, min(first + GROUP, count.value)
             for _ in range(first, stop):
                 read_varint(reader)
-            inner = partial(SpanReader, reader.data, begin, reader.at, WHAT)
-            children = partial(_list_rows_of, inner, stop - first)
+            children = partial(_list_rows, reader.data, begin, reader.at)
             yield Span(begin, reader.at, f"rows {first} to {stop - 1}", None, "", children)
     if reader.left:
-        yield reader.rest("row ids", "in a way that is not known")
+        yield reader.rest("row ids", "in an unknown way")
 
 
-def _list_rows_of(make: Callable[[], SpanReader], count: int) -> Iterator[Span]:
-    return _list_rows(make(), count)
-
-
-def _list_rows(reader: SpanReader, count: int) -> Iterator[Span]:
-    for _ in range(count):
+def _list_rows(data: Octets, start: int, end: int) -> Iterator[Span]:
+    reader = SpanReader(data, start, end, WHAT)
+    while reader.left:
         yield explain_varint(reader, "row id")
 
 
 def _explain_handle(reader: SpanReader) -> Iterator[Span]:
-    """Where the data block lies whose last key this is."""
+    """Where the data block is whose last key this is."""
     yield explain_varint(reader, "offset", "of the data block whose last key this is")
     yield explain_varint(reader, "size", "bytes without the trailer")

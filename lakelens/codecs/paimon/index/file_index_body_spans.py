@@ -13,20 +13,27 @@
     range-bitmap   `lakelens.codecs.paimon.index.range_bitmap_spans`
 
 Everything but the Roaring bitmaps is big-endian. Values are i32 length + UTF-8 for texts and of fixed width for others: the
-type of the column must be known to tell them apart. Follows "File Index" of Paimon's specification.
+type of the column must be known to separate them. Follows "File Index" of Paimon's specification.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from lakelens.codecs.bitmaps.roaring_spans import explain_roaring32, measure_roaring32
 from lakelens.codecs.paimon.index.keys import KeyLayout, choose_layout, read_key
 from lakelens.codecs.paimon.index.range_bitmap_spans import explain_range_bitmap
 from lakelens.codecs.paimon.types import TypeLike
-from lakelens.codecs.span.reader import SpanReader, collect, format_count, group_items, rename
+from lakelens.codecs.span.reader import (
+    SpanReader,
+    collect,
+    explain_items,
+    explain_part,
+    find_places,
+    format_count,
+    rename,
+)
 from lakelens.codecs.span.span import Octets, Span
 
 _LARGEST_BIT_SET = 1 << 24
@@ -37,22 +44,14 @@ _MAX_SLICES = 64
 def explain_index_body(
     data: Octets, start: int, end: int, kind: str, column: str, type_: TypeLike | None, number: int
 ) -> Span:
-    """One index of a file index, by its type; types that are not known are told, unexplained."""
+    """One index of a file index, by its type; one of an unknown type stays unexplained."""
     note = f"index of column {column}"
     explain = _BODIES.get(kind)
     if explain is None:
-        note += ", of a type that is not known"
+        note += ", of an unknown type"
         return Span(start, end, kind, None, note, role="unexplained", number=number)
-    reader = SpanReader(data, start, end, f"a {kind} index")
-    children = partial(_explain_anew, explain, reader, choose_layout(type_))
-    return Span(start, end, kind, None, note, children, number=number, origin=start)
-
-
-def _explain_anew(explain: _Explain, reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
-    return explain(SpanReader(reader.data, reader.at, reader.end, reader.what), layout)
-
-
-_Explain = Callable[[SpanReader, KeyLayout | None], Iterator[Span]]
+    reader, layout = SpanReader(data, start, end, f"a {kind} index"), choose_layout(type_)
+    return explain_part(reader, start, end, kind, lambda part: explain(part, layout), note, number=number)
 
 
 def _explain_bloom_filter(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
@@ -64,16 +63,7 @@ def _explain_bloom_filter(reader: SpanReader, layout: KeyLayout | None) -> Itera
     if size <= _LARGEST_BIT_SET:
         ones = int.from_bytes(bytes(reader.data[reader.at : reader.end]), "big").bit_count()
         note += f", {ones} of them set"
-    at = reader.take(size, "its bits")
-    yield Span(at, reader.at, "bit set", None, note)
-
-
-@dataclass(frozen=True, slots=True)
-class _Dictionary:
-    """The entries of a bitmap index: where each begins, and the offsets of the bitmaps that they name."""
-
-    places: list[int]
-    offsets: list[int]
+    yield reader.leaf(size, "bit set", note, part="its bits")
 
 
 def _explain_bitmap(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
@@ -85,61 +75,49 @@ def _explain_bitmap(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Sp
     head = [version, rows, values, nulls]
     null_offset = -1
     if nulls.value:
-        head.append(reader.number(">i", "null offset", describe=_tell_offset))
+        head.append(reader.number(">i", "null offset", describe=_describe_offset))
         null_offset = head[-1].value
         if version.value == 2:
             head.append(reader.number(">i", "null bitmap length"))
     yield Span(start, reader.at, "head", None, "", head)
     if version.value not in (1, 2):
-        yield reader.rest("dictionary and bitmaps", f"of version {version.value}, which is not known")
+        yield reader.rest("dictionary and bitmaps", f"of version {version.value}, which is unknown")
     elif layout is None:
-        yield reader.rest("dictionary and bitmaps", "not told apart without the type of the column")
+        yield reader.rest("dictionary and bitmaps", "not separable without the type of the column")
     elif not 0 <= values.value <= reader.left // 5:
         message, expected = "an impossible count of values", f"0 to {reader.left // 5}"
         reader.fail(message, values.start, expected=expected, seen=values.value)
     elif values.value > _MAX_VALUES:
         yield reader.rest("dictionary and bitmaps", f"more than {_MAX_VALUES} values are not listed")
     else:
-        explain = _explain_entries if version.value == 1 else _explain_blocks
         offsets = [null_offset]
-        yield from explain(reader, layout, values.value, offsets)
+        if version.value == 1:
+            yield from _explain_dictionary(reader, layout, values.value, 0, offsets, "dictionary")
+        else:
+            yield from _explain_blocks(reader, layout, values.value, offsets)
         yield from _explain_bitmaps(reader, sorted({offset for offset in offsets if offset >= 0}))
 
 
-def _tell_offset(offset: int) -> str:
+def _describe_offset(offset: int) -> str:
     return f"the single row {-1 - offset}" if offset < 0 else "a bitmap"
-
-
-def _explain_entries(reader: SpanReader, layout: KeyLayout, count: int, offsets: list[int]) -> Iterator[Span]:
-    """The dictionary of version 1; the offsets of its bitmaps are added to `offsets`."""
-    yield from _explain_dictionary(reader, layout, count, 0, offsets, "dictionary")
 
 
 def _explain_dictionary(
     reader: SpanReader, layout: KeyLayout, count: int, more: int, offsets: list[int], label: str
 ) -> Iterator[Span]:
-    """So many values with an offset and `more` numbers each, which moves the reader past them."""
-    start = reader.at
-    places = []
-    for _ in range(count):
-        places.append(reader.at)
-        read_key(reader, layout, "value")
-        offsets.append(reader.number(">i", "offset").value)
-        reader.take(4 * more, "an entry")
-    places.append(reader.at)
+    """Values with the offset of their bitmap and `more` numbers each; the offsets are added to `offsets`."""
 
-    def make(first: int, stop: int) -> Iterator[Span]:
-        for i in range(first, stop):
-            inner = SpanReader(reader.data, places[i], places[i + 1], reader.what)
-            key = read_key(inner, layout, "value")
-            parts = [key, inner.number(">i", "offset", describe=_tell_offset)]
-            if more:
-                parts.append(inner.number(">i", "length", describe=lambda n: "" if n >= 0 else "no bitmap"))
-            yield Span(places[i], places[i + 1], f"value {i}", key.value, "", parts)
+    def make(inner: SpanReader, number: int) -> Span:
+        start, key = inner.at, read_key(inner, layout, "value")
+        parts = [key, inner.number(">i", "offset", describe=_describe_offset)]
+        if more:
+            parts.append(inner.number(">i", "length", describe=lambda n: "" if n >= 0 else "no bitmap"))
+        return Span(start, inner.at, f"value {number}", key.value, "", parts)
 
+    places = list(find_places(reader, count, lambda all_: offsets.append(make(all_, 0).children[1].value)))
     if count:
-        children = partial(group_items, count, places.__getitem__, "values", make)
-        yield Span(start, reader.at, label, None, format_count(count, "value"), children)
+        children = partial(explain_items, reader, places, "values", make)
+        yield Span(places[0], places[-1], label, None, format_count(count, "value"), children)
 
 
 def _explain_blocks(reader: SpanReader, layout: KeyLayout, count: int, offsets: list[int]) -> Iterator[Span]:
@@ -172,23 +150,18 @@ def _explain_blocks(reader: SpanReader, layout: KeyLayout, count: int, offsets: 
 
 def _explain_firsts(reader: SpanReader, layout: KeyLayout, count: int) -> Iterator[Span]:
     """The first value of each block and where the block starts."""
-    start, places = reader.at, []
-    for _ in range(count):
-        places.append(reader.at)
-        read_key(reader, layout, "first value")
-        reader.take(4, "a block's offset")
-    places.append(reader.at)
 
-    def make(first: int, stop: int) -> Iterator[Span]:
-        for i in range(first, stop):
-            inner = SpanReader(reader.data, places[i], places[i + 1], reader.what)
-            key = read_key(inner, layout, "first value")
-            offset = inner.number(">i", "offset", "from the first block on")
-            yield Span(places[i], places[i + 1], f"block {i}", key.value, "", [key, offset])
+    def make(inner: SpanReader, number: int) -> Span:
+        start, key = inner.at, read_key(inner, layout, "first value")
+        offset = inner.number(">i", "offset", "from the first block on")
+        return Span(start, inner.at, f"block {number}", key.value, "", [key, offset])
 
+    places = list(find_places(reader, count, lambda all_: make(all_, 0)))
     if count:
-        children = partial(group_items, count, places.__getitem__, "blocks", make)
-        yield Span(start, reader.at, "blocks", None, "the first value of each, and where it starts", children)
+        children = partial(explain_items, reader, places, "blocks", make)
+        yield Span(
+            places[0], places[-1], "blocks", None, "the first value of each, and where it starts", children
+        )
 
 
 def _explain_bitmaps(reader: SpanReader, offsets: list[int]) -> Iterator[Span]:
@@ -196,19 +169,15 @@ def _explain_bitmaps(reader: SpanReader, offsets: list[int]) -> Iterator[Span]:
     base, end = reader.at, reader.end
     inside = [offset for offset in offsets if base + offset < end]
 
-    def make(first: int, stop: int) -> Iterator[Span]:
-        for i in range(first, stop):
-            after = base + inside[i + 1] if i + 1 < len(inside) else end
-            yield rename(
-                explain_roaring32(reader.data, base + inside[i], after), "bitmap", "rows with one value"
-            )
+    def make(item: SpanReader, _: int) -> Span:
+        return rename(explain_roaring32(item.data, item.at, item.end), "bitmap", "rows with one value")
 
     if inside:
         if inside[0]:
             yield Span(base, base + inside[0], "unreferenced", None, "no value names it", role="unexplained")
-        place = [base + offset for offset in inside] + [end]
-        children = partial(group_items, len(inside), place.__getitem__, "bitmaps", make)
-        yield Span(place[0], end, "bitmaps", None, format_count(len(inside), "bitmap"), children)
+        places = [*(base + offset for offset in inside), end]
+        children = partial(explain_items, reader, places, "bitmaps", make)
+        yield Span(places[0], end, "bitmaps", None, format_count(len(inside), "bitmap"), children)
         reader.at = end
     if len(inside) < len(offsets):
         missing = offsets[len(inside)]
@@ -218,13 +187,12 @@ def _explain_bitmaps(reader: SpanReader, offsets: list[int]) -> Iterator[Span]:
 
 
 def _explain_bsi(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
-    version = reader.number(">b", "version")
-    yield version
+    yield reader.number(">b", "version")
     yield reader.number(">i", "row count")
     for sign in ("positive", "negative"):
-        held = reader.number(">?", f"has {sign}")
-        yield held
-        if held.value:
+        present = reader.number(">?", f"has {sign}")
+        yield present
+        if present.value:
             yield from _explain_slices(reader, sign)
 
 
@@ -260,13 +228,9 @@ def _read_bitmap(reader: SpanReader, label: str, note: str) -> Span:
     return rename(explain_roaring32(reader.data, at, stop), label, note)
 
 
-def _explain_range_bitmap(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
-    return explain_range_bitmap(reader, layout)
-
-
-_BODIES: dict[str, _Explain] = {
+_BODIES: dict[str, Callable[[SpanReader, KeyLayout | None], Iterator[Span]]] = {
     "bloom-filter": _explain_bloom_filter,
     "bitmap": _explain_bitmap,
     "bsi": _explain_bsi,
-    "range-bitmap": _explain_range_bitmap,
+    "range-bitmap": explain_range_bitmap,
 }

@@ -1,95 +1,246 @@
-"""Paimon's file indexes with a name for every byte; `lakelens.codecs.paimon.index.file_index` draws the layout.
+"""Paimon's file index: the container of a `.index` file or of `_EMBEDDED_FILE_INDEX`, with a name for every byte.
 
-file index
-├─ head      magic, version, head length, column count
-│            each column: its name, index count, each index: type, start, length
-│            redundant length, redundant bytes
-└─ body      the indexes in order of bytes, explained by `file_index_body_spans`;
-             bytes that the head does not name are told
+    head   magic i64 | version i32 (1) | head length i32 | column count i32
+           per column: name | index count i32 | per index: type name | start i32 | length i32
+           redundant length i32 | that many bytes
+    body   the indexes, see `lakelens.codecs.paimon.index.file_index_body_spans`
+
+Everything is big-endian; names are Java `writeUTF` (u16 length, modified UTF-8); `start` counts from byte 0 of the
+container, -1 is an empty index. Follows Paimon's "File Index" specification. Damage: another magic, counts and lengths that
+do not fit, an index outside the container, another version.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
 
-from lakelens.codecs.paimon.index.file_index import (
-    EMPTY,
-    MAGIC,
-    VERSION,
-    FileIndex,
-    decode_file_index,
-    decode_modified_utf8,
-)
 from lakelens.codecs.paimon.index.file_index_body_spans import explain_index_body
+from lakelens.codecs.paimon.index.keys import explain_name
 from lakelens.codecs.paimon.types import TypeLike
 from lakelens.codecs.span.reader import (
     SpanReader,
     collect,
     damage_span,
     damage_span_if,
-    group_items,
-    shift_errors,
+    explain_apart,
+    explain_items,
+    find_places,
 )
 from lakelens.codecs.span.span import Deferred, Octets, Span
-from lakelens.errors import Corrupt, Unsupported
+from lakelens.errors import Unsupported
 
-_WHAT = "a file index"
-_FIXED_HEAD = 20
+MAGIC = 1493475289347502
+VERSION = 1
+EMPTY = -1
 _SMALLEST_COLUMN = 6
 _SMALLEST_INDEX = 10
+# the facts in the first leaves of an index, by their labels
+_FACTS = {
+    "version": "version",
+    "row count": "rows",
+    "distinct values": "distinct_values",
+    "has null": "has_null",
+    "has positive": "has_positive",
+    "number of hash functions": "hash_functions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """One index of one column. `start` is its byte in the container (None when `empty`), `length` its size in bytes.
+
+    `facts` are those in the head of the index, by name; empty for unknown types.
+    """
+
+    type: str
+    start: int | None
+    length: int
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def empty(self) -> bool:
+        """True when the writer had nothing to index."""
+        return self.start is None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedColumn:
+    """One column and its indexes in file order."""
+
+    name: str
+    indexes: tuple[Index, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileIndex:
+    """A file index: `head_length` bytes of head, then the indexes."""
+
+    version: int
+    head_length: int
+    columns: tuple[IndexedColumn, ...]
+
+
+class _Entry(NamedTuple):
+    """An index as the head describes it: its column and the leaves of its type, its start and its length."""
+
+    column: str
+    kind: Span
+    start: Span
+    length: Span
 
 
 def explain_file_index(
     data: Octets, start: int = 0, end: int | None = None, *, types: Mapping[str, TypeLike] | None = None
 ) -> Span:
-    """A file-index container: a `.index` file or `_EMBEDDED_FILE_INDEX`. Its value is what `decode_file_index` gives.
+    """A file-index container: a `.index` file or `_EMBEDDED_FILE_INDEX`. Its value is a `FileIndex`, its damage raised.
 
-    `types` gives the Paimon type of each column: without it the values in bitmap indexes cannot be told apart. Follows
+    `types` gives the Paimon type of each column: without it the values in bitmap indexes cannot be separated. Follows
     "File Index" of Paimon's specification.
 
     >>> head = (1493475289347502).to_bytes(8, "big") + bytes.fromhex("00000001 00000018 00000000 00000000")
-    >>> [leaf.label for leaf in explain_file_index(head).leaves()]
+    >>> span = explain_file_index(head)
+    >>> [leaf.label for leaf in span.leaves()]
     ['magic', 'version', 'head length', 'column count', 'redundant length']
+    >>> span.value
+    FileIndex(version=1, head_length=24, columns=())
     """
-    end = len(data) if end is None else end
-
-    def decode() -> FileIndex:
-        with shift_errors(start):
-            return decode_file_index(bytes(data[start:end]))
-
-    note = "indexes of the columns of one data file"
-    children = partial(_explain_container, data, start, end, types or {})
-    return Span(start, end, "file index", Deferred(decode), note, children, origin=start)
+    return _Container(data, start, len(data) if end is None else end, types or {}).explain()
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """An index as the head names it, and where its start is written; `start` is absolute."""
+class _Container:
+    """The place of a file index, and what explains its parts."""
 
-    column: str
-    number: int
-    kind: str
-    start: int
-    end: int
+    def __init__(self, data: Octets, start: int, end: int, types: Mapping[str, TypeLike]) -> None:
+        self.data, self.start, self.end, self.types = data, start, end, types
 
+    def explain(self) -> Span:
+        note = "indexes of the columns of one data file"
+        value = Deferred(self.decode)
+        return Span(self.start, self.end, "file index", value, note, self.explain_parts, origin=self.start)
 
-def _explain_container(data: Octets, start: int, end: int, types: Mapping[str, TypeLike]) -> Iterator[Span]:
-    reader = SpanReader(data, start, end, _WHAT)
-    head = list(_read_fixed_head(reader))
-    damaged = any(leaf.error for leaf in head)
-    stop = reader.at if damaged else start + head[2].value
-    if damaged:
-        yield Span(start, reader.at, "head", None, "", head)
-        yield reader.rest("columns and indexes", "of a layout that is not known")
-        return
-    children = partial(_explain_head, data, start, stop, end)
-    yield Span(start, stop, "head", None, "the columns, and where their indexes lie", children)
-    if stop < end:
-        children = partial(_explain_body, data, start, stop, end, types)
-        yield Span(stop, end, "body", None, "the indexes", children)
+    def explain_parts(self) -> Iterator[Span]:
+        reader = self.read(self.start, self.end)
+        fixed = list(_read_fixed_head(reader))
+        if any(leaf.error for leaf in fixed):
+            yield Span(self.start, reader.at, "head", None, "", fixed)
+            yield reader.rest("columns and indexes", "of an unknown layout")
+            return
+        stop = self.start + fixed[2].value
+        head = partial(self.explain_head, stop)
+        yield Span(self.start, stop, "head", None, "the columns, and where their indexes are", head)
+        if stop < self.end:
+            yield Span(stop, self.end, "body", None, "the indexes", partial(self.explain_body, stop))
+
+    def read(self, start: int, end: int) -> SpanReader:
+        return SpanReader(self.data, start, end, "a file index")
+
+    def explain_head(self, stop: int) -> Iterator[Span]:
+        reader = self.read(self.start, stop)
+        yield from _read_fixed_head(reader)
+        count = reader.count(">i", "column count", "columns", _SMALLEST_COLUMN)
+        yield count
+        if count.error is not None:
+            yield reader.rest("columns", "more than their bytes can be")
+            return
+        column = partial(self.explain_column, stop)
+        if (yield from _explain_list(reader, count.value, "columns", _skip_column, column)):
+            return
+        redundant = reader.count(">i", "redundant length", "redundant bytes", 1)
+        yield redundant
+        if redundant.error is None and redundant.value:
+            yield reader.leaf(redundant.value, "redundant bytes", role="unexplained")
+        if reader.left:
+            yield reader.rest("unused", "head bytes after the redundant ones")
+
+    def explain_column(self, stop: int, reader: SpanReader, number: int) -> Span:
+        begin, after = reader.at, reader.end
+        name = [leaf.value for leaf in collect(explain_name(reader, "column name"))[0]][1:]
+
+        def make() -> Iterator[Span]:
+            inner = self.read(begin, after)
+            yield from explain_name(inner, "column name")
+            count = inner.count(">i", "index count", "indexes", _SMALLEST_INDEX)
+            yield count
+            if count.error is None:
+                index = partial(self.explain_index, stop, number)
+                yield from _explain_list(inner, count.value, "indexes", _skip_index, index)
+
+        return Span(begin, after, "column", name[0] if name else None, "", make, number=number)
+
+    def explain_index(self, stop: int, number: int, reader: SpanReader, _: int) -> Span:
+        begin, after = reader.at, reader.end
+
+        def make() -> Iterator[Span]:
+            inner = self.read(begin, after)
+            kind = ""
+            for leaf in explain_name(inner, "index type"):
+                kind = leaf.value
+                yield leaf
+            place = inner.number(">i", "start", describe=_describe_start, number=number)
+            length = inner.number(">i", "length", "bytes", number=number)
+            head, size = stop - self.start, self.end - self.start
+            outside = place.value < head or length.value < 0 or place.value + length.value > size
+            message, expected = f"a {kind} index outside the container", f"bytes {head} to {size}"
+            seen = f"{place.value} + {length.value}"
+            yield damage_span_if(
+                outside and place.value != EMPTY, place, message, expected=expected, seen=seen
+            )
+            yield length
+
+        note = "its type, and where it is in the body"
+        return Span(begin, after, "index", None, note, make, number=number)
+
+    def explain_body(self, stop: int) -> Iterator[Span]:
+        head = Span(self.start, stop, "head", children=partial(self.explain_head, stop))
+        entries = [entry for _, indexes in _list_columns(head) for entry in indexes]
+
+        def place(entry: _Entry) -> tuple[int, int]:
+            begin = self.start + entry.start.value
+            return begin, begin + entry.length.value
+
+        return explain_apart(
+            (entry for entry in entries if entry.start.error is None and entry.start.value != EMPTY),
+            place,
+            lambda entry: self.explain_body_of(entry, *place(entry)),
+            stop,
+            self.end,
+            "indexes",
+            "no index of the head is here",
+            lambda entry: f"the {entry.kind.value} index of {entry.column}",
+        )
+
+    def explain_body_of(self, entry: _Entry, start: int, end: int) -> Span:
+        type_ = self.types.get(entry.column)
+        number = entry.start.number or 0
+        return explain_index_body(self.data, start, end, entry.kind.value, entry.column, type_, number)
+
+    def decode(self) -> FileIndex:
+        """The columns and indexes of the head. Raises the first damage in it."""
+        head = next(iter(self.explain().children))
+        head.check()
+        leaves = {leaf.label: leaf.value for leaf in islice(head.leaves(), 3)}
+        columns = [
+            IndexedColumn(name, tuple(map(self.decode_index, indexes)))
+            for name, indexes in _list_columns(head)
+        ]
+        return FileIndex(leaves["version"], leaves["head length"], tuple(columns))
+
+    def decode_index(self, entry: _Entry) -> Index:
+        start, length = entry.start.value, entry.length.value
+        if start == EMPTY:
+            return Index(entry.kind.value, None, max(0, length))
+        body = self.explain_body_of(entry, self.start + start, self.start + start + length)
+        facts: dict[str, Any] = {}
+        for leaf in islice(body.leaves(), 4):
+            if leaf.label in _FACTS and leaf.error is None:
+                facts.setdefault(_FACTS[leaf.label], leaf.value)
+        if "hash_functions" in facts:
+            facts["bits"] = (length - 4) * 8
+        return Index(entry.kind.value, start, length, facts)
 
 
 def _read_fixed_head(reader: SpanReader) -> Iterator[Span]:
@@ -107,200 +258,56 @@ def _read_fixed_head(reader: SpanReader) -> Iterator[Span]:
     yield damage_span_if(not fits, length, message, expected=f"up to {reader.end - start}")
 
 
-def _explain_head(data: Octets, start: int, stop: int, end: int) -> Iterator[Span]:
-    reader = SpanReader(data, start, stop, _WHAT)
-    yield from _read_fixed_head(reader)
-    count = _read_count(reader, "column count", "columns", _SMALLEST_COLUMN)
-    yield count
+def _describe_start(start: int) -> str:
+    return "an empty index" if start == EMPTY else ""
+
+
+def _explain_list(
+    reader: SpanReader,
+    count: int,
+    label: str,
+    skip: Callable[[SpanReader], None],
+    make: Callable[[SpanReader, int], Span],
+) -> Generator[Span, None, bool]:
+    """The items of a list; the first that does not fit reaches to the end, and shows its damage. Says whether one did."""
+    places, failure = collect(find_places(reader, count, skip))
+    if failure is not None:
+        places.append(reader.end)
+    yield from explain_items(reader, places, label, make)
+    return failure is not None
+
+
+def _skip_column(reader: SpanReader) -> None:
+    _skip_name(reader, "a column's name")
+    count = reader.count(">i", "index count", "indexes", _SMALLEST_INDEX)
     if count.error is not None:
-        yield reader.rest("columns", "more than their bytes can be")
-        return
-    first = reader.at
-    bounds, failure = collect(_find_columns(reader, count.value))
-    if failure is not None:  # the last column reaches to the end of the head, and tells what is wrong in it
-        bounds.append((bounds[-1][1] if bounds else first, stop))
-    make = partial(_explain_columns, data, start, end, bounds)
-    yield from group_items(len(bounds), partial(_place, bounds, first), "columns", make)
-    if failure is not None:
-        return
-    redundant = _read_count(reader, "redundant length", "redundant bytes", 1)
-    yield redundant
-    if redundant.error is None and redundant.value:
-        at = reader.take(redundant.value, "the redundant bytes")
-        yield Span(at, reader.at, "redundant bytes", None, "", role="unexplained")
-    if reader.left:
-        yield reader.rest("unused", "head bytes after the redundant ones")
+        raise count.error
+    for _ in range(count.value):
+        _skip_index(reader)
 
 
-def _place(bounds: list[tuple[int, int]], first: int, i: int) -> int:
-    """Where item i starts, or the last one ends."""
-    return bounds[i][0] if i < len(bounds) else bounds[-1][1] if bounds else first
+def _skip_index(reader: SpanReader) -> None:
+    _skip_name(reader, "an index's type")
+    reader.take(8, "an index's start and length")
 
 
-def _read_count(reader: SpanReader, label: str, what: str, smallest: int) -> Span:
-    """A count of things that take at least `smallest` bytes each."""
-    count = reader.number(">i", label)
-    limit = reader.left // smallest
-    message = f"an impossible count of {what}"
-    return damage_span_if(not 0 <= count.value <= limit, count, message, expected=f"0 to {limit}")
+def _skip_name(reader: SpanReader, part: str) -> None:
+    reader.take(int.from_bytes(reader.octets(2, part), "big"), part)
 
 
-def _find_columns(reader: SpanReader, count: int) -> Iterator[tuple[int, int]]:
-    """Where the columns lie in the head. Raises `Corrupt` where one does not fit."""
-    for _ in range(count):
-        begin = reader.at
-        _read_text(reader, "a column's name")
-        indexes = _read_count(reader, "index count", "indexes", _SMALLEST_INDEX)
-        if indexes.error is not None:
-            raise indexes.error
-        for _ in _find_indexes(reader, indexes.value):
-            pass
-        yield begin, reader.at
-
-
-def _find_indexes(reader: SpanReader, count: int) -> Iterator[tuple[int, int]]:
-    """Where the indexes of one column lie in the head."""
-    for _ in range(count):
-        begin = reader.at
-        _read_text(reader, "an index's type")
-        reader.take(8, "an index's start and length")
-        yield begin, reader.at
-
-
-def _read_text(reader: SpanReader, part: str) -> str:
-    size = int.from_bytes(reader.octets(2, part), "big")
-    at = reader.at
-    data = reader.octets(size, part)
-    try:
-        return decode_modified_utf8(data)
-    except UnicodeError as error:
-        raise Corrupt(f"{part} is not UTF-8", offset=at, seen=data[:40].hex()) from error
-
-
-def _explain_text(reader: SpanReader, label: str, part: str) -> Iterator[Span]:
-    """The length and the characters of a name, as Java writes them."""
-    start = reader.at
-    yield reader.number(">H", f"{label} length")
-    at, reader.at = reader.at, start
-    text = _read_text(reader, part)
-    yield Span(at, reader.at, label, text, "modified UTF-8")
-
-
-def _explain_columns(
-    data: Octets, start: int, end: int, bounds: list[tuple[int, int]], first: int, stop: int
-) -> Iterator[Span]:
-    for number, (begin, after) in enumerate(bounds[first:stop], first):
-        name, _ = collect(_read_names(data, begin, after))
-        children = partial(_explain_column, data, start, begin, after, end, number)
-        yield Span(begin, after, "column", name[0] if name else None, "", children, number=number)
-
-
-def _read_names(data: Octets, begin: int, after: int) -> Iterator[str]:
-    yield _read_text(SpanReader(data, begin, after, _WHAT), "a column's name")
-
-
-def _explain_column(
-    data: Octets, start: int, begin: int, after: int, end: int, number: int
-) -> Iterator[Span]:
-    reader = SpanReader(data, begin, after, _WHAT)
-    yield from _explain_text(reader, "column name", "a column's name")
-    count = _read_count(reader, "index count", "indexes", _SMALLEST_INDEX)
-    yield count
-    if count.error is not None:
-        return
-    first = reader.at
-    bounds, failure = collect(_find_indexes(reader, count.value))
-    if failure is not None:
-        bounds.append((bounds[-1][1] if bounds else first, after))
-    make = partial(_explain_indexes, data, start, end, bounds, number)
-    yield from group_items(len(bounds), partial(_place, bounds, first), "indexes", make)
-
-
-def _explain_indexes(
-    data: Octets,
-    start: int,
-    end: int,
-    bounds: list[tuple[int, int]],
-    number: int,
-    first: int,
-    stop: int,
-) -> Iterator[Span]:
-    for begin, after in bounds[first:stop]:
-        children = partial(_explain_index, data, start, begin, after, end, number)
-        yield Span(
-            begin, after, "index", None, "its type, and where it lies in the body", children, number=number
-        )
-
-
-def _explain_index(data: Octets, start: int, begin: int, after: int, end: int, number: int) -> Iterator[Span]:
-    reader = SpanReader(data, begin, after, _WHAT)
-    kind = Span(begin, begin, "")
-    for kind in _explain_text(reader, "index type", "an index's type"):
-        yield kind
-    head_length = int.from_bytes(bytes(data[start + 12 : start + 16]), "big")
-    place = reader.number(
-        ">i", "start", describe=lambda at: "an empty index" if at == EMPTY else "", number=number
-    )
-    length = reader.number(">i", "length", "bytes", number=number)
-    outside = place.value != EMPTY and (
-        place.value < head_length or length.value < 0 or place.value + length.value > end - start
-    )
-    message = f"a {kind.value} index outside the container"
-    expected, seen = f"bytes {head_length} to {end - start}", f"{place.value} + {length.value}"
-    yield damage_span_if(outside, place, message, expected=expected, seen=seen)
-    yield length
-
-
-def _list_entries(data: Octets, start: int, stop: int, end: int) -> Iterator[_Entry]:
-    """The indexes that the head names and that lie in the body. Raises `Corrupt` where the head is damaged."""
-    reader = SpanReader(data, start + _FIXED_HEAD, stop, _WHAT)
-    count = int.from_bytes(bytes(data[start + 16 : start + 20]), "big")
-    for number in range(count):
-        column = _read_text(reader, "a column's name")
-        for _ in range(int.from_bytes(reader.octets(4, "the count of indexes"), "big")):
-            kind = _read_text(reader, "an index's type")
-            place, length = struct.unpack(">ii", reader.octets(8, "an index's start and length"))
-            begin = start + place
-            if place != EMPTY and begin >= stop and length >= 0 and begin + length <= end:
-                yield _Entry(column, number, kind, begin, begin + length)
-
-
-def _explain_body(
-    data: Octets, start: int, stop: int, end: int, types: Mapping[str, TypeLike]
-) -> Iterator[Span]:
-    entries, _ = collect(_list_entries(data, start, stop, end))
-    pieces, failure = _cut_body(entries, stop, end)
-
-    def make(first: int, last: int) -> Iterator[Span]:
-        for begin, after, entry in pieces[first:last]:
-            if entry is None:
-                note = "no index of the head lies here"
-                yield Span(begin, after, "unreferenced", None, note, role="unexplained")
-            else:
-                kind = types.get(entry.column)
-                yield explain_index_body(data, begin, after, entry.kind, entry.column, kind, entry.number)
-
-    bounds = [(begin, after) for begin, after, _ in pieces]
-    yield from group_items(len(pieces), partial(_place, bounds, stop), "indexes", make)
-    if failure is not None:
-        raise failure
-
-
-def _cut_body(
-    entries: list[_Entry], stop: int, end: int
-) -> tuple[list[tuple[int, int, _Entry | None]], Corrupt | None]:
-    """The indexes in order of bytes with the gaps between them, up to the first that overlaps another."""
-    pieces: list[tuple[int, int, _Entry | None]] = []
-    at = stop
-    for entry in sorted(entries, key=lambda entry: (entry.start, entry.end)):
-        if entry.start < at:
-            seen = f"{entry.start} to {entry.end}"
-            message = f"the {entry.kind} index of {entry.column} overlaps another"
-            return pieces, Corrupt(message, offset=at, expected=f"from {at}", seen=seen)
-        if at < entry.start:
-            pieces.append((at, entry.start, None))
-        pieces.append((entry.start, entry.end, entry))
-        at = entry.end
-    if at < end:
-        pieces.append((at, end, None))
-    return pieces, None
+def _list_columns(head: Span) -> list[tuple[str, list[_Entry]]]:
+    """The columns and their indexes, as far as the head is not damaged."""
+    columns: list[tuple[str, list[_Entry]]] = []
+    kind = start = head
+    for leaf in head.leaves():
+        match leaf.label:
+            case "column name":
+                columns.append((leaf.value, []))
+            case "index type":
+                kind = leaf
+            case "start":
+                start = leaf
+            case "length":
+                name, indexes = columns[-1]
+                indexes.append(_Entry(name, kind, start, leaf))
+    return columns

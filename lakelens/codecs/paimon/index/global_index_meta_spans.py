@@ -13,11 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from lakelens.codecs.paimon.index.blocks import decode_key
-from lakelens.codecs.paimon.index.file_index import decode_modified_utf8
-from lakelens.codecs.paimon.index.keys import choose_layout
+from lakelens.codecs.paimon.index.keys import choose_layout, decode_key, explain_name
 from lakelens.codecs.paimon.types import TypeLike
-from lakelens.codecs.span.reader import SpanReader, damage_span_if, group_items
+from lakelens.codecs.span.reader import SpanReader, damage_span_if, explain_items, find_places
 from lakelens.codecs.span.span import Octets, Span
 
 DATA_EVOLUTION = b"DEIX"
@@ -71,42 +69,27 @@ def _explain_keys(data: Octets, start: int, end: int, type_: TypeLike | None) ->
 def _explain_source(data: Octets, start: int, end: int) -> Iterator[Span]:
     reader = SpanReader(data, start, end, "a source meta")
     if bytes(data[start : start + 4]) == DATA_EVOLUTION:
-        at = reader.take(4, "its magic")
-        yield Span(at, reader.at, "magic", DATA_EVOLUTION, "ASCII")
+        yield reader.magic(4)
         yield reader.number(">i", "version")
         yield reader.number(">q", "scanned snapshot id")
     else:
         yield reader.number(">i", "version")
         yield reader.number(">i", "level")
-        count = reader.number(">i", "file count")
-        limit = reader.left // _SMALLEST_FILE
-        message = "an impossible count of files"
-        yield damage_span_if(not 0 <= count.value <= limit, count, message, expected=f"0 to {limit}")
-        if 0 <= count.value <= limit:
-            yield from _explain_files(reader, count.value)
+        count = reader.count(">i", "file count", "files", _SMALLEST_FILE)
+        yield count
+        if count.error is None:
+            places = list(find_places(reader, count.value, _skip_file))
+            yield from explain_items(reader, places, "files", _explain_file)
     if reader.left:
         yield reader.rest("unused", "bytes after the last file")
 
 
-def _explain_files(reader: SpanReader, count: int) -> Iterator[Span]:
-    places = [reader.at]
-    for _ in range(count):
-        reader.take(int.from_bytes(reader.octets(2, "a file's name"), "big") + 8, "a file")
-        places.append(reader.at)
+def _skip_file(reader: SpanReader) -> None:
+    reader.take(int.from_bytes(reader.octets(2, "a file's name"), "big") + 8, "a file")
 
-    def make(first: int, stop: int) -> Iterator[Span]:
-        for i in range(first, stop):
-            inner = SpanReader(reader.data, places[i], places[i + 1], reader.what)
-            size = inner.number(">H", "name length")
-            at = inner.at
-            data = inner.octets(size.value, "a file's name")
-            try:
-                name: str | bytes = decode_modified_utf8(data)
-            except UnicodeError:
-                name = data
-            leaf = Span(at, inner.at, "file name", name, "modified UTF-8")
-            yield Span(
-                places[i], places[i + 1], f"file {i}", name, "", (size, leaf, inner.number(">q", "rows"))
-            )
 
-    yield from group_items(count, places.__getitem__, "files", make)
+def _explain_file(reader: SpanReader, number: int) -> Span:
+    start = reader.at
+    size, name = explain_name(reader, "file name")
+    rows = reader.number(">q", "rows")
+    return Span(start, reader.at, f"file {number}", name.value, "", (size, name, rows))

@@ -1,9 +1,9 @@
-"""Paimon's global index files with a name for every byte: B-trees and bitmaps, told by the magic at their end.
+"""Paimon's global index files with a name for every byte: B-trees and bitmaps, by the magic at their end.
 
     … footer, whose last four bytes are "ITBP" (`lakelens.codecs.paimon.index.btree_index_spans`)
                                      or "BGIX" (`lakelens.codecs.paimon.index.bitmap_index_spans`)
 
-Indexes of other kinds (full text, vectors) have no public layout: they are told, unexplained.
+Indexes of other kinds (full text, vectors) have no public layout: they stay unexplained.
 """
 
 from __future__ import annotations
@@ -35,6 +35,6 @@ def explain_global_index(
     elif magic == bitmap_index_spans.MAGIC and size >= bitmap_index_spans.FOOTER:
         label, explain = "bitmap index", explain_bitmap_index
     else:
-        return Span(start, end, "global index", None, "of a kind that is not known", role="unexplained")
+        return Span(start, end, "global index", None, "of an unknown kind", role="unexplained")
     children = partial(explain, data, start, end, type)
     return Span(start, end, label, None, "from keys to row ids", children, origin=start)

@@ -17,49 +17,42 @@ dictionary. Follows "File Index: range-bitmap" of Paimon's specification.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
 from lakelens.codecs.bitmaps.roaring_spans import explain_roaring32
 from lakelens.codecs.paimon.index.keys import KeyLayout, read_key
-from lakelens.codecs.span.reader import SpanReader, format_count, group_items, rename
+from lakelens.codecs.span.reader import (
+    SpanReader,
+    explain_items,
+    explain_numbers,
+    explain_part,
+    format_count,
+    rename,
+)
 from lakelens.codecs.span.span import Span
 
 _FIXED_HEADER = 13  # version, rows, distinct values, dictionary length
+_UNTYPED = "not separable without the type of the column"
 
 
 def explain_range_bitmap(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
-    """The parts of a range-bitmap index that fills the reader's bytes. Without `layout` its values are not told apart."""
+    """The parts of a range-bitmap index that fills the reader's bytes. Without `layout` its values are not separated."""
     size = reader.number(">i", "header length")
     yield size
     header = reader.take(max(size.value, _FIXED_HEADER), "its header")
     if size.value < _FIXED_HEADER:
         reader.fail("a header length that does not fit", size.start, expected=_FIXED_HEADER, seen=size.value)
-    yield _section(reader, header, reader.at, "header", partial(_explain_header, layout))
+    yield explain_part(reader, header, reader.at, "header", partial(_explain_header, layout))
     length = int.from_bytes(bytes(reader.data[reader.at - 4 : reader.at]), "big", signed=True)
     dictionary = reader.take(length, "its dictionary")
     if length:
         explain = partial(_explain_dictionary, layout)
-        yield _section(reader, dictionary, reader.at, "dictionary", explain)
+        yield explain_part(reader, dictionary, reader.at, "dictionary", explain)
     slices = reader.take(reader.left, "its slices")
     if slices < reader.end:
-        yield _section(reader, slices, reader.end, "slices", _explain_slices)
-
-
-def _section(
-    reader: SpanReader,
-    start: int,
-    end: int,
-    label: str,
-    explain: Callable[[SpanReader], Iterator[Span]],
-) -> Span:
-    """A part whose damage stays in it."""
-
-    def make() -> Iterator[Span]:
-        return explain(SpanReader(reader.data, start, end, reader.what))
-
-    return Span(start, end, label, None, "", make, origin=start)
+        yield explain_part(reader, slices, reader.end, "slices", _explain_slices)
 
 
 def _explain_header(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Span]:
@@ -68,9 +61,7 @@ def _explain_header(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Sp
     values = reader.number(">i", "distinct values")
     yield values
     if values.value > 0 and layout is None:
-        at = reader.take(reader.left - 4, "min and max")
-        note = "not told apart without the type of the column"
-        yield Span(at, reader.at, "min and max", None, note, role="unexplained")
+        yield reader.leaf(reader.left - 4, "min and max", _UNTYPED, role="unexplained")
     elif values.value > 0 and layout is not None:
         yield read_key(reader, layout, "min")
         yield read_key(reader, layout, "max")
@@ -97,40 +88,29 @@ def _explain_dictionary(layout: KeyLayout | None, reader: SpanReader) -> Iterato
     if len(starts) != count.value or any(b <= a for a, b in pairwise(starts)):
         reader.fail("the chunks' offsets do not fit", first, expected=f"{count.value} that ascend")
     if starts:
-        make = partial(_explain_offsets, first, starts)
-        children = partial(group_items, len(starts), lambda i: first + 4 * i, "offsets", make)
+        children = partial(explain_numbers, reader.data, first, ">i", len(starts), "chunk", group="offsets")
         yield Span(first, reader.at, "chunk offsets", None, "from the first chunk on", children)
     base = reader.take(chunks.value, "the chunks")
     if starts and (starts[0] != 0 or starts[-1] >= chunks.value):
         reader.fail("the chunks' offsets do not fit", first, expected=f"0 to {chunks.value}", seen=starts)
     if starts:
         places = [base + start for start in starts] + [reader.at]
-        build = partial(_explain_chunks, layout, reader, places)
-        children = partial(group_items, len(starts), places.__getitem__, "chunks", build)
+        explain = partial(_explain_chunk, layout)
+
+        def make(item: SpanReader, number: int) -> Span:
+            return explain_part(item, item.at, item.end, f"chunk {number}", explain)
+
+        children = partial(explain_items, reader, places, "chunks", make)
         yield Span(base, reader.at, "chunks", None, format_count(len(starts), "chunk"), children)
     if reader.left:
         yield from _explain_values(layout, reader)
 
 
-def _explain_offsets(place: int, starts: tuple[int, ...], first: int, stop: int) -> Iterator[Span]:
-    for i in range(first, stop):
-        at = place + 4 * i
-        yield Span(at, at + 4, f"chunk {i}", starts[i], "int32, big-endian")
-
-
-def _explain_chunks(
-    layout: KeyLayout | None, reader: SpanReader, places: list[int], first: int, stop: int
-) -> Iterator[Span]:
-    for i in range(first, stop):
-        explain = partial(_explain_chunk, layout)
-        yield _section(reader, places[i], places[i + 1], f"chunk {i}", explain)
-
-
 def _explain_chunk(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Span]:
-    """The head of a chunk: its first value, and where the values after it lie."""
+    """The head of a chunk: its first value, and where the values after it are."""
     yield reader.number(">b", "version")
     if layout is None:
-        yield reader.rest("first value and lengths", "not told apart without the type of the column")
+        yield reader.rest("first value and lengths", _UNTYPED)
         return
     yield read_key(reader, layout, "first value")
     yield reader.number(">i", "code", "of the first value")
@@ -142,21 +122,13 @@ def _explain_chunk(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Spa
 
 
 def _explain_values(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Span]:
-    """The values after the first of each chunk: told one by one when they have one width."""
+    """The values after the first of each chunk, one by one when they have one width."""
     start = reader.at
     width = struct.calcsize(layout) if layout is not None and layout != "text" else 0
     if layout is None or not width or reader.left % width:
         yield reader.rest("values", "the values after the first of each chunk")
         return
-    count = reader.left // width
-
-    def make(first: int, stop: int) -> Iterator[Span]:
-        for i in range(first, stop):
-            inner = SpanReader(reader.data, start + width * i, start + width * (i + 1), reader.what)
-            yield read_key(inner, layout, "value")
-
-    reader.at = reader.end
-    children = partial(group_items, count, lambda i: start + width * i, "values", make)
+    children = partial(explain_numbers, reader.data, start, layout, reader.left // width, "value")
     yield Span(start, reader.end, "values", None, "the values after the first of each chunk", children)
 
 
@@ -179,7 +151,7 @@ def _explain_slices(reader: SpanReader) -> Iterator[Span]:
     for i in range(count.value):
         offset, length = reader.number(">i", "offset"), reader.number(">i", "length", "bytes")
         places.append((offset.value, length.value))
-        yield Span(offset.start, length.end, f"slice {i}", None, "where it lies", (offset, length))
+        yield Span(offset.start, length.end, f"slice {i}", None, "where it is", (offset, length))
     at = reader.take(existence.value, "its existence bitmap")
     if existence.value:
         bitmap = explain_roaring32(reader.data, at, reader.at)
