@@ -1,10 +1,11 @@
 """Apache Iceberg, versions 1 to 3 (4 is a draft: read as far as it goes).
 
-    detect.py versions.py names.py   what lies here, and which metadata file is the current one
-    wire.py                          what the metadata document says, typed, with the raw document kept
-    records.py                       Avro records of manifest lists and manifests under their specified names
-    schemas.py columns.py            schemas, specs, and the names that column ids have today
-    table.py snapshot.py manifest.py datafile.py …   what it means
+    opening table listing snapshot   what a user asks
+    scan deletes explain changes     what is computed from manifests
+    manifests                        manifest lists, manifests, data files
+    context                          what all parts of one table share
+    discovery                        which metadata file is the current one, where recorded locations are now
+    metadata                         what the metadata document says, typed, with the raw document kept
 
 The heavy modules load when a table is opened.
 """

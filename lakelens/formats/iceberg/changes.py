@@ -25,7 +25,7 @@ from lakelens.model.fileset import FileColumns
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 
-# so few kept manifests, with so few entries, are read for what was kept; of more their lines in the list tell
+# kept manifests are read where they are this few, with this few entries; of more, the lines of the list are counted
 FEW_MANIFESTS = 8
 FEW_ENTRIES = 1_000
 
@@ -58,26 +58,26 @@ class IcebergComparison(FileComparison):
         return added, [found for identity, found in old.items() if identity not in new]
 
     def describe_columns(self) -> FileColumns:
-        """Reads the changed manifests first: they may tell of columns that the document has forgotten."""
+        """Reads the changed manifests first: they may know columns that the document has forgotten."""
         _ = self._live
         return self._new.describe_known_columns()
 
     def count_kept(self) -> Mapping[str, FileCounts]:
         """What was kept, by content; of many manifests by their lines in the list, and by the snapshot's totals.
 
-        Then all deletes are one content, "deletes", and their bytes are not told apart from those of data.
+        Then all deletes are one content, "deletes", and their bytes are not counted apart from those of data.
         """
         if self._after.is_loaded or self._is_small():
             return count_by_content(self.kept)
         old, new = self._live
         counts = _count_by_kind(found for identity, found in new.items() if identity in old)
         for manifest in self.kept_manifests:
-            told = FileCounts(*_count_line(manifest), None)
-            counts[manifest.content] = counts.get(manifest.content, FileCounts()) + told
+            line = FileCounts(*_count_line(manifest), None)
+            counts[manifest.content] = counts.get(manifest.content, FileCounts()) + line
         return self._complete(counts)
 
     def _complete(self, counts: dict[str, FileCounts]) -> dict[str, FileCounts]:
-        """The counts with what the snapshot's totals tell besides: the bytes, and all where a list has no counts."""
+        """The counts completed by the snapshot's totals: the bytes, and all where a list has no counts."""
         added = _count_by_kind(self.added)
         total = self._new.figures
         recorded = {
@@ -87,9 +87,9 @@ class IcebergComparison(FileComparison):
         size = FileCounts(bytes=total.bytes) - FileCounts(bytes=_sum_bytes(added))
         done = {}
         for kind, part in counts.items():
-            told = recorded[kind] - replace(added.get(kind, FileCounts()), bytes=None)
-            files = part.files if part.files is not None else told.files
-            rows = part.rows if part.rows is not None else told.rows
+            left = recorded[kind] - replace(added.get(kind, FileCounts()), bytes=None)
+            files = part.files if part.files is not None else left.files
+            rows = part.rows if part.rows is not None else left.rows
             done[kind] = FileCounts(files, rows, size.bytes if len(counts) == 1 else part.bytes)
         return done
 

@@ -57,13 +57,13 @@ class _References:
         if not holders:
             return own
         if len(holders) == 1:
-            held = self._word_naming(holders[0])
+            held = self._name_snapshots(holders[0])
         else:
             ranks = {number for manifest in holders for number in self.naming[manifest]}
             held = tuple(f"snapshot {self.ids[rank]}" for rank in sorted(ranks))
         return tuple(dict.fromkeys((*own, *held))) if own else held
 
-    def _word_naming(self, manifest: IcebergManifest) -> tuple[str, ...]:
+    def _name_snapshots(self, manifest: IcebergManifest) -> tuple[str, ...]:
         """One tuple for all files of a manifest."""
         if manifest not in self._worded:
             names = (f"snapshot {self.ids[rank]}" for rank in self.naming[manifest])

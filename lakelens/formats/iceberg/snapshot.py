@@ -130,7 +130,7 @@ class IcebergSnapshot(TableObject, Snapshot):
 
     @cached_property
     def path(self) -> str | None:  # type: ignore[override]
-        """Where the manifest list lies now; None when the document names the manifests itself."""
+        """Where the manifest list is now; None when the document names the manifests itself."""
         return self.manifest_lists[0].path if self.manifest_lists else None
 
     @property
@@ -216,32 +216,32 @@ class IcebergSnapshot(TableObject, Snapshot):
         from lakelens.formats.iceberg.deletes.dangling import find_dangling
 
         files: Any = self.files
-        return tuple(find_dangling(self.delete_index, files, read=True)) if self.delete_index else ()
+        return tuple(find_dangling(self.delete_index, files, read=True))
 
     def _note_dangling(self, files: list[IcebergDataFile]) -> None:
-        """Keep deletes that reach nothing as a finding, as far as the metadata tells; no delete file is read."""
+        """Keep deletes that reach nothing as a finding, as far as the metadata shows; no delete file is read."""
         from lakelens.formats.iceberg.deletes.dangling import find_dangling
         from lakelens.formats.iceberg.deletes.matching import DeleteIndex
 
-        index = DeleteIndex(files, self._readers.deletes)
-        found = list(find_dangling(index, files, read=False)) if index else []
+        found = list(find_dangling(DeleteIndex(files, self._readers.deletes), files, read=False))
         if found:
             rows = sum(dangling.record_count or 0 for dangling in found)
-            files_word = "1 delete file" if len(found) == 1 else f"{len(found):,} delete files"
-            rows_word = "1 delete" if rows == 1 else f"{rows:,} deletes"
-            message = (
-                f"{files_word} ({rows_word}) {'reaches' if len(found) == 1 else 'reach'} no live data file"
+            counted = "1 delete" if rows == 1 else f"{rows:,} deletes"
+            one = len(found) == 1
+            some = (
+                f"1 delete file ({counted}) reaches"
+                if one
+                else f"{len(found):,} delete files ({counted}) reach"
             )
-            self._context.findings.add(
-                "warning", "dangling-deletes", self.path or self._context.document.path, message, (self.id,)
-            )
+            path = self.path or self._context.document.path
+            self._add_warning("dangling-deletes", path, f"{some} no live data file")
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
         self._context.findings.add_error(error, file.path, (self.id,))
 
     @cached_property
     def index_files(self) -> tuple[IndexFile, ...]:
-        """Puffin files: the statistics of this snapshot and the files its deletion vectors lie in."""
+        """Puffin files: the statistics of this snapshot and the files of its deletion vectors."""
         from lakelens.formats.iceberg.deletes.puffins import list_index_files
 
         return list_index_files(self._readers.deletes, self)
@@ -282,19 +282,19 @@ class IcebergSnapshot(TableObject, Snapshot):
         default = found[1].get("default-spec-id") if found is not None else None
         if default in specs:
             return specs[default]
-        told = [number for m in self.manifests if isinstance(number := m.raw.get("partition_spec_id"), int)]
-        return specs.get(max(told, default=0))
+        used = [number for m in self.manifests if isinstance(number := m.raw.get("partition_spec_id"), int)]
+        return specs.get(max(used, default=0))
 
     @property
     def table_location(self) -> str:
-        """Where the table lies."""
+        """Where the table is."""
         return self._table.location
 
     def walk_ancestors(self) -> Iterator[IcebergSnapshot]:
         """The snapshots it was made from, the nearest first, as far as they are still there."""
-        met, one = {self.id}, self.parent
-        while one is not None and one.id not in met:
-            met.add(one.id)
+        seen, one = {self.id}, self.parent
+        while one is not None and one.id not in seen:
+            seen.add(one.id)
             yield one
             one = one.parent
 
@@ -330,13 +330,13 @@ class IcebergSnapshot(TableObject, Snapshot):
                 yield manifest, entry
 
     def _describe_columns(self) -> FileColumns:
-        """Reads the entries first: manifests may tell of columns that the document has forgotten."""
+        """Reads the entries first: manifests may know columns that the document has forgotten."""
         for _ in self.walk_entries():
             pass
         return self.describe_known_columns()
 
     def describe_known_columns(self) -> FileColumns:
-        """The columns of files in Arrow, as far as what was read so far tells."""
+        """The columns of files in Arrow, as far as they are known by now."""
         return self._context.describe_columns()
 
     def list_live(self, manifests: Iterable[IcebergManifest]) -> list[IcebergDataFile]:
@@ -369,13 +369,8 @@ class IcebergSnapshot(TableObject, Snapshot):
         for key, seen in counted.items():
             recorded = parse_figure(self.summary, key)
             if recorded is not None and recorded != seen:
-                self._context.findings.add(
-                    "warning",
-                    key,
-                    self._context.document.path,
-                    f"snapshot {self.id} records {key} {recorded}, its manifests add up to {seen}",
-                    (self.id,),
-                )
+                message = f"snapshot {self.id} records {key} {recorded}, its manifests add up to {seen}"
+                self._add_warning(key, self._context.document.path, message)
 
     def _is_damaged(self) -> bool:
         """Whether some of the manifests could not be read, so that nothing is known of what is missing."""
@@ -385,17 +380,12 @@ class IcebergSnapshot(TableObject, Snapshot):
     def _note_repeats(self, manifests: list[IcebergManifest]) -> None:
         for manifest, times in Counter(manifests).items():
             if times > 1:
-                self._context.findings.add(
-                    "warning",
-                    "repeated-manifest",
-                    manifest.path,
-                    f"the manifest list of snapshot {self.id} names it {times} times",
-                    (self.id,),
-                )
+                message = f"the manifest list of snapshot {self.id} names it {times} times"
+                self._add_warning("repeated-manifest", manifest.path, message)
+
+    def _add_warning(self, code: str, path: str, message: str) -> None:
+        self._context.findings.add("warning", code, path, message, (self.id,))
 
 
 def _to_text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
-
-
-__all__ = ["IcebergSnapshot", "LakeError", "to_time"]

@@ -196,7 +196,7 @@ class IcebergTable(TableObject, Table):
         return self._context.access.count_reads()
 
     def list_files(self) -> Iterator[StoredFile]:
-        """Every object below the table's directory with its role; reads every manifest to tell the roles."""
+        """Every object below the table's directory with its role, for which every manifest is read."""
         from lakelens.formats.iceberg.listing import list_stored_files
 
         return list_stored_files(self, self._context, self._layout)
@@ -272,9 +272,11 @@ class IcebergTable(TableObject, Table):
         self._note_rounded_ids()
 
     def _note_rounded_ids(self) -> None:
-        """Ids that a JSON tool rounded without a trace show against the names of the manifest lists."""
-        for number, told in self._index.rounded:
-            message = f"snapshot id {number} was rounded by some JSON tool: its manifest list is named {told}"
+        """Ids that a JSON tool rounded without a trace differ from the names of the manifest lists."""
+        for number, named in self._index.rounded:
+            message = (
+                f"snapshot id {number} was rounded by some JSON tool: its manifest list is named {named}"
+            )
             self.findings.add("warning", "rounded-number", self.metadata_path, message, (number,))
 
 

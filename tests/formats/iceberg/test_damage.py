@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lakelens.errors import Corrupt, LakeError
-from lakelens.formats.iceberg.metadata.compression import decompress_document
+from lakelens.formats.iceberg.metadata.document import decompress_document
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.opening import open_table
 from tests.support import LAKES
@@ -237,9 +237,9 @@ def test_wrong_bytes_in_records_that_are_not_compressed(tmp_path: Path) -> None:
 def test_a_document_that_claims_to_be_huge_is_refused(kind, monkeypatch):
     from backports import zstd
 
-    from lakelens.formats.iceberg.metadata import compression
+    from lakelens.formats.iceberg.metadata import document
 
-    monkeypatch.setattr(compression, "LIMIT", 100)
+    monkeypatch.setattr(document, "LIMIT", 100)
     small, large = b" " * 100, b" " * 101
     compress = gzip.compress if kind == "gzip" else zstd.compress
     assert decompress_document(compress(small)) == small

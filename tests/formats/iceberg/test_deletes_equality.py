@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from lakelens.codecs.iceberg.types import parse_type_text
 from lakelens.errors import Corrupt, Unsupported
-from lakelens.formats.iceberg.deletes.equality import KeyColumn, KeySet, make_comparable, word_keys
+from lakelens.formats.iceberg.deletes.equality import KeyColumn, KeySet, format_keys, make_comparable
 
 SMALL = st.sampled_from([None, 0, 1, 2])
 VALUES: dict[str, tuple[st.SearchStrategy[Any], pa.DataType, pa.DataType]] = {
@@ -100,7 +100,7 @@ def test_rows_found_are_those_that_equal_a_key(drawn: Any, wide_keys: bool, wide
 def test_values_are_worded_as_they_were_written(drawn: Any) -> None:
     columns, deleted, _ = drawn
     arrays = [pa.chunked_array([array]) for array in to_arrays(columns, deleted, wide=True)]
-    worded = word_keys(columns, arrays)
+    worded = format_keys(columns, arrays)
     assert len(worded) == len(deleted)
     for ours, theirs in zip(worded, deleted, strict=True):
         assert all(same(a, b) for a, b in zip(ours, theirs, strict=True))

@@ -1,6 +1,6 @@
 """Deletes that delete nothing: what a delete file or vector is for is not live, or was written after it.
 
-Writers drop them now and then when they rewrite data files; until then every scan pays for them. Follows "Scan Planning" of
+Writers drop some of them when they rewrite data files; until then every scan pays for them. Follows "Scan Planning" of
 the Iceberg table specification, whose rules a delete has to pass for at least one live data file.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError
@@ -20,27 +21,31 @@ if TYPE_CHECKING:
 
 
 class LiveData:
-    """The live data files of a snapshot by what deletes ask for: their place, their partition, the oldest of all."""
+    """The live data files of a snapshot: by place, by partition, and the oldest of all."""
 
     def __init__(self, files: Iterable[IcebergDataFile]) -> None:
         self.files = [file for file in files if file.content == "data"]
-        self.oldest = min((file.sequence_number or 0 for file in self.files), default=None)
-        self._by_path: dict[str, IcebergDataFile] | None = None
-        self._by_partition: dict[Hashable, _Partition] | None = None
 
-    def find(self, path: str) -> IcebergDataFile | None:
-        """The data file that lies at a place now."""
-        if self._by_path is None:
-            self._by_path = {file.path: file for file in self.files}
-        return self._by_path.get(path)
+    @cached_property
+    def oldest(self) -> int | None:
+        """The lowest sequence number; None without files."""
+        return min((file.sequence_number or 0 for file in self.files), default=None)
+
+    @cached_property
+    def by_path(self) -> dict[str, IcebergDataFile]:
+        """The data files by where they are now."""
+        return {file.path: file for file in self.files}
+
+    @cached_property
+    def _partitions(self) -> dict[Hashable, _Partition]:
+        found: dict[Hashable, _Partition] = {}
+        for file in self.files:
+            found.setdefault(partition_key(file), _Partition()).add(file)
+        return found
 
     def partition(self, delete: IcebergDataFile) -> _Partition | None:
         """The data files of a delete's partition."""
-        if self._by_partition is None:
-            self._by_partition = {}
-            for file in self.files:
-                self._by_partition.setdefault(partition_key(file), _Partition()).add(file)
-        return self._by_partition.get(partition_key(delete))
+        return self._partitions.get(partition_key(delete))
 
 
 class _Partition:
@@ -109,7 +114,7 @@ def _judge_equality(delete: IcebergDataFile, live: LiveData) -> str | None:
 
 def _judge_targeted(delete: IcebergDataFile, live: LiveData, index: DeleteIndex) -> str | None:
     place, deleted = delete.referenced_data_path, delete.sequence_number or 0
-    target = None if place is None else live.find(place)
+    target = None if place is None else live.by_path.get(place)
     if target is None:
         return f"the data file that it is for is not live: {delete.target}"
     if (target.sequence_number or 0) > deleted:
@@ -129,7 +134,7 @@ def _judge_partition(delete: IcebergDataFile, live: LiveData) -> str | None:
     if partition.oldest > (delete.sequence_number or 0):
         return f"every live data file in {where} was written later"
     if not partition.may_be_named(delete):
-        return f"no live data file in {where} lies between the paths that its bounds tell"
+        return f"no live data file in {where} is between the paths of its bounds"
     return None
 
 
@@ -150,7 +155,7 @@ def _judge_named(delete: IcebergDataFile, live: LiveData, index: DeleteIndex) ->
 
 
 def _is_reached(path: str, delete: IcebergDataFile, live: LiveData, index: DeleteIndex) -> bool:
-    target = live.find(index.reader.context.access.locator.locate(path))
+    target = live.by_path.get(index.reader.context.access.locator.locate(path))
     return (
         target is not None
         and (target.sequence_number or 0) <= (delete.sequence_number or 0)

@@ -143,7 +143,9 @@ def read_keys(
     ]
 
 
-def word_keys(columns: Sequence[KeyColumn], arrays: Sequence[pa.ChunkedArray]) -> tuple[tuple[Any, ...], ...]:
+def format_keys(
+    columns: Sequence[KeyColumn], arrays: Sequence[pa.ChunkedArray]
+) -> tuple[tuple[Any, ...], ...]:
     """The values of comparable arrays as Python values of the columns' types, a tuple for each row."""
     lists = [
         [_to_value(item, column.type) for item in array.to_pylist()]

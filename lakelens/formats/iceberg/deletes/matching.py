@@ -7,7 +7,7 @@ Follows "Scan Planning" of the Iceberg table specification. With s the data sequ
 * an equality delete file reaches the files of its partition (of all, when its spec has no fields), when s < its own.
 
 Delete files are looked up by what they reference or by partition, and in order of sequence numbers: a file is compared
-with the deletes that may reach it, not with all. Locations are compared as they lie now, so that a table that was moved, or
+with the deletes that may reach it, not with all. Locations are compared as they are now, so that a table that was moved, or
 whose metadata mixes spellings of one place, keeps its deletes.
 """
 
@@ -114,7 +114,7 @@ class DeleteIndex:
             )
         order = f"data sequence {born} <= delete sequence {deleted}"
         if file.target is not None and file.target != data.file_path:
-            order += f"; it names the file {file.target}, which lies there now"
+            order += f"; it names the file {file.target}, which is there now"
         if file.content == "deletion_vector":
             return DeleteMatch(
                 file,
@@ -174,10 +174,10 @@ def reaches_everywhere(delete: IcebergDataFile) -> bool:
 
 def partition_key(file: IcebergDataFile) -> Hashable:
     """What is equal for files of one partition: the spec and the values; NaN equals NaN, the two zeros differ."""
-    return file.spec_id, tuple((name, _word_value(value)) for name, value in file.partition.items())
+    return file.spec_id, tuple((name, _normalise(value)) for name, value in file.partition.items())
 
 
-def _word_value(value: Any) -> Hashable:
+def _normalise(value: Any) -> Hashable:
     if isinstance(value, float):
         return "nan" if value != value else struct.pack("<d", value)
     try:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.deletes.equality import DataKeys, KeyColumn, KeySet, read_keys, word_keys
+from lakelens.formats.iceberg.deletes.equality import DataKeys, KeyColumn, KeySet, format_keys, read_keys
 from lakelens.formats.iceberg.deletes.stored_columns import StoredColumns, view_numbers
 from lakelens.formats.iceberg.manifests.contents import find_content, read_vector
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH, DELETE_POS
@@ -81,7 +81,7 @@ class DeleteReader:
     ) -> tuple[tuple[Any, ...], ...]:
         """The rows of an equality delete file as Python values. Raises `LakeError`."""
         path, kind = find_content(self.context, delete)
-        return word_keys(columns, read_keys(self.context, columns, path, kind))
+        return format_keys(columns, read_keys(self.context, columns, path, kind))
 
     def find_equal(
         self, delete: IcebergDataFile, columns: tuple[KeyColumn, ...], data: IcebergDataFile

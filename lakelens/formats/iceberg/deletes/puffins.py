@@ -90,7 +90,7 @@ class LazyBlobs(tuple[Blob, ...]):
 
 
 def list_index_files(reader: DeleteReader, snapshot: IcebergSnapshot) -> tuple[IndexFile, ...]:
-    """The Puffin files of a snapshot: table statistics, then the files its deletion vectors lie in."""
+    """The Puffin files of a snapshot: table statistics, then the files of its deletion vectors."""
     # vectors are entries of delete manifests: without one no manifest is read
     files = snapshot.files if any(one.content == "deletes" for one in snapshot.manifests) else ()
     return (*list_sketch_files(reader.context, snapshot.id), *list_vector_files(reader, files))

@@ -5,9 +5,9 @@
                     data_file.partition.*                    result type of the field of that id
     both            key_metadata                             the key provider's own
 
-Fields are told by the ids in the Avro schema, else by name. Types of columns are today's, where the table has the column, as
-the model shows bounds; else those of the schema in the manifest's own header. Values written before a type was promoted
-are told by their width. Follows "Manifests", "Manifest Lists" and appendix D of the Iceberg table specification.
+Fields are recognised by the ids in the Avro schema, else by name. A column has today's type, as in the model's bounds, where
+the table has the column; else the type in the schema of the manifest's own header. Values written before a type was
+promoted are recognised by their width. Follows "Manifests", "Manifest Lists" and appendix D of the Iceberg table specification.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _BINARY = parse_type_text("binary")
 def nested_for_metadata(context: TableContext | None, header: AvroHeader | None = None) -> Nested:
     """The hook for `explain_avro` of any manifest list or manifest.
 
-    Pass it as `explain(data, "avro", nested=nested_for_metadata(context, decode_header(data)))`. The header tells fields by
+    Pass it as `explain(data, "avro", nested=nested_for_metadata(context, decode_header(data)))`. The header gives fields
     their ids, and brings the schema and partition spec that the manifest was written with; without one fields are found
     by their names in the specification, and only the table's own schemas and specs are known. Without a table (`context` is
     None) the bounds of a manifest are explained by its header alone; those in a manifest list are not.
@@ -81,7 +81,7 @@ def _name(record: Mapping[str, Any], number: int, name: str) -> str:
 
 
 class _Hook:
-    """Tells who explains a field, by its path."""
+    """Finds who explains a field, by its path."""
 
     def __init__(self, context: TableContext | None, header: AvroHeader | None) -> None:
         self._context = context
@@ -130,7 +130,9 @@ class _Hook:
     def _explain_partition(self, name: str) -> Explainer:
         columns = self._find_spec(self._spec_id)
         if columns is None and self._spec_id is None and self._context is not None:
-            columns = self._context.specs.unified  # no header tells the spec: fields of all of them, by name
+            columns = (
+                self._context.specs.unified
+            )  # without a header the spec is unknown: fields of all specs, by name
         if columns is None:
             return _leave(f"partition spec {self._spec_id} is not known here")
         number = self._names.partition_ids.get(name)

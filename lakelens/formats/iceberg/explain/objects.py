@@ -29,7 +29,7 @@ from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.explain.nested import nested_for_metadata
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, IcebergManifestList
-from lakelens.formats.iceberg.metadata.compression import decompress_document
+from lakelens.formats.iceberg.metadata.document import decompress_document
 from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.model.explanation import Explanation
 from lakelens.model.manifest import Entry

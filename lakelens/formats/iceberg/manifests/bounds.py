@@ -20,14 +20,8 @@ DEFAULT_MODE = "truncate(16)"
 _TRUNCATE = re.compile(r"truncate\((\d+)\)", re.IGNORECASE)
 _SHORTENED_TYPES = ("string", "binary", "fixed")
 _MAPS = (
-    *(
-        "column_sizes",
-        "value_counts",
-        "null_value_counts",
-        "nan_value_counts",
-        "lower_bounds",
-        "upper_bounds",
-    ),
+    *("column_sizes", "value_counts", "null_value_counts", "nan_value_counts"),
+    *("lower_bounds", "upper_bounds"),
 )
 
 
@@ -56,7 +50,7 @@ def build_bounds(
             maps["value_counts"].get(column_id),
             maps["nan_value_counts"].get(column_id),
             maps["column_sizes"].get(column_id),
-            _tell_truncated(column, lower, upper, properties),
+            _is_truncated(column, lower, upper, properties),
             lower_raw,
             upper_raw,
             _source=source,
@@ -77,7 +71,7 @@ def _decode(data: bytes | None, column: Column, report: Callable[[LakeError], No
         return None
 
 
-def _tell_truncated(column: Column, lower: Any, upper: Any, properties: Mapping[str, Any]) -> bool | None:
+def _is_truncated(column: Column, lower: Any, upper: Any, properties: Mapping[str, Any]) -> bool | None:
     """Whether bounds may be shortened, by the metrics mode in force today: True when one has exactly its length."""
     if lower is None and upper is None:
         return None

@@ -74,8 +74,8 @@ class IcebergDataFile(TableObject, DataFile):
         self.raw = fields
         self.file_path: str = fields["file_path"]
         self.recorded_path = self.file_path
-        self.file_format = str(fields.get("file_format") or _guess_format(self.file_path)).lower()
-        self.content = self._tell_content()
+        self.file_format = str(fields.get("file_format") or self.file_path.rpartition(".")[2]).lower()
+        self.content = self._find_content()
         self.record_count = fields.get("record_count")
         self.file_size_in_bytes: int | None = fields.get("file_size_in_bytes")
         self.size_bytes = self.file_size_in_bytes
@@ -91,7 +91,7 @@ class IcebergDataFile(TableObject, DataFile):
 
     @cached_property
     def path(self) -> str:  # type: ignore[override]
-        """Where the file lies now."""
+        """Where the file is now."""
         return self._context.access.locator.locate(self.file_path)
 
     @cached_property
@@ -106,7 +106,7 @@ class IcebergDataFile(TableObject, DataFile):
 
     @property
     def copy_identity(self) -> Hashable:
-        """The path below the table's directory (as it is, where it lies elsewhere), and a vector's place in its file."""
+        """The path below the table's directory (whole, where it is elsewhere), and a vector's place in its file."""
         root = self._context.access.locator.root.rstrip("/") + "/"
         return (self.path.removeprefix(root), self.content_offset)
 
@@ -139,7 +139,7 @@ class IcebergDataFile(TableObject, DataFile):
 
     @property
     def target(self) -> str | None:
-        """The one data file that position deletes are for: recorded, or told by equal bounds of their `file_path`."""
+        """The one data file that position deletes are for: recorded, or known from equal bounds of `file_path`."""
         if self.referenced_data_file is not None or self.content != "position_deletes":
             return self.referenced_data_file
         lower = (self.lower_bounds or {}).get(DELETE_FILE_PATH)
@@ -148,18 +148,20 @@ class IcebergDataFile(TableObject, DataFile):
 
     @property
     def referenced_data_path(self) -> str | None:
-        """Where the file of `target` lies now."""
+        """Where the file of `target` is now."""
         return None if self.target is None else self._context.access.locator.locate(self.target)
 
     @cached_property
     def bounds(self) -> Bounds:
         """Bounds and counts per leaf column, under today's names and types."""
-        context = self._context
-
-        def report(error: Any) -> None:
-            context.findings.add_error(error, self.path)
-
-        return build_bounds(self.raw, context.columns, context.properties, report, context.source(self))
+        context, path = self._context, self.path
+        return build_bounds(
+            self.raw,
+            context.columns,
+            context.properties,
+            lambda error: context.findings.add_error(error, path),
+            context.source(self),
+        )
 
     @property
     def deletes(self) -> tuple[DeleteMatch, ...]:
@@ -168,7 +170,7 @@ class IcebergDataFile(TableObject, DataFile):
         Empty for delete files, and for a file that was taken from a manifest instead of a snapshot's `files`.
         """
         if self._matches is None:
-            self._matches = self._index().match(self) if self._index is not None else ()
+            self._matches = () if self._index is None else self._index().match(self)
         return self._matches
 
     def with_deletes(self, index: Callable[[], DeleteIndex]) -> IcebergDataFile:
@@ -194,11 +196,7 @@ class IcebergDataFile(TableObject, DataFile):
         message = f"it deletes row {last} of {self.path}, which has {self.record_count} rows"
         self._context.findings.add("warning", "delete-past-the-end", match.file.path, message)
 
-    def _tell_content(self) -> Content:
+    def _find_content(self) -> Content:
         content = _CONTENTS.get(self.raw.get("content") or 0, "data")
         is_vector = self.file_format == "puffin" or self.content_offset is not None
         return "deletion_vector" if content == "position_deletes" and is_vector else content
-
-
-def _guess_format(path: str) -> str:
-    return path.rpartition(".")[2]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from lakelens.codecs.avro.records import AvroHeader, decode_header, iter_records
 from lakelens.codecs.avro.schema import find_record
@@ -27,9 +27,12 @@ from lakelens.formats.iceberg.manifests.records import (
     check_manifest_line,
     make_rename,
 )
+from lakelens.formats.iceberg.metadata.partitions import PartitionColumn
 from lakelens.io.store import find_info
 from lakelens.model.explainable import Source
 from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
+
+T = TypeVar("T")
 
 STATUS = {0: "EXISTING", 1: "ADDED", 2: "DELETED"}
 _CONTENT = {0: "data", 1: "deletes"}
@@ -88,12 +91,12 @@ class IcebergManifest(TableObject, Manifest):
 
     @cached_property
     def path(self) -> str:  # type: ignore[override]
-        """Where the manifest lies now."""
+        """Where the manifest is now."""
         return self._context.access.locator.locate(self.manifest_path)
 
     @cached_property
     def partition_spec_id(self) -> int:
-        """The spec that its files are partitioned by; read from the manifest where no list tells it."""
+        """The spec that its files are partitioned by; read from the manifest where no list records it."""
         recorded = self.raw.get("partition_spec_id")
         if isinstance(recorded, int):
             return recorded
@@ -122,45 +125,41 @@ class IcebergManifest(TableObject, Manifest):
     def partition_summary(self) -> tuple[FieldSummary, ...]:  # type: ignore[override]
         """What the list says of each partition field, decoded. Damaged bounds are left out and kept as findings."""
         if not self.partitions:
-            return ()  # nothing is told, and the id of the spec may stand in the manifest alone
+            return ()  # nothing is recorded, and the id of the spec may be in the manifest alone
         columns = self._context.specs.columns(self.partition_spec_id) or []
-        summaries = []
-        for index, stored in enumerate(self.partitions or []):
-            column = columns[index] if index < len(columns) else None
-            bounds: list[Any] = []
-            for data in (stored.get("lower_bound"), stored.get("upper_bound")):
-                try:
-                    bounds.append(data if data is None or column is None else column.decode_bound(data))
-                except LakeError as error:
-                    self._context.findings.add_error(error, self.path)
-                    bounds.append(None)
-            name = column.shown if column is not None else f"#{index}"
-            summaries.append(
-                FieldSummary(
-                    name, bounds[0], bounds[1], stored.get("contains_null"), stored.get("contains_nan")
-                )
-            )
-        return tuple(summaries)
+        return tuple(
+            self._summarise(stored, index, columns[index] if index < len(columns) else None)
+            for index, stored in enumerate(self.partitions)
+        )
+
+    def _summarise(
+        self, stored: Mapping[str, Any], index: int, column: PartitionColumn | None
+    ) -> FieldSummary:
+        def decode(data: bytes | None) -> Any:
+            if data is None or column is None:
+                return data
+            return self._context.access.attempt(lambda: column.decode_bound(data), self.path, None)
+
+        name = column.shown if column is not None else f"#{index}"
+        lower, upper = decode(stored.get("lower_bound")), decode(stored.get("upper_bound"))
+        return FieldSummary(name, lower, upper, stored.get("contains_null"), stored.get("contains_nan"))
 
     @cached_property
     def header(self) -> Mapping[str, Any]:
-        """The Avro file's own words: `format`, `schema`, `codec`, `metadata` (its JSON values parsed)."""
+        """The header of the Avro file: `format`, `schema`, `codec`, `metadata` (its JSON values parsed)."""
         return describe_header(self._file.header)
 
     @cached_property
     def entries(self) -> Sequence[Entry]:
         """Every entry, deleted ones included, in file order. Raises `LakeError` when the file cannot be read."""
-        entries, error = self._read_entries
-        if error is not None:
-            raise error
-        return entries
+        return _raise_error(self.walk())
 
     def walk(self) -> tuple[Sequence[Entry], LakeError | None]:
         """The entries that can be read, and what stopped the reading (None: nothing did)."""
         return self._read_entries
 
     def open(self) -> bytes:
-        """The bytes of the file, once its header was looked at and learnt from; not kept. Raises `LakeError`."""
+        """The bytes of the file, which are not kept, after its header was checked. Raises `LakeError`."""
         self._check_content()
         return self._file.take()
 
@@ -178,13 +177,7 @@ class IcebergManifest(TableObject, Manifest):
 
     @cached_property
     def _read_entries(self) -> tuple[Sequence[Entry], LakeError | None]:
-        entries: list[Entry] = []
-        try:
-            for entry in self._iterate():
-                entries.append(entry)
-        except LakeError as error:
-            return tuple(entries), error
-        return tuple(entries), None
+        return _collect(self._iterate())
 
     def _iterate(self) -> Iterator[Entry]:
         self._check_content()
@@ -193,7 +186,7 @@ class IcebergManifest(TableObject, Manifest):
         next_row_id = self.first_row_id if self.content == "data" else None
         for index, record in enumerate(iter_records(self._file.take(), path, header)):
             entry, fields = reader.convert(record, index)
-            self._context.columns.meet(fields)
+            self._context.columns.add_unknown(fields)
             status = entry.get("status")
             row_id = None
             if next_row_id is not None:
@@ -214,9 +207,8 @@ class IcebergManifest(TableObject, Manifest):
     ) -> Entry:
         status = entry.get("status")
         if status not in STATUS:
-            raise Corrupt(
-                "an entry of an unknown status", path=reader.path, json_path=f"[{index}].status", seen=status
-            )
+            place = f"[{index}].status"
+            raise Corrupt("an entry of an unknown status", path=reader.path, json_path=place, seen=status)
         snapshot_id = entry.get("snapshot_id")
         snapshot_id = self.added_snapshot_id if snapshot_id is None else snapshot_id
         sequence = self._inherit(entry.get("sequence_number"), status)
@@ -245,12 +237,8 @@ class IcebergManifest(TableObject, Manifest):
 
     def _check_length(self, path: str, length: int) -> None:
         if self.manifest_length is not None and self.manifest_length != length:
-            self._context.findings.add(
-                "warning",
-                "manifest-length",
-                path,
-                f"the manifest list says {self.manifest_length} bytes, the file has {length}",
-            )
+            message = f"the manifest list says {self.manifest_length} bytes, the file has {length}"
+            self._context.findings.add("warning", "manifest-length", path, message)
 
     def _check_content(self) -> None:
         own = read_text(self._file.header, "content")
@@ -293,7 +281,7 @@ class IcebergManifestList(TableObject, ManifestList):
 
     @cached_property
     def path(self) -> str | None:  # type: ignore[override]
-        """Where the list lies now."""
+        """Where the list is now."""
         return None if self.recorded_path is None else self._context.access.locator.locate(self.recorded_path)
 
     @cached_property
@@ -304,16 +292,13 @@ class IcebergManifestList(TableObject, ManifestList):
 
     @cached_property
     def header(self) -> Mapping[str, Any]:
-        """The Avro file's own words; empty for manifests named in the metadata document."""
+        """The header of the Avro file; empty for manifests named in the metadata document."""
         return {} if self.recorded_path is None else describe_header(self._file.header)
 
     @cached_property
     def manifests(self) -> Sequence[IcebergManifest]:
         """The manifests it names, in order. Raises `LakeError` when the file cannot be read."""
-        manifests, error = self._read_manifests
-        if error is not None:
-            raise error
-        return manifests
+        return _raise_error(self.walk())
 
     def walk(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
         """The manifests that can be read of, and what stopped the reading (None: nothing did)."""
@@ -328,28 +313,35 @@ class IcebergManifestList(TableObject, ManifestList):
     @cached_property
     def _read_manifests(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
         if self.recorded_path is None:
-            return self._read_lines()
+            lines = ({"manifest_path": recorded} for recorded in self._inline)
+            return tuple(self._known.share(line, self.snapshot_id) for line in lines), None
         if self.recorded_path not in self._known.lists:
-            self._known.lists[self.recorded_path] = self._read_lines()
+            manifests = (self._known.share(line, None) for line in self._iterate_lines())
+            self._known.lists[self.recorded_path] = _collect(manifests)
         return self._known.lists[self.recorded_path]
 
-    def _read_lines(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
-        manifests: list[IcebergManifest] = []
-        try:
-            for line in self._iterate_lines():
-                inline_snapshot = None if self.recorded_path is not None else self.snapshot_id
-                manifests.append(self._known.share(line, inline_snapshot))
-        except LakeError as error:
-            return tuple(manifests), error
-        return tuple(manifests), None
-
     def _iterate_lines(self) -> Iterator[dict[str, Any]]:
-        if self.recorded_path is None:
-            yield from ({"manifest_path": recorded} for recorded in self._inline)
-            return
         path, header = self._file.path, self._file.header
         rename = make_rename(header.record, MANIFEST_FIELDS)
         for index, record in enumerate(iter_records(self._file.take(), path, header)):
             line = rename(record)
             check_manifest_line(line, path, index)
             yield line
+
+
+def _collect(items: Iterator[T]) -> tuple[Sequence[T], LakeError | None]:
+    """The items that can be read, and the error that stopped the reading."""
+    found: list[T] = []
+    try:
+        for item in items:
+            found.append(item)
+    except LakeError as error:
+        return tuple(found), error
+    return tuple(found), None
+
+
+def _raise_error(read: tuple[Sequence[T], LakeError | None]) -> Sequence[T]:
+    items, error = read
+    if error is not None:
+        raise error
+    return items

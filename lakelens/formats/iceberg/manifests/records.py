@@ -1,6 +1,6 @@
 """Avro records of manifest lists and manifests under the names of the specification.
 
-Fields are told by the field id in the file's own Avro schema, so that renamed ones are found (`added_data_files_count`
+Fields are recognised by the field id in the file's own Avro schema, so that renamed ones are found (`added_data_files_count`
 was 504's name before Iceberg 1.5), and by name where a writer left the ids out. Integer-keyed maps, stored as arrays of
 key and value, come as dicts. Fields that the specification does not have keep their own name.
 
@@ -141,12 +141,9 @@ class EntryReader:
         self.file_record = unwrap(field["type"], "record") if field is not None else {}
         if not self.file_record:
             names = ", ".join(str(f.get("name")) for f in schema.get("fields", ()))
+            message, expected = "not a manifest: its records have no data_file", "a field data_file (id 2)"
             raise Corrupt(
-                "not a manifest: its records have no data_file",
-                path=path,
-                json_path="avro.schema",
-                expected="a field data_file (id 2)",
-                seen=names or "no fields",
+                message, path=path, json_path="avro.schema", expected=expected, seen=names or "no fields"
             )
         self._rename_file = make_rename(self.file_record, FILE_FIELDS)
         partition = find_field(self.file_record, 102, "partition")
@@ -171,7 +168,7 @@ class EntryReader:
         stored = file.get("partition")
         if not isinstance(stored, Mapping):
             return {}
-        values: dict[str, Any] = dict(stored)
+        values: Mapping[str, Any] = stored
         ids: dict[str, int | str] = {}
         for field in self.partition_record.get("fields", ()):
             number = field.get("field-id")

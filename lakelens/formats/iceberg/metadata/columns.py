@@ -49,7 +49,7 @@ class Column:
 class ColumnIndex:
     """Leaf columns by id: today's first, in schema order, then those that the document still knows, newest schema first.
 
-    Those that only manifests tell of come last, by id: in which order they are met does not matter. Threads may share it.
+    Those that only manifests know come last, by id, in whichever order they are found. Threads may share it.
     """
 
     def __init__(self, structs: Iterable[IcebergType]) -> None:
@@ -83,7 +83,7 @@ class ColumnIndex:
                     shown = self._free_name(name, field.id) if today else f"{name}#{field.id}"
                     self._add(Column(field.id, shown, field.type, describe_type(field.type), not today))
 
-    def meet(self, fields: Mapping[str, Any]) -> None:
+    def add_unknown(self, fields: Mapping[str, Any]) -> None:
         """Take in the ids that a data file has statistics for, so that every one of them has a name."""
         for name in ("column_sizes", "value_counts", "null_value_counts", "lower_bounds"):
             for column_id in fields.get(name) or ():

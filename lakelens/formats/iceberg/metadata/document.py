@@ -12,6 +12,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,19 +20,22 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from lakelens.codecs.compression import decompress
+from lakelens.codecs.magic import sniff
 from lakelens.errors import Corrupt, Unsupported
-from lakelens.formats.iceberg.metadata.compression import decompress_document
 from lakelens.formats.iceberg.metadata.long_list import ABSENT, LongList
-from lakelens.formats.iceberg.metadata.repair import describe_repairs, repair_numbers, word_error
+from lakelens.formats.iceberg.metadata.repair import describe_error, describe_repairs, repair_numbers
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
 from lakelens.formats.iceberg.metadata.wire import INTEGER_KEYS, LONG_KEYS, WireMetadata, WireStatistics
 
 NEWEST_VERSION = 4  # a draft
 _CHUNK = 1 << 20
+#: Bytes that a document may have; a few compressed kilobytes can claim to be terabytes.
+LIMIT = 2 * 1024**3
 
 
 class _Head(WireMetadata, rename="kebab", dict=True):
-    """A document that may be a view's: these keys would tell."""
+    """A document that may be a view's: these keys show it."""
 
     view_uuid: Raw = ABSENT
     current_version_id: Raw = ABSENT
@@ -39,7 +43,7 @@ class _Head(WireMetadata, rename="kebab", dict=True):
 
 @dataclass(frozen=True)
 class Document:
-    """A metadata document: where it lies, its text, its typed form, an index of its snapshots, and what was odd about it.
+    """A metadata document: its place, its text, its typed form, an index of its snapshots, and what is odd about it.
 
     `text` is decompressed; `notes` are pairs of a code and a sentence.
     """
@@ -74,12 +78,9 @@ class Document:
 
     @cached_property
     def _statistics_places(self) -> dict[str, dict[int, list[int]]]:
-        places: dict[str, dict[int, list[int]]] = {}
-        for key, listed in (
-            ("statistics", self.typed.statistics),
-            ("partition-statistics", self.typed.partition_statistics),
-        ):
-            found = places.setdefault(key, {})
+        places: dict[str, dict[int, list[int]]] = {"statistics": {}, "partition-statistics": {}}
+        lists = (self.typed.statistics, self.typed.partition_statistics)
+        for found, listed in zip(places.values(), lists, strict=True):
             for index, wire in enumerate(listed):
                 found.setdefault(wire.snapshot_id, []).append(index)
         return places
@@ -92,24 +93,20 @@ def decode_json(data: bytes, path: str | None = None) -> Any:
     {'a': 9223372036854775807}
     """
     text = _unpack(data, path)
-    try:
+    with _describing_errors(text, path):
         return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _word_broken(error, text, path) from error
 
 
 def peek_log(data: bytes, path: str) -> tuple[Any, list[str]]:
     """When a document was updated last, as it says, and the earlier files that it logs. Raises `Corrupt`."""
     text = _unpack(data, path)
-    try:
-        stored = msgspec.json.decode(text, type=dict[str, Raw])
-        moment, log = (
-            msgspec.json.decode(stored.get(key, b"null")) for key in ("last-updated-ms", "metadata-log")
-        )
-    except msgspec.ValidationError:
-        return None, []  # no object, so no document
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _word_broken(error, text, path) from error
+    with _describing_errors(text, path):
+        try:
+            stored = msgspec.json.decode(text, type=dict[str, Raw])
+        except msgspec.ValidationError:
+            return None, []  # no object, so no document
+        keys = ("last-updated-ms", "metadata-log")
+        moment, log = (msgspec.json.decode(stored.get(key, b"null")) for key in keys)
     lines = log if isinstance(log, list) else []
     files = [line.get("metadata-file") for line in lines if isinstance(line, dict)]
     return moment, [file for file in files if isinstance(file, str)]
@@ -121,10 +118,10 @@ def decode_document(data: bytes, path: str) -> Document:
     All of it is looked at, but no more than one item of a list that grows with the table is an object at a time.
     """
     text = _unpack(data, path)
-    try:
+    with _describing_errors(text, path):
         typed, repaired = _decode_head(text, path)
         _check_head(typed, path)
-        book = SnapshotIndex(typed.snapshots.check(repaired))
+        snapshots = SnapshotIndex(typed.snapshots.check(repaired))
         others: tuple[LongList[Any], ...] = (
             *(typed.snapshot_log, typed.metadata_log),
             *(typed.statistics, typed.partition_statistics),
@@ -132,15 +129,11 @@ def decode_document(data: bytes, path: str) -> Document:
         for listed in others:
             for _ in listed.check(repaired):
                 pass
-    except msgspec.ValidationError as error:
-        raise word_error(error, path) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _word_broken(error, text, path) from error
     check_utf8(text, path)
     notes = describe_repairs(repaired)
     if typed.format_version == NEWEST_VERSION:
         notes.append(("experimental-version", "format version 4 is a draft; it is read as far as it goes"))
-    return Document(path, text, typed, book, tuple(notes))
+    return Document(path, text, typed, snapshots, tuple(notes))
 
 
 def _decode_head(text: bytes, path: str) -> tuple[WireMetadata, list[str]]:
@@ -163,28 +156,36 @@ def _decode_head(text: bytes, path: str) -> tuple[WireMetadata, list[str]]:
 def decode_outline(data: bytes, path: str) -> dict[str, Any]:
     """A document without the lists that grow with the table, decompressed where needed. Raises `Corrupt`."""
     text = _unpack(data, path)
-    try:
+    with _describing_errors(text, path):
         msgspec.json.decode(text, type=Raw)
-        stored = msgspec.json.decode(text, type=dict[str, Raw])
+        try:
+            stored = msgspec.json.decode(text, type=dict[str, Raw])
+        except msgspec.ValidationError as error:
+            check_utf8(text, path)
+            seen = str(error).removeprefix("Expected `object`, got ").strip("`")
+            message = "not a metadata document"
+            raise Corrupt(message, path=path, json_path="$", expected="an object", seen=seen) from error
         return {key: msgspec.json.decode(value) for key, value in stored.items() if key not in LONG_KEYS}
-    except msgspec.ValidationError as error:
-        check_utf8(text, path)
-        seen = str(error).removeprefix("Expected `object`, got ").strip("`")
-        raise Corrupt(
-            "not a metadata document", path=path, json_path="$", expected="an object", seen=seen
-        ) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _word_broken(error, text, path) from error
 
 
 def _check_head(typed: WireMetadata, path: str) -> None:
     if typed.format_version > NEWEST_VERSION or typed.format_version < 1:
-        raise Unsupported(
-            f"Iceberg format version {typed.format_version} is not known", path=path, hint="versions 1 to 3"
-        )
+        message = f"Iceberg format version {typed.format_version} is not known"
+        raise Unsupported(message, path=path, hint="versions 1 to 3")
     if not typed.schemas and typed.schema is None:
         missing = "$.schemas" if typed.format_version > 1 else "$.schema"
         raise Corrupt("a metadata document without a schema", path=path, json_path=missing)
+
+
+def decompress_document(data: bytes, path: str | None = None) -> bytes:
+    """The bytes of a document; gzip and Zstandard are recognised by their first bytes. Raises `Corrupt`.
+
+    >>> import gzip
+    >>> decompress_document(gzip.compress(b"{}")), decompress_document(b"{}")
+    (b'{}', b'{}')
+    """
+    kind = sniff(data[:16])
+    return decompress(kind, data, LIMIT, path=path) if kind in ("gzip", "zstd") else data
 
 
 def _unpack(data: bytes, path: str | None) -> bytes:
@@ -195,8 +196,18 @@ def _unpack(data: bytes, path: str | None) -> bytes:
     return text
 
 
-def _word_broken(error: Exception, text: bytes, path: str | None) -> Corrupt:
-    """What is wrong with a text that is not JSON."""
+@contextmanager
+def _describing_errors(text: bytes, path: str | None) -> Iterator[None]:
+    """Raises `Corrupt` for a text that is not JSON, and for a value that does not belong in a document."""
+    try:
+        yield
+    except msgspec.ValidationError as error:
+        raise describe_error(error, path) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _describe_broken(error, text, path) from error
+
+
+def _describe_broken(error: Exception, text: bytes, path: str | None) -> Corrupt:
     if isinstance(error, RecursionError):
         return Corrupt("not a metadata document: nested too deeply", path=path, json_path="$")
     if isinstance(error, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Partition values: typed by the spec, worded as the specification words them.
+"""Partition values: typed by the spec, formatted as the specification formats them.
 
 Follows "Partitioning" of the Iceberg table specification. A partition tuple is stored under field ids; values are shown
 under the names that today's specs give those ids, and their path form under the names of the spec they were written with.
@@ -49,7 +49,7 @@ class PartitionColumn:
         return decode_value(data, self.result or _BINARY)
 
     def render(self, value: Any) -> str:
-        """A value as the specification words it, before it is escaped for a path."""
+        """A value as the specification formats it, before it is escaped for a path."""
         if self.source is None or not self.transform.is_known:
             return "null" if value is None else str(value)
         try:
@@ -81,10 +81,8 @@ def convert_stored(stored: Any, type_: IcebergType) -> Any:
 def _convert_bytes(stored: bytes, type_: IcebergType) -> Any:
     if type_.name in ("binary", "fixed"):
         return stored
-    try:
-        return decode_value(
-            stored, type_
-        )  # decimals and uuids are stored as in bounds, perhaps sign-extended
+    try:  # decimals and uuids are stored as in bounds, perhaps sign-extended
+        return decode_value(stored, type_)
     except LakeError:
         return stored
 
@@ -112,16 +110,16 @@ class SpecBook:
         self._structs = list(structs)
         self._shown: dict[int, str] = {}
         self.unified: list[PartitionColumn] = self._unify()
-        self._columns = {number: self._prepare(spec) for number, spec in self.specs.items()}
+        self._columns = {number: [*map(self._column, spec.fields)] for number, spec in self.specs.items()}
 
     def columns(self, spec_id: int | None) -> list[PartitionColumn] | None:
         """The columns of a spec; None for a spec that the document does not have."""
         return None if spec_id is None else self._columns.get(spec_id)
 
     def add(self, spec_id: int, spec: PartitionSpec) -> list[PartitionColumn]:
-        """Take in a spec that only a manifest's header tells."""
+        """Take in a spec that is known from a manifest's header alone."""
         self.specs.setdefault(spec_id, spec)
-        return self._columns.setdefault(spec_id, self._prepare(spec))
+        return self._columns.setdefault(spec_id, [*map(self._column, spec.fields)])
 
     def model_columns(self) -> tuple[tuple[str, DataType], ...]:
         """Names and types of the unified partition type, by field id."""
@@ -142,7 +140,7 @@ class SpecBook:
             values[column.shown] = value
             texts[escape(column.name)] = escape(column.render(value))
         if all(column.transform.name == "void" for column in columns):
-            texts = {}  # unpartitioned: files of such a spec lie in no partition directory
+            texts = {}  # unpartitioned: files of such a spec are in no partition directory
         return Partition(values, texts)
 
     def _unify(self) -> list[PartitionColumn]:
@@ -162,9 +160,6 @@ class SpecBook:
             self._shown[field_id] = name if name not in taken else f"{name}#{field_id}"
             taken.add(name)
         return [self._column(chosen[field_id]) for field_id in sorted(chosen)]
-
-    def _prepare(self, spec: PartitionSpec) -> list[PartitionColumn]:
-        return [self._column(field) for field in spec.fields]
 
     def _column(self, field: PartitionField) -> PartitionColumn:
         assert field.field_id is not None

@@ -9,7 +9,8 @@ import msgspec
 
 from lakelens.errors import Corrupt
 
-# what stands below these keys is not the specification's
+WRONG = "a wrong value in the table metadata"
+# what is below these keys is not the specification's
 _OPEN_KEYS = frozenset({"properties", "summary", "blob-metadata", "schema", "schemas", "encryption-keys"})
 
 
@@ -40,7 +41,7 @@ def repair_numbers(raw: Any, integer_keys: frozenset[str], root: str = "$") -> t
 
 
 def describe_repairs(places: list[str]) -> list[tuple[str, str]]:
-    """The note (code and sentence) that tells of repaired places; none where there are none."""
+    """The note (code and sentence) about repaired places; none where there are none."""
     if not places:
         return []
     more = f" and {len(places) - 3} more" if len(places) > 3 else ""
@@ -72,22 +73,16 @@ def move_error(error: msgspec.ValidationError, root: str) -> msgspec.ValidationE
     return msgspec.ValidationError(f"{text} - at `{root}{place.rstrip('`').removeprefix('$')}`")
 
 
-def word_error(error: msgspec.ValidationError, path: str) -> Corrupt:
+def describe_error(error: msgspec.ValidationError, path: str | None) -> Corrupt:
     """The error that says what is wrong at which place of the document."""
     text, _, place = str(error).partition(" - at `")
     place = place.rstrip("`") or "$"
     matched = re.fullmatch(r"Expected `(.+?)`, got `(.+)`", text)
     if matched:
-        return Corrupt(
-            "a wrong value in the table metadata",
-            path=path,
-            json_path=place,
-            expected=matched[1],
-            seen=matched[2],
-        )
+        expected, seen = matched.groups()
+        return Corrupt(WRONG, path=path, json_path=place, expected=expected, seen=seen)
     matched = re.fullmatch(r"Object missing required field `(.+)`", text)
     if matched:
-        return Corrupt(
-            "a key is missing from the table metadata", path=path, json_path=f"{place}.{matched[1]}"
-        )
-    return Corrupt("a wrong value in the table metadata", path=path, json_path=place, seen=text)
+        place = f"{place}.{matched[1]}"
+        return Corrupt("a key is missing from the table metadata", path=path, json_path=place)
+    return Corrupt(WRONG, path=path, json_path=place, seen=text)
