@@ -7,7 +7,9 @@
 
 Fields are recognised by the ids in the Avro schema, else by name. A column has today's type, as in the model's bounds, where
 the table has the column; else the type in the schema of the manifest's own header. Values written before a type was
-promoted are recognised by their width. Follows "Manifests", "Manifest Lists" and appendix D of the Iceberg table specification.
+promoted are recognised by their width.
+
+Follows "Manifests", "Manifest Lists" and appendix D of the Iceberg table specification.
 """
 
 from __future__ import annotations
