@@ -6,9 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 from lakelens.model.datafile import DataFile, IndexFile
 from lakelens.model.fileset import FileColumns, FileSet
+
+# kept manifests are read where they are this few, with this few entries; of more, what is recorded of them is counted
+FEW_MANIFESTS = 8
+FEW_ENTRIES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,9 @@ class FileCounts:
 
     def __add__(self, other: FileCounts) -> FileCounts:
         return FileCounts(
-            _add(self.files, other.files), _add(self.rows, other.rows), _add(self.bytes, other.bytes)
+            sum_known(self.files, other.files),
+            sum_known(self.rows, other.rows),
+            sum_known(self.bytes, other.bytes),
         )
 
     def __sub__(self, other: FileCounts) -> FileCounts:
@@ -36,8 +43,14 @@ class FileCounts:
         )
 
 
-def _add(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+def sum_known(*amounts: int | None) -> int | None:
+    """The sum of amounts; None where one of them is not known.
+
+    >>> sum_known(1, 2), sum_known(1, None)
+    (3, None)
+    """
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if len(known) == len(amounts) else None
 
 
 def _subtract(one: int | None, other: int | None) -> int | None:
@@ -61,11 +74,16 @@ class FileComparison(ABC):
     """What a change did to the files of a table. Nothing is read until it is asked for.
 
     A format gives `find_changes`: the files of the newer state that the older one does not have, and the other way round,
-    each as its own state describes it.
+    each as its own state describes it. `identify` gives what the same file has in common in both states.
     """
 
-    def __init__(self, before: FileSet, after: FileSet) -> None:
-        self._before, self._after = before, after
+    def __init__(
+        self,
+        before: FileSet,
+        after: FileSet,
+        identify: Callable[[DataFile], Hashable] = attrgetter("identity"),
+    ) -> None:
+        self._before, self._after, self._identify = before, after, identify
 
     @abstractmethod
     def find_changes(self) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
@@ -74,10 +92,6 @@ class FileComparison(ABC):
     @cached_property
     def _changes(self) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
         return self.find_changes()
-
-    def tell(self, found: DataFile) -> Hashable:
-        """What the same file in both states has in common."""
-        return found.identity
 
     def describe_columns(self) -> FileColumns:
         """The columns of the files that changed, where they are shown as Arrow."""
@@ -103,39 +117,25 @@ class FileComparison(ABC):
         return count_by_content(self.kept)
 
     def _find_kept(self) -> list[DataFile]:
-        new = {self.tell(found) for found in self._changes[0]}
-        return [found for found in self._after if self.tell(found) not in new]
+        new = {self._identify(found) for found in self._changes[0]}
+        return [found for found in self._after if self._identify(found) not in new]
 
 
 class WholeComparison(FileComparison):
-    """All files of one state against all of the other: for copies of a table, and where nothing cheaper is certain.
-
-    `tell` says what the same file has in common on both sides; by default what tells it from others in its table.
-    """
-
-    def __init__(
-        self, before: FileSet, after: FileSet, tell: Callable[[DataFile], Hashable] | None = None
-    ) -> None:
-        super().__init__(before, after)
-        self._tell = tell
-
-    def tell(self, found: DataFile) -> Hashable:
-        """What the same file in both states has in common."""
-        return found.identity if self._tell is None else self._tell(found)
+    """All files of one state against all of the other: for copies of a table, and where nothing cheaper is certain."""
 
     def find_changes(self) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
         """The differences of the two sets."""
-        old = {self.tell(found) for found in self._before}
-        new = {self.tell(found) for found in self._after}
+        old = {self._identify(found) for found in self._before}
+        new = {self._identify(found) for found in self._after}
         return (
-            [found for found in self._after if self.tell(found) not in old],
-            [found for found in self._before if self.tell(found) not in new],
+            [found for found in self._after if self._identify(found) not in old],
+            [found for found in self._before if self._identify(found) not in new],
         )
 
 
-def tell_copy(found: DataFile) -> Hashable:
-    """What a file has in common with its copy in a table that lies elsewhere."""
-    return found.copy_identity
+#: What a file has in common with its copy in a table that is elsewhere.
+identify_copy: Callable[[DataFile], Hashable] = attrgetter("copy_identity")
 
 
 @dataclass(frozen=True, slots=True)

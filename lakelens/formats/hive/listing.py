@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.hive.read import Found
-from lakelens.model.comparison import FileComparison, FileCounts, WholeComparison, tell_copy
+from lakelens.model.comparison import FileComparison, FileCounts, WholeComparison, identify_copy
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
 from lakelens.model.snapshot import Snapshot
@@ -123,7 +123,7 @@ class HiveListing(Snapshot):
     def compare_files(self, before: Snapshot) -> FileComparison:
         """The files against another listing's. A file of the same name with another size or time is another file."""
         if isinstance(before, HiveListing) and before._table.location != self._table.location:
-            return ListingComparison(before.files, self.files, tell_copy)
+            return ListingComparison(before.files, self.files, identify_copy)
         return ListingComparison(before.files, self.files, _tell_stored)
 
     @property

@@ -18,16 +18,19 @@ from typing import TYPE_CHECKING
 
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
-from lakelens.model.comparison import FileComparison, FileCounts, count_by_content
+from lakelens.model.comparison import (
+    FEW_ENTRIES,
+    FEW_MANIFESTS,
+    FileComparison,
+    FileCounts,
+    count_by_content,
+    sum_known,
+)
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot
-
-# kept manifests are read where they are this few, with this few entries; of more, the lines of the list are counted
-FEW_MANIFESTS = 8
-FEW_ENTRIES = 1_000
 
 LiveFiles = dict[Hashable, IcebergDataFile]
 
@@ -84,7 +87,9 @@ class IcebergComparison(FileComparison):
             "data": FileCounts(total.files, total.rows, None),
             "deletes": FileCounts(total.delete_files, None, None),
         }
-        size = FileCounts(bytes=total.bytes) - FileCounts(bytes=_sum_bytes(added))
+        size = FileCounts(bytes=total.bytes) - FileCounts(
+            bytes=sum(part.bytes or 0 for part in added.values())
+        )
         done = {}
         for kind, part in counts.items():
             left = recorded[kind] - replace(added.get(kind, FileCounts()), bytes=None)
@@ -115,15 +120,5 @@ def _count_by_kind(files: Iterable[DataFile]) -> dict[str, FileCounts]:
 
 def _count_line(manifest: IcebergManifest) -> tuple[int | None, int | None]:
     """Live files and rows of a manifest as its line in the list counts them."""
-    files = (manifest.added_files_count, manifest.existing_files_count)
-    rows = (manifest.added_rows_count, manifest.existing_rows_count)
-    return _sum_known(files), _sum_known(rows)
-
-
-def _sum_known(amounts: tuple[int | None, int | None]) -> int | None:
-    one, other = amounts
-    return None if one is None or other is None else one + other
-
-
-def _sum_bytes(counts: Mapping[str, FileCounts]) -> int:
-    return sum(part.bytes or 0 for part in counts.values())
+    files = sum_known(manifest.added_files_count, manifest.existing_files_count)
+    return files, sum_known(manifest.added_rows_count, manifest.existing_rows_count)

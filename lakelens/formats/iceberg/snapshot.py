@@ -18,7 +18,7 @@ from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, IcebergManifestList, KnownManifests
 from lakelens.formats.iceberg.metadata.committed_document import CommittedDocuments
 from lakelens.formats.iceberg.metadata.wire import WireSnapshot
-from lakelens.model.comparison import FileComparison, WholeComparison, tell_copy
+from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
 from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.schema import PartitionSpec, Schema
@@ -259,7 +259,7 @@ class IcebergSnapshot(TableObject, Snapshot):
 
         if isinstance(before, IcebergSnapshot) and before.is_same_table(self):
             return IcebergComparison(before, self)
-        return WholeComparison(before.files, self.files, tell_copy)
+        return WholeComparison(before.files, self.files, identify_copy)
 
     def compare_index_files(self, before: Snapshot | None, files: FileComparison) -> IndexChanges:
         """The statistics that are its own, and the Puffin files of the vectors that changed; only those are read."""

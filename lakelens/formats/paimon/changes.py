@@ -21,10 +21,13 @@ from lakelens.errors import LakeError
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest
 from lakelens.model.comparison import (
+    FEW_ENTRIES,
+    FEW_MANIFESTS,
     FileComparison,
     FileCounts,
     WholeComparison,
     count_by_content,
+    sum_known,
 )
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns
@@ -32,9 +35,6 @@ from lakelens.model.fileset import FileColumns
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
 
-# so few kept manifests, with so few entries, are read for what was kept; of more the recorded totals tell
-FEW_MANIFESTS = 8
-FEW_ENTRIES = 1_000
 # a step through one commit reads a snapshot document and a delta list: about as long as so many entries take
 _STEP = 100
 
@@ -166,7 +166,7 @@ def list_deltas(older: PaimonSnapshot, newer: PaimonSnapshot) -> list[PaimonMani
     list.
     """
     chain = newer.list_chain(older)
-    rows = _sum_known([snapshot.delta_record_count for snapshot in chain])
+    rows = sum_known(*(snapshot.delta_record_count for snapshot in chain))
     if not chain or rows is None or older.record_count is None:
         return None
     if older.record_count + rows != newer.record_count:
@@ -190,8 +190,3 @@ def count_live(manifests: Iterable[PaimonManifest]) -> int | None:
             return None
         live += added - deleted
     return live
-
-
-def _sum_known(amounts: Sequence[int | None]) -> int | None:
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if len(known) == len(amounts) else None

@@ -23,7 +23,7 @@ from lakelens.formats.paimon.metadata.wire import (
     parse_millis,
     parse_snapshot,
 )
-from lakelens.model.comparison import FileComparison, WholeComparison, tell_copy
+from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
 from lakelens.model.datafile import DataFile, StatisticsFile
 from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows, count_live_rows
 from lakelens.model.fileset import FileSet
@@ -255,7 +255,7 @@ class PaimonSnapshot(TableObject, Snapshot):
 
         if isinstance(before, PaimonSnapshot) and before.table_location == self.table_location:
             return PaimonComparison(before, self)
-        return WholeComparison(before.files, self.files, tell_copy)
+        return WholeComparison(before.files, self.files, identify_copy)
 
     def list_chain(self, older: PaimonSnapshot) -> tuple[PaimonSnapshot, ...]:
         """The commits after an older snapshot up to this one, as its branch has them; none where one of them is gone."""
