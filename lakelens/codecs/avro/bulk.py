@@ -3,7 +3,7 @@
     file 0: block block | file 1: block | file 2: block block block ...
     group:  ^^^^^^^^^^^^^^^^^^^^^^^^^^^   one schema, about as many decompressed bytes as asked for
 
-The blocks of a group are read as one (see `avro_arrow`). Damage and what has no Arrow type is no error here: such a file
+The blocks of a group are read as one (see `avro.arrow`). Damage and what has no Arrow type is no error here: such a file
 is handed back from the record on at which it could not be read by column.
 """
 
@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 
 from lakelens.codecs.avro.arrow import arrow_schema, read_blocks
 from lakelens.codecs.avro.container import AvroHeader, decode_header, decompress_block, iter_blocks
-from lakelens.codecs.avro.records import check_count
-from lakelens.codecs.avro.schema import find_record, measure_schema
+from lakelens.codecs.avro.records import check_count, iter_records
+from lakelens.codecs.avro.schema import find_record
 from lakelens.errors import LakeError, Unsupported
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 PART_BYTES = 16 * 1024 * 1024  # decompressed
+MANY_ROWS = 5000  # fewer are decoded one by one faster than the bulk reader is imported
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,34 @@ class FileGroup:
     table: pa.Table | None
 
 
+def decode_table(data: bytes, path: str | None = None, *, fast: bool | None = None) -> pa.Table:
+    """The records of one Avro file as one Arrow table, without logical types; `path` names it in errors.
+
+    Records become structs (those without fields are left out), maps and lists their Arrow counterparts, `bytes` binary.
+    `fast=False` keeps to the record path, `True` to the bulk reader where it can; by default the number of records decides.
+    Raises as `decode_records` does.
+
+    >>> from lakelens.codecs.avro.container import encode_header
+    >>> schema = b'{"type":"record","name":"r","fields":[{"name":"a","type":"long"}]}'
+    >>> decode_table(encode_header({"avro.schema": schema}, b"s" * 16) + bytes([4, 4, 2, 1]) + b"s" * 16)["a"].to_pylist()
+    [1, -1]
+    """
+    import pyarrow as pa
+
+    header = decode_header(data, path)
+    if fast is None:
+        fast = sum(block.count for block in iter_blocks(data, header, path)) >= MANY_ROWS
+    tables = [group.table for group in decode_files([data])] if fast else [None]
+    whole = [table for table in tables if table is not None]
+    if len(whole) == len(tables):
+        return pa.concat_tables(whole)
+    schema, records = arrow_schema(header.parsed), list(iter_records(data, path, header))
+    try:
+        return pa.Table.from_pylist(records, schema)
+    except (pa.ArrowException, OverflowError, ValueError, TypeError) as error:
+        raise Unsupported(f"records do not fit into Arrow: {error}", path=path) from error
+
+
 def decode_files(
     files: Iterable[bytes],
     *,
@@ -60,7 +89,7 @@ def decode_files(
     """Decode many Avro files in bulk, in order, in groups of about `limit` decompressed bytes; never raises a `LakeError`.
 
     Parts follow each other; every file has one, if only of no records, and a file whose blocks are larger together than the
-    limit has more; so few records as `few_rows` may take four times the limit. `columns` names the top-level fields
+    limit has more; up to `few_rows` records may take four times the limit. `columns` names the top-level fields
     wanted (None: all). Files are taken from the iterable one at a time. What is damaged, and what has no Arrow type,
     comes as a group without a table.
 
@@ -93,13 +122,15 @@ class _Block:
 
 
 def _cut_groups(files: Iterable[bytes], limit: int, few_rows: int = 0) -> Iterator[list[_Block]]:
-    """Blocks of one schema, about `limit` bytes; a part without end that stands alone where a file cannot be read on."""
+    """Blocks of one schema, about `limit` bytes; a part without end is alone, where a file cannot be read on."""
     group: list[_Block] = []
     size = rows = 0
     for number, data in enumerate(files):
         for block in _iterate_blocks(number, data):
             most = limit * 4 if rows < few_rows else limit
-            if group and (size + len(block.content) > most or not _is_akin(group[-1].part, block.part)):
+            if group and (
+                size + len(block.content) > most or not _has_same_schema(group[-1].part, block.part)
+            ):
                 yield group
                 group, size, rows = [], 0, 0
             group.append(block)
@@ -109,7 +140,7 @@ def _cut_groups(files: Iterable[bytes], limit: int, few_rows: int = 0) -> Iterat
         yield group
 
 
-def _is_akin(one: FilePart, other: FilePart) -> bool:
+def _has_same_schema(one: FilePart, other: FilePart) -> bool:
     if one.header is None or other.header is None or one.rows is None or other.rows is None:
         return False
     return bool(one.header.schema == other.header.schema)
@@ -119,13 +150,13 @@ def _iterate_blocks(number: int, data: bytes) -> Iterator[_Block]:
     header, rows = None, 0
     try:
         header = decode_header(data)
-        smallest = measure_schema(header.schema).smallest
+        smallest = header.parsed.smallest
         if find_record(header.schema) is None or not smallest:
-            raise Unsupported("no records, or such as take no bytes")
+            raise Unsupported("no records, or records that take no bytes")
         yield _Block(FilePart(number, 0, 0, header), b"")
         for block in iter_blocks(data, header):
             content = decompress_block(data, block, header.codec)
-            check_count(block, smallest, len(content), None)
+            check_count(block, smallest, len(content))
             yield _Block(FilePart(number, rows, block.count, header), content)
             rows += block.count
     except LakeError:
@@ -163,11 +194,10 @@ def _read_group(
 ) -> pa.Table | None:
     header = parts[0].header
     assert header is not None
+    rows = sum(part.rows or 0 for part in parts)
     try:
-        schema = arrow_schema(header.record)
+        if not rows:
+            return arrow_schema(header.parsed).empty_table()
+        return read_blocks(header, [block.content for block in blocks], rows, columns)
     except LakeError:
         return None
-    rows = sum(part.rows or 0 for part in parts)
-    if not rows:
-        return schema.empty_table()
-    return read_blocks(header, [block.content for block in blocks], rows, schema, columns) if schema else None

@@ -1,9 +1,10 @@
-"""Avro object container files: the header and the blocks, with the byte at which each lies.
+"""Avro object container files: the header and the blocks, with the byte at which each begins.
 
 Layout, see "Object Container Files" of the Avro 1.12 specification::
 
     "Obj" 01 | map of string to bytes: avro.schema, avro.codec, ... | sync marker, 16 bytes
     block:   long count | long size | size bytes, compressed by the codec | sync marker
+    map:     { long count, [long size if count < 0], { long size, key, long size, value } ... } 0
     long:    zigzag, 7 bits to a byte, lowest first, at most 10 bytes
 
 Codecs: null, deflate, snappy (with its CRC-32), zstandard, bzip2, xz. Refused as `Corrupt` with the byte: another magic,
@@ -15,10 +16,13 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from lakelens.codecs.avro.schema import find_record, parse_schema
+from lakelens.codecs.avro.schema import AvroSchema, find_record, parse_schema
+from lakelens.codecs.avro.types import decode_text, read_long
 from lakelens.codecs.compression import decompress
+from lakelens.codecs.span.reader import in_file
+from lakelens.codecs.span.span import Octets
 from lakelens.errors import Corrupt, Unsupported
 
 MAGIC = b"Obj\x01"
@@ -36,17 +40,22 @@ CODECS = {
 
 @dataclass(frozen=True, slots=True)
 class AvroHeader:
-    """What the head of an Avro file says: `schema` as parsed JSON (ids kept), all `metadata`, sizes in bytes."""
+    """What the head of an Avro file says: the schema, all `metadata` as stored, sizes in bytes."""
 
-    schema: Any
+    parsed: AvroSchema = field(repr=False)
     metadata: dict[str, bytes] = field(repr=False)
     codec: str
     sync_marker: bytes
     header_size: int
 
     @property
+    def schema(self) -> Any:
+        """The schema as parsed JSON, ids kept."""
+        return self.parsed.json
+
+    @property
     def record(self) -> dict[str, Any]:
-        """The schema of the records, without the union around it that Paimon up to 0.8 wrote."""
+        """The schema of the records, without the union around it that Paimon up to 0.8 wrote. Raises `Unsupported`."""
         record = find_record(self.schema)
         if record is None:
             raise Unsupported("the Avro file does not hold records")
@@ -55,7 +64,7 @@ class AvroHeader:
 
 @dataclass(frozen=True, slots=True)
 class AvroBlock:
-    """Where one block lies: `offset` of its count, `start` and `size` of its compressed bytes; `count` of records."""
+    """One block: `offset` of its count, `start` and `size` of its compressed bytes; `count` of records."""
 
     offset: int
     count: int
@@ -69,9 +78,7 @@ class AvroBlock:
 
 
 def decode_header(data: bytes, path: str | None = None) -> AvroHeader:
-    """Decode the head of an Avro file; raises `Corrupt` with the byte (`path` only names the file in it).
-
-    Follows "Object Container Files" of the Avro specification.
+    """The head of an Avro file. `path` names the file in errors: `Corrupt` with the byte, `Unsupported`.
 
     >>> schema = b'{"type":"record","name":"r","fields":[]}'
     >>> data = MAGIC + bytes([2, 22]) + b"avro.schema" + bytes([len(schema) * 2]) + schema + bytes([0]) + b"s" * 16
@@ -79,54 +86,123 @@ def decode_header(data: bytes, path: str | None = None) -> AvroHeader:
     >>> header.codec, header.header_size == len(data)
     ('null', True)
     """
-    if not data:
-        raise Corrupt("empty file, not an Avro file", path=path, offset=0, expected="magic Obj\\x01")
-    if data[:4] != MAGIC:
-        seen = repr(bytes(data[:4]))
-        raise Corrupt("not an Avro file", path=path, offset=0, expected="magic Obj\\x01", seen=seen)
-    metadata, end = _decode_metadata(data, path)
-    if end + SYNC_SIZE > len(data):
-        raise Corrupt("Avro header cut short", path=path, offset=end, expected="a sync marker of 16 bytes")
-    if "avro.schema" not in metadata:
-        seen = ", ".join(sorted(metadata)) or "no keys"
-        raise Corrupt(
-            "Avro header without a schema", path=path, offset=4, expected="key avro.schema", seen=seen
-        )
-    schema = parse_schema(metadata["avro.schema"], path)
-    codec = metadata.get("avro.codec", b"null").decode("utf-8", "replace") or "null"
-    return AvroHeader(schema, metadata, codec, bytes(data[end : end + SYNC_SIZE]), end + SYNC_SIZE)
+    with in_file(path):
+        check_magic(data, 0, len(data))
+        metadata: dict[str, bytes] = {}
+        end = len(MAGIC)
+        for entry in walk_header(data, end, len(data)):
+            end = entry.end
+            if entry.label == "entry":
+                key = decode_text(bytes(data[entry.key : entry.value_size]), entry.key)
+                metadata[key] = bytes(data[entry.value : entry.end])
+        sync_marker = read_sync_marker(data, end, len(data))
+        if "avro.schema" not in metadata:
+            seen = ", ".join(sorted(metadata)) or "no keys"
+            raise Corrupt("Avro header without a schema", offset=4, expected="key avro.schema", seen=seen)
+        schema = parse_schema(metadata["avro.schema"])
+        if schema.is_recursive:
+            raise Unsupported("an Avro type that contains itself")
+    return AvroHeader(schema, metadata, read_codec(metadata), sync_marker, end + SYNC_SIZE)
+
+
+def check_magic(data: Octets, start: int, end: int) -> None:
+    """Raises `Corrupt` when a file does not begin as Avro does."""
+    seen = bytes(data[start : min(start + 4, end)])
+    if seen != MAGIC:
+        message = "not an Avro file" if seen else "empty file, not an Avro file"
+        raise Corrupt(message, offset=start, expected="magic Obj\\x01", seen=repr(seen) if seen else None)
+
+
+def read_sync_marker(data: Octets, at: int, end: int) -> bytes:
+    """The sync marker behind a header. Raises `Corrupt` when it is cut short."""
+    if at + SYNC_SIZE > end:
+        raise Corrupt("Avro header cut short", offset=at, expected="a sync marker of 16 bytes")
+    return bytes(data[at : at + SYNC_SIZE])
+
+
+def read_codec(metadata: dict[str, bytes]) -> str:
+    """The codec that a header names; without one the blocks are not compressed."""
+    return metadata.get("avro.codec", b"").decode("utf-8", "replace") or "null"
+
+
+class HeaderPart(NamedTuple):
+    """One part of a header's map: a `count` or `size` of entries with its `number`, an `entry`, or the `end`.
+
+    Of an entry `key`, `value_size` and `value` are where the key, the size of the value and the value begin.
+    """
+
+    label: str
+    start: int
+    end: int
+    number: int = 0
+    key: int = 0
+    value_size: int = 0
+    value: int = 0
+
+
+def walk_header(data: Octets, at: int, end: int) -> Iterator[HeaderPart]:
+    """The parts of the map in a header, which begins at `at`. Raises `Corrupt`."""
+    while True:
+        start = at
+        count, at = read_long(data, start, end, "count of keys")
+        yield HeaderPart("count" if count else "end", start, at, count)
+        if count == 0:
+            return
+        if count < 0:  # a negative count is followed by the size of the entries in bytes
+            start = at
+            size, at = read_long(data, start, end, "size of the keys")
+            yield HeaderPart("size", start, at, size)
+        if abs(count) > end - at:
+            raise Corrupt("Avro header cut short", offset=start, seen=f"{abs(count)} keys")
+        for _ in range(abs(count)):
+            key, value_size = _read_sized(data, at, end)
+            value, stop = _read_sized(data, value_size, end)
+            yield HeaderPart("entry", at, stop, 0, key, value_size, value)
+            at = stop
+
+
+def _read_sized(data: Octets, at: int, end: int) -> tuple[int, int]:
+    """Where the content of a string or bytes begins and ends."""
+    size, start = read_long(data, at, end, "size")
+    if not 0 <= size <= end - start:
+        expected, seen = f"at most {end - start} bytes", f"{size} bytes"
+        raise Corrupt("Avro header cut short", offset=at, expected=expected, seen=seen)
+    return start, start + size
 
 
 def iter_blocks(data: bytes, header: AvroHeader, path: str | None = None) -> Iterator[AvroBlock]:
-    """Yield where the blocks lie, checking every sync marker.
+    """The blocks, each with its sync marker checked.
 
-    >>> list(iter_blocks(b"head" + bytes([2, 6]) + b"abc" + b"s" * 16, AvroHeader("long", {}, "null", b"s" * 16, 4)))
+    >>> header = AvroHeader(parse_schema(b'"long"'), {}, "null", b"s" * 16, 4)
+    >>> list(iter_blocks(b"head" + bytes([2, 6]) + b"abc" + b"s" * 16, header))
     [AvroBlock(offset=4, count=1, start=6, size=3)]
     """
     position = header.header_size
-    while position < len(data):
-        count, middle = decode_long(data, position, path)
-        size, start = decode_long(data, middle, path)
-        if count < 0:
-            raise Corrupt(
-                "negative count of records", path=path, offset=position, expected="0 or more", seen=count
-            )
-        if not 0 <= size <= len(data) - start - SYNC_SIZE:
-            expected = f"at most {len(data) - start - SYNC_SIZE} bytes"
-            raise Corrupt(
-                "Avro block cut short", path=path, offset=middle, expected=expected, seen=f"{size} bytes"
-            )
-        block = AvroBlock(position, count, start, size)
-        marker = bytes(data[start + size : block.end])
-        if marker != header.sync_marker:
-            expected = header.sync_marker.hex()
-            offset = start + size
-            raise Corrupt("wrong sync marker", path=path, offset=offset, expected=expected, seen=marker.hex())
-        yield block
-        position = block.end
+    with in_file(path):
+        while position < len(data):
+            block = read_block(data, position, len(data))
+            position = block.end
+            marker = bytes(data[position - SYNC_SIZE : position])
+            if marker != header.sync_marker:
+                expected, seen = header.sync_marker.hex(), marker.hex()
+                raise Corrupt("wrong sync marker", offset=position - SYNC_SIZE, expected=expected, seen=seen)
+            yield block
 
 
-def decompress_block(data: bytes, block: AvroBlock, codec: str, path: str | None = None) -> bytes:
+def read_block(data: Octets, at: int, end: int) -> AvroBlock:
+    """The block at `at`. Raises `Corrupt` when it is cut short; its sync marker is not read."""
+    count, middle = read_long(data, at, end, "count of records")
+    size, start = read_long(data, middle, end, "size of the block")
+    if count < 0:
+        raise Corrupt("negative count of records", offset=at, expected="0 or more", seen=count)
+    left = end - start - SYNC_SIZE
+    if not 0 <= size <= left:
+        expected, seen = f"at most {left} bytes", f"{size} bytes"
+        raise Corrupt("Avro block cut short", offset=middle, expected=expected, seen=seen)
+    return AvroBlock(at, count, start, size)
+
+
+def decompress_block(data: Octets, block: AvroBlock, codec: str, path: str | None = None) -> bytes:
     """The bytes of a block's records; `Corrupt` when they do not decompress, `Unsupported` for other codecs.
 
     >>> decompress_block(b"abc", AvroBlock(0, 1, 0, 3), "null")
@@ -149,25 +225,8 @@ def decompress_block(data: bytes, block: AvroBlock, codec: str, path: str | None
     return expanded
 
 
-def decode_long(data: bytes, offset: int, path: str | None = None) -> tuple[int, int]:
-    """Give the zigzag number at `offset` and the byte after it.
-
-    >>> decode_long(bytes([0x8F, 0x01]), 0)
-    (-72, 2)
-    """
-    value = shift = 0
-    for position in range(offset, min(offset + 10, len(data))):
-        byte = data[position]
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return (value >> 1) ^ -(value & 1), position + 1
-        shift += 7
-    problem = "number longer than 10 bytes" if offset + 10 <= len(data) else "number cut short"
-    raise Corrupt(problem, path=path, offset=offset)
-
-
 def encode_long(value: int) -> bytes:
-    """Give the zigzag bytes of a number.
+    """The zigzag bytes of a number.
 
     >>> encode_long(-72).hex()
     '8f01'
@@ -182,7 +241,7 @@ def encode_long(value: int) -> bytes:
 
 
 def encode_header(metadata: dict[str, bytes], sync_marker: bytes) -> bytes:
-    """Give the head of an Avro file with this metadata.
+    """The head of an Avro file with this metadata.
 
     >>> encode_header({"avro.codec": b"null"}, b"s" * 16)[:4]
     b'Obj\\x01'
@@ -192,38 +251,3 @@ def encode_header(metadata: dict[str, bytes], sync_marker: bytes) -> bytes:
         for key, value in ((name.encode(), value) for name, value in metadata.items())
     ]
     return MAGIC + encode_long(len(pairs)) + b"".join(pairs) + (b"\x00" if pairs else b"") + sync_marker
-
-
-def _decode_metadata(data: bytes, path: str | None) -> tuple[dict[str, bytes], int]:
-    metadata: dict[str, bytes] = {}
-    position = 4
-    while True:
-        start = position
-        count, position = decode_long(data, position, path)
-        if count == 0:
-            return metadata, position
-        if count < 0:  # a negative count is followed by the size of the block in bytes
-            count = -count
-            _, position = decode_long(data, position, path)
-        if count > len(data) - position:
-            raise Corrupt("Avro header cut short", path=path, offset=start, seen=f"{count} keys")
-        for _ in range(count):
-            offset = position
-            key, position = _decode_bytes(data, position, path)
-            value, position = _decode_bytes(data, position, path)
-            try:
-                metadata[key.decode("utf-8")] = value
-            except UnicodeDecodeError:
-                raise Corrupt(
-                    "key of the Avro header is not UTF-8", path=path, offset=offset, seen=key
-                ) from None
-
-
-def _decode_bytes(data: bytes, offset: int, path: str | None) -> tuple[bytes, int]:
-    size, start = decode_long(data, offset, path)
-    if not 0 <= size <= len(data) - start:
-        expected = f"at most {len(data) - start} bytes"
-        raise Corrupt(
-            "Avro header cut short", path=path, offset=offset, expected=expected, seen=f"{size} bytes"
-        )
-    return bytes(data[start : start + size]), start + size

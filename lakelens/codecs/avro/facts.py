@@ -99,29 +99,29 @@ def decode_facts(data: bytes, path: str | None = None) -> AvroFacts:
 def _list_columns(record: dict[str, Any] | None) -> tuple[AvroColumn, ...]:
     fields = record["fields"] if record is not None else ()
     return tuple(
-        AvroColumn(entry["name"], _word_type(entry["type"]), entry.get("field-id")) for entry in fields
+        AvroColumn(entry["name"], _format_type(entry["type"]), entry.get("field-id")) for entry in fields
     )
 
 
-def _word_type(schema: Any) -> str:
+def _format_type(schema: Any) -> str:
     if isinstance(schema, list):
         others = [branch for branch in schema if branch != "null"]
         if len(others) == 1:
-            return f"{_word_type(others[0])}?"
-        return " | ".join(_word_type(branch) for branch in schema)
+            return f"{_format_type(others[0])}?"
+        return " | ".join(_format_type(branch) for branch in schema)
     if isinstance(schema, str):
         return schema
     if not isinstance(schema, dict):
         return json.dumps(schema, default=str)
     kind, logical = schema.get("type"), schema.get("logicalType")
     if kind == "array":
-        return f"array<{_word_type(schema.get('items'))}>"
+        return f"array<{_format_type(schema.get('items'))}>"
     if kind == "map":
-        return f"map<{_word_type(schema.get('values'))}>"
+        return f"map<{_format_type(schema.get('values'))}>"
     if kind == "record":
-        parts = (f"{entry['name']}: {_word_type(entry['type'])}" for entry in schema["fields"])
+        parts = (f"{entry['name']}: {_format_type(entry['type'])}" for entry in schema["fields"])
         return f"record<{', '.join(parts)}>"
-    word = f"fixed[{schema.get('size')}]" if kind == "fixed" else _word_type(kind)
+    word = f"fixed[{schema.get('size')}]" if kind == "fixed" else _format_type(kind)
     return f"{word} ({logical})" if isinstance(logical, str) else word
 
 

@@ -44,56 +44,56 @@ def join_notes(*notes: str) -> str:
     return "; ".join(note for note in notes if note)
 
 
-def word_varint(at: int, stop: int) -> str:
+def describe_varint(at: int, stop: int) -> str:
     """How a count, a size or a branch is encoded.
 
-    >>> word_varint(4, 6)
+    >>> describe_varint(4, 6)
     'varint, zigzag: 2 bytes'
     """
     return f"varint, zigzag: {format_count(stop - at, 'byte')}"
 
 
-def word_value(kind: AvroType, data: Octets, at: int, stop: int) -> str:
+def describe_value(kind: AvroType, data: Octets, at: int, stop: int) -> str:
     """How a value that has parts is encoded; of a damaged one only the type.
 
-    >>> word_value(SizedType("string"), bytes([4]) + b"hi", 0, 3)
+    >>> describe_value(SizedType("string"), bytes([4]) + b"hi", 0, 3)
     'string: 2 bytes'
     """
     try:
-        return _word_value(kind, data, at, stop)
+        return _describe_value(kind, data, at, stop)
     except Corrupt:
         return kind.words
 
 
-def _word_value(kind: AvroType, data: Octets, at: int, stop: int) -> str:
+def _describe_value(kind: AvroType, data: Octets, at: int, stop: int) -> str:
     if isinstance(kind, UnionType):
         index, start = kind.choose(data, at, stop)
-        return f"union branch {index}: {_word_value(kind.branches[index], data, start, stop)}"
+        return f"union branch {index}: {_describe_value(kind.branches[index], data, start, stop)}"
     if isinstance(kind, SizedType):
         size, start = read_long(data, at, stop)
         words = f"{kind.words}: {format_count(size, 'byte')}"
         is_known = kind.logical and not kind.is_text and size <= _MAX_DECIMAL
-        return join_notes(words, word_meaning(kind, bytes(data[start:stop]))) if is_known else words
+        return join_notes(words, format_logical(kind, bytes(data[start:stop]))) if is_known else words
     if isinstance(kind, ItemsType):
         return kind.words if kind.count(data, at, stop)[0] else f"{kind.words}: no items"
     if isinstance(kind, RecordType):
         return kind.words
     value, end = kind.decode(data, at, stop)
-    return word_leaf(kind, data, at, end, value)
+    return describe_leaf(kind, data, at, end, value)
 
 
-def word_leaf(kind: AvroType, data: Octets, at: int, stop: int, value: Any) -> str:
+def describe_leaf(kind: AvroType, data: Octets, at: int, stop: int, value: Any) -> str:
     """How a value of one leaf is encoded, and what its logical type makes of it.
 
-    >>> word_leaf(NumberType("long"), bytes([2]), 0, 1, 1)
+    >>> describe_leaf(NumberType("long"), bytes([2]), 0, 1, 1)
     'long, varint, zigzag: 1 byte'
     """
-    size, meaning = format_count(stop - at, "byte"), word_meaning(kind, value)
+    size, meaning = format_count(stop - at, "byte"), format_logical(kind, value)
     if isinstance(kind, NumberType):
         beyond = "" if -(2 ** (kind.bits - 1)) <= value < 2 ** (kind.bits - 1) else "more than 32 bits"
-        return join_notes(f"{kind.words}, {word_varint(at, stop)}", meaning, beyond)
+        return join_notes(f"{kind.words}, {describe_varint(at, stop)}", meaning, beyond)
     if isinstance(kind, EnumType):
-        return f"{kind.words}, {word_varint(at, stop)}; symbol {read_long(data, at, stop)[0]}"
+        return f"{kind.words}, {describe_varint(at, stop)}; symbol {read_long(data, at, stop)[0]}"
     if isinstance(kind, PlainType):
         if stop - at == 1:
             return join_notes(f"{kind.words}: {size}", "" if data[at] < 2 else "neither 0 nor 1")
@@ -101,27 +101,27 @@ def word_leaf(kind: AvroType, data: Octets, at: int, stop: int, value: Any) -> s
     return join_notes(f"{kind.words}: {size}" if stop > at else f"{kind.words}: takes no byte", meaning)
 
 
-def word_meaning(kind: AvroType, value: Any) -> str:
+def format_logical(kind: AvroType, value: Any) -> str:
     """What a logical type makes of a stored value; empty without one, or where it makes nothing of it.
 
     >>> date = NumberType("int", "int (date)")
     >>> date.logical = "date"
-    >>> word_meaning(date, 19723)
+    >>> format_logical(date, 19723)
     '2024-01-01'
     """
     if not kind.logical:
         return ""
     try:
         if isinstance(kind, NumberType):
-            return _word_count(kind.logical, value)
+            return _format_number(kind.logical, value)
         if isinstance(value, bytes) and isinstance(kind, FixedType | SizedType):
-            return _word_bytes(kind, value)
+            return _format_bytes(kind, value)
     except (ArithmeticError, ValueError):
         pass
     return ""
 
 
-def _word_count(logical: str, value: int) -> str:
+def _format_number(logical: str, value: int) -> str:
     if logical == "date":
         return str(date_from_days(value))
     if logical in ("time-millis", "time-micros"):
@@ -136,7 +136,7 @@ def _word_count(logical: str, value: int) -> str:
     return ""
 
 
-def _word_bytes(kind: AvroType, value: bytes) -> str:
+def _format_bytes(kind: AvroType, value: bytes) -> str:
     if kind.logical == "uuid" and len(value) == 16:
         return str(UUID(bytes=value))
     if kind.logical == "decimal" and 0 < len(value) <= _MAX_DECIMAL and 0 <= kind.scale <= _MAX_DECIMAL:
@@ -145,10 +145,10 @@ def _word_bytes(kind: AvroType, value: bytes) -> str:
     return ""
 
 
-def word_key(kind: ItemsType, data: Octets, at: int, end: int) -> str:
+def describe_key(kind: ItemsType, data: Octets, at: int, end: int) -> str:
     """The key of an item of a map that is stored as an array of pairs; empty for other items.
 
-    >>> word_key(ItemsType("array", False), b"", 0, 0)
+    >>> describe_key(ItemsType("array"), b"", 0, 0)
     ''
     """
     pair = kind.items

@@ -17,8 +17,14 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from lakelens.codecs.avro.compiler import compile_schema
-from lakelens.codecs.avro.notes import join_notes, word_key, word_leaf, word_value, word_varint
+from lakelens.codecs.avro.notes import (
+    describe_key,
+    describe_leaf,
+    describe_value,
+    describe_varint,
+    join_notes,
+)
+from lakelens.codecs.avro.schema import compile_schema
 from lakelens.codecs.avro.types import (
     AvroType,
     FixedType,
@@ -55,7 +61,7 @@ def explain_avro_record(
     """
     end = len(data) if end is None else end
     try:
-        kind = compile_schema(schema)
+        kind = compile_schema(schema).kind
     except LakeError as error:
         return Span(start, end, "record", None, "", partial(_give_up, error))
     return Span(
@@ -126,7 +132,7 @@ class RecordSpans:
         if isinstance(kind, UnionType):
             index, start = kind.choose(self._data, at, end)
             branch = kind.branches[index]
-            note = join_notes(word_varint(at, start), branch.words)
+            note = join_notes(describe_varint(at, start), branch.words)
             yield Span(at, start, "union branch", index, note, number=place.number)
             place = place.deeper(kind.descend(at, place.level))
             kind, at = branch, start
@@ -159,7 +165,7 @@ class RecordSpans:
         stop, whole = self._skip(kind, at, end, place)
         value = Deferred(lambda: kind.decode(data, at, stop, place.level)[0])
         parts = partial(self._parts, kind, at, stop, place)
-        words = join_notes(word_value(kind, data, at, stop), note)
+        words = join_notes(describe_value(kind, data, at, stop), note)
         return Span(at, stop, label, value, words, parts, number=place.number), whole
 
     def _skip(self, kind: AvroType, at: int, end: int, place: _Place) -> tuple[int, bool]:
@@ -203,7 +209,7 @@ class RecordSpans:
         self, kind: ItemsType, at: int, start: int, end: int, count: int, size: int, place: _Place
     ) -> Span:
         """The size that a negative count announces; readers use it to skip the items, so it must be right."""
-        note = word_varint(at, start)
+        note = describe_varint(at, start)
         span = Span(at, start, "size of the items", size, note, number=place.number)
         stop = start
         try:
@@ -221,7 +227,7 @@ class RecordSpans:
         self, kind: ItemsType, at: int, end: int, place: _Place, index: int
     ) -> tuple[Span, bool]:
         if not kind.is_map:
-            note = word_key(kind, self._data, at, end)
+            note = describe_key(kind, self._data, at, end)
             return self._explain(kind.items, at, end, f"[{index}]", place.inside(index), note)
         key: Any = f"[{index}]"
         stop, whole = end, False
@@ -238,14 +244,14 @@ class RecordSpans:
     def _explain_entry(self, kind: ItemsType, at: int, end: int, place: _Place) -> Iterator[Span]:
         size, start = read_long(self._data, at, end, "size")
         key, middle = kind.key.decode(self._data, at, end)
-        yield Span(at, start, "key size", size, word_varint(at, start), number=place.number)
+        yield Span(at, start, "key size", size, describe_varint(at, start), number=place.number)
         if start < middle:
             yield Span(start, middle, "key", key, "UTF-8", number=place.number)
         yield from self._parts(kind.items, middle, end, place.inside(str(key)))
 
     def _explain_sized(self, kind: SizedType, at: int, end: int, place: _Place) -> Iterator[Span]:
         size, start = read_long(self._data, at, end, "size")
-        yield Span(at, start, "size", size, word_varint(at, start), number=place.number)
+        yield Span(at, start, "size", size, describe_varint(at, start), number=place.number)
         stop = kind.skip(self._data, at, end)
         if kind.is_text:
             if start < stop:
@@ -277,7 +283,7 @@ class RecordSpans:
                 return Span(
                     at, stop, label, value, join_notes(kind.words, note), (inner,), number=place.number
                 )
-        words = join_notes(word_leaf(kind, self._data, at, stop, value), note)
+        words = join_notes(describe_leaf(kind, self._data, at, stop, value), note)
         return Span(at, stop, label, value, words, number=place.number)
 
     def _explain_inside(self, start: int, stop: int, place: _Place) -> Span | None:
@@ -301,7 +307,7 @@ class RecordSpans:
 
 
 def _explain_count(at: int, stop: int, count: int, sized: bool, place: _Place) -> Span:
-    note = word_varint(at, stop)
+    note = describe_varint(at, stop)
     if not sized:
         return Span(at, stop, "count", count, note, number=place.number)
     return Span(at, stop, "count", -count, f"{note}; negative: their size follows", number=place.number)

@@ -1,6 +1,6 @@
 """Avro files to records: exactly what is stored, one dict per record.
 
-The container (header, blocks, codecs) is `avro_container`'s; inside a block the records lie end to end, see "Binary
+The container (header, blocks, codecs) is in `avro.container`; inside a block the records are end to end, see "Binary
 Encoding" of the Avro 1.12 specification::
 
     record  its fields in order              union   long branch, value          string, bytes  long size, bytes
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from lakelens.codecs.avro.container import (
     AvroBlock,
@@ -25,16 +25,16 @@ from lakelens.codecs.avro.container import (
     encode_long,
     iter_blocks,
 )
-from lakelens.codecs.avro.schema import field_ids, find_record, measure_schema, strip_logical_types
-from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.codecs.avro.schema import find_record, write_plain
+from lakelens.errors import Corrupt, Unsupported
 
-__all__ = ["AvroHeader", "decode_header", "decode_records", "field_ids", "iter_records"]
+__all__ = ["AvroHeader", "decode_header", "decode_records", "iter_records"]
 
 MAX_EMPTY_RECORDS = 1_000_000
 
 
 def decode_records(data: bytes, path: str | None = None) -> list[dict[str, Any]]:
-    """Decode all records of an Avro file, without logical types.
+    """All records of an Avro file, without logical types.
 
     Raises `Corrupt` with the byte of the file (of the block, for damage inside one); `path` only names the file.
 
@@ -50,7 +50,7 @@ def decode_records(data: bytes, path: str | None = None) -> list[dict[str, Any]]
 def iter_records(
     data: bytes, path: str | None = None, header: AvroHeader | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the records of an Avro file, one block in memory at a time; see `decode_records`. `header`: where it is known.
+    """The records of an Avro file, one block in memory at a time; see `decode_records`. `header`: if it is known.
 
     >>> next(iter_records(b"PAR1"))
     Traceback (most recent call last):
@@ -59,27 +59,26 @@ def iter_records(
     header = header or decode_header(data, path)
     if find_record(header.schema) is None:
         raise Unsupported("the Avro file does not hold records", path=path)
-    form = _find_form(header, path)
-    smallest, read_items = form.smallest, _make_reader(form, path)
+    smallest, read = header.parsed.smallest, _make_reader(header, path)
     empty = MAX_EMPTY_RECORDS  # of the whole file: a block of them takes next to no bytes, so there may be many blocks
     for block in iter_blocks(data, header, path):
         content = decompress_block(data, block, header.codec, path)
         check_count(block, smallest, len(content), path, empty)
         empty -= 0 if smallest else block.count
-        for record in read_items(block, content):
+        for record in read(block, content):
             if record is None:
                 raise Corrupt("null where a record must be", path=path, offset=block.offset)
             yield record
 
 
 def check_count(
-    block: AvroBlock, smallest: int, size: int, path: str | None, empty: int = MAX_EMPTY_RECORDS
+    block: AvroBlock, smallest: int, size: int, path: str | None = None, empty: int = MAX_EMPTY_RECORDS
 ) -> None:
-    """Raise `Corrupt` if a block claims more records than its `size` bytes can hold, `smallest` bytes each.
+    """Raises `Corrupt` if a block claims more records than its `size` bytes can hold, `smallest` bytes each.
 
     Of records that take no bytes there may be `empty`.
 
-    >>> check_count(AvroBlock(offset=0, count=3, start=2, size=3), 1, 3, None)
+    >>> check_count(AvroBlock(offset=0, count=3, start=2, size=3), 1, 3)
     """
     limit = size // smallest if smallest else empty
     if block.count > limit:
@@ -89,87 +88,55 @@ def check_count(
         )
 
 
-class _Form(NamedTuple):
-    """What decoding needs of a schema: the type of an item, the fewest bytes of one, a schema of an array of them."""
-
-    items: Any
-    smallest: int
-    parsed: Any
-
-
 # by the text of the schema: all manifest lists of a table have the same one, its manifests share a few
-_forms: dict[bytes, _Form] = {}
-_MOST_FORMS = 32
-_LONGEST_FORM = 65_536
+_parsed: dict[bytes, Any] = {}
+_MOST_PARSED = 32
+_LONGEST_PARSED = 65_536
 
 
-def _find_form(header: AvroHeader, path: str | None) -> _Form:
+def _parse_array(header: AvroHeader, path: str | None) -> Any:
+    """The schema of an array of records as fastavro wants it."""
+    import fastavro
+
     text = header.metadata["avro.schema"]
-    form = _forms.get(text)
-    if form is None:
-        form = _make_form(header.schema, path)
-        if len(text) <= _LONGEST_FORM:
-            if len(_forms) >= _MOST_FORMS:
-                _forms.clear()
-            _forms[text] = form
-    return form
-
-
-def _make_form(schema: Any, path: str | None) -> _Form:
-    import fastavro
-
-    items = strip_logical_types(schema)
+    if text in _parsed:
+        return _parsed[text]
     try:
-        parsed = fastavro.parse_schema({"type": "array", "items": items})
+        parsed = fastavro.parse_schema({"type": "array", "items": write_plain(header.parsed.kind)})
     except (fastavro.schema.SchemaParseException, ValueError, TypeError, KeyError, AttributeError) as error:
-        message = f"bad Avro schema: {error}"
-        raise Corrupt(message, path=path, json_path="avro.schema") from error
-    return _Form(items, measure_schema(schema).smallest, parsed)
+        raise Corrupt(f"bad Avro schema: {error}", path=path, json_path="avro.schema") from error
+    if len(text) <= _LONGEST_PARSED:
+        if len(_parsed) >= _MOST_PARSED:
+            _parsed.clear()
+        _parsed[text] = parsed
+    return parsed
 
 
-def _make_reader(form: _Form, path: str | None) -> Callable[[AvroBlock, bytes], list[Any]]:
-    """Give a function that decodes all records of a block in one call: a block is an array without its count."""
+def _make_reader(header: AvroHeader, path: str | None) -> Callable[[AvroBlock, bytes], list[Any]]:
+    """A function that decodes all records of a block in one call: a block is an array without its count."""
     import fastavro
 
-    items, smallest, parsed = form
+    parsed, smallest, kind = _parse_array(header, path), header.parsed.smallest, header.parsed.kind
 
     def read(block: AvroBlock, content: bytes) -> list[Any]:
         if smallest == 0 and not content:
-            return [_empty(items) for _ in range(block.count)]
+            return [kind.decode(b"", 0, 0)[0] for _ in range(block.count)]
         prefix = encode_long(block.count) if block.count else b""
         stream = io.BytesIO(prefix + content + b"\x00")
         try:
             records = fastavro.schemaless_reader(stream, parsed, None)
-        except LakeError:
-            raise
         except (
             Exception
         ) as error:  # struct.error, EOFError, IndexError, UnicodeDecodeError, MemoryError and others
             seen = f"{type(error).__name__}: {error}"
             raise Corrupt("Avro records do not decode", path=path, offset=block.start, seen=seen) from error
-        if stream.tell() != len(prefix) + len(content) + 1:
-            left = len(prefix) + len(content) + 1 - stream.tell()
-            raise Corrupt(
-                "bytes left after the records of a block", path=path, offset=block.start, seen=f"{left} bytes"
-            )
+        left = len(prefix) + len(content) + 1 - stream.tell()
+        if left:
+            message = "bytes left after the records of a block"
+            raise Corrupt(message, path=path, offset=block.start, seen=f"{left} bytes")
         if len(records) != block.count:  # bytes that are left over may look like more items of the array
-            seen = f"{len(records)}"
-            raise Corrupt(
-                "more records than the block counts",
-                path=path,
-                offset=block.start,
-                expected=block.count,
-                seen=seen,
-            )
+            message, seen = "more records than the block counts", str(len(records))
+            raise Corrupt(message, path=path, offset=block.start, expected=block.count, seen=seen)
         return list(records)
 
     return read
-
-
-def _empty(schema: Any) -> Any:
-    """The only value of a schema that takes no bytes."""
-    if isinstance(schema, dict) and schema["type"] == "record":
-        return {entry["name"]: _empty(entry["type"]) for entry in schema["fields"]}
-    if isinstance(schema, dict) and schema["type"] == "fixed":
-        return b""
-    return _empty(schema["type"]) if isinstance(schema, dict) else None

@@ -1,63 +1,103 @@
-"""Avro schemas as JSON: checked before anything is decoded with them, and rewritten without logical types.
+"""Avro schemas: checked, compiled to the types of `avro.types`, and written again without logical types.
 
-Follows "Schema Declaration" of the Avro 1.12 specification. A schema that comes with damaged or hostile bytes must not
-hang the decoder, so these are refused: JSON or types nested deeper than 64, types that refer to themselves, more than
-100,000 types when names are expanded, and arrays of items that take no bytes (a count of 2^60 would cost nothing).
+Follows "Schema Declaration" of the Avro 1.12 specification; names are resolved as it says, and types that contain themselves
+are compiled too, but only explained, not decoded in bulk. A schema that comes with damaged or hostile bytes must not hang a
+decoder. Refused: schemas nested deeper than 64, of more than 100,000 types with names expanded or more than 1,000 that take
+no byte, arrays of items without a byte (a count of 2^60 would cost nothing), a name defined twice.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+from lakelens.codecs.avro.types import (
+    AvroType,
+    EnumType,
+    FixedType,
+    ItemsType,
+    NullType,
+    NumberType,
+    PlainType,
+    RecordType,
+    SizedType,
+    UnionType,
+)
 from lakelens.errors import Corrupt, Unsupported
 
 MAX_DEPTH = 64
 MAX_TYPES = 100_000
-_SMALLEST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1}
+MAX_EMPTY_TYPES = 1000  # null fields and the like of one value: they cost memory and no byte
+_MAX_CACHED = 1 << 20  # bytes of a schema
+_SYMBOL = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+_SCALARS: dict[str, Callable[[str, str], AvroType]] = {
+    **dict.fromkeys(("int", "long"), NumberType),
+    **dict.fromkeys(("boolean", "float", "double"), PlainType),
+    **dict.fromkeys(("string", "bytes"), SizedType),
+    "null": NullType,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaSize:
-    """What one value of a schema takes at least: bytes, and types when all names are expanded."""
+class AvroSchema:
+    """A schema as parsed JSON (ids kept) and as a type; `smallest` is the fewest bytes that one value takes."""
 
+    json: Any
+    kind: AvroType
     smallest: int
-    types: int
+    is_recursive: bool
 
 
-def parse_schema(text: bytes, path: str | None = None) -> Any:
-    """Give the JSON of `avro.schema`, once it is known to be a schema that can be decoded with.
+def parse_schema(text: bytes) -> AvroSchema:
+    """The schema of its JSON text. Raises `Corrupt` with the place in it, `Unsupported` for what is refused.
 
-    Raises `Corrupt` with the place in the JSON.
-
-    >>> parse_schema(b'{"type": "record", "name": "r", "fields": [{"name": "a", "type": "long"}]}')["name"]
-    'r'
+    >>> parse_schema(b'["null", "long"]').kind.words
+    'union of null, long'
     """
+    return _parse_cached(text) if len(text) <= _MAX_CACHED else _parse(text)
+
+
+def _parse(text: bytes) -> AvroSchema:
     try:
         schema = json.loads(text)
     except RecursionError:
-        raise Corrupt("Avro schema nested too deeply", path=path) from None
+        raise Corrupt("Avro schema nested too deeply", json_path="avro.schema") from None
     except ValueError as error:
         seen = bytes(text[:100])
-        raise Corrupt(
-            "Avro schema is not JSON", path=path, json_path="avro.schema", expected=error, seen=seen
-        ) from None
-    _Measure(path).measure(schema, "avro.schema", "", 0)
-    return schema
+        raise Corrupt("Avro schema is not JSON", json_path="avro.schema", expected=error, seen=seen) from None
+    return compile_schema(schema)
 
 
-def measure_schema(schema: Any) -> SchemaSize:
-    """Give the least bytes that one value takes, and the number of types.
+# an explanation is walked more than once, and the manifests of a table share a schema
+_parse_cached = lru_cache(maxsize=32)(_parse)
 
-    >>> measure_schema({"type": "fixed", "name": "f", "size": 16}).smallest
-    16
+
+def compile_schema(schema: Any) -> AvroSchema:
+    """The schema of its parsed JSON. Raises `Corrupt` with the place in it, `Unsupported` for what is refused.
+
+    >>> kind = compile_schema({"type": "record", "name": "r", "fields": [{"name": "a", "type": ["null", "long"]}]}).kind
+    >>> kind.decode(bytes([2, 6]), 0, 2)
+    ({'a': 3}, 2)
     """
-    return _Measure(None).measure(schema, "avro.schema", "", 0)
+    compiler, measure = _Compiler(), _Measure()
+    root = compiler.compile(schema, "avro.schema", "", 0)
+    types, empty, smallest = measure.count(root)
+    if types > MAX_TYPES:
+        raise Corrupt("Avro schema too large", json_path="avro.schema", expected=f"at most {MAX_TYPES} types")
+    if empty > MAX_EMPTY_TYPES:
+        raise Unsupported(f"Avro schema with more than {MAX_EMPTY_TYPES} types that take no bytes")
+    for place, items in compiler.items:
+        if items.items.size == 0 and not items.is_map:
+            raise Unsupported(f"Avro array of items that take no bytes, at {place}")
+    return AvroSchema(schema, root, smallest, measure.is_recursive)
 
 
 def find_record(schema: Any) -> dict[str, Any] | None:
-    """Give the record of the root: the schema itself, or the one of a union with null; None for any other root.
+    """The record of the root: the schema itself, or the one of a union with null; None for any other root.
 
     >>> find_record(["null", {"type": "record", "name": "r", "fields": []}])["name"]
     'r'
@@ -71,159 +111,183 @@ def find_record(schema: Any) -> dict[str, Any] | None:
     return None
 
 
-def strip_logical_types(schema: Any) -> Any:
-    """Give a copy without logical types, so that every value decodes to what is stored: counts, bytes, text.
+def write_plain(kind: AvroType, *, with_empty: bool = True) -> Any:
+    """A schema of the values as stored, without logical types; without `with_empty` also without fields of empty records.
 
-    >>> strip_logical_types({"type": "long", "logicalType": "timestamp-millis"})
-    {'type': 'long'}
+    >>> write_plain(parse_schema(b'{"type": "long", "logicalType": "timestamp-millis"}').kind)
+    'long'
     """
-    if isinstance(schema, list):
-        return [strip_logical_types(branch) for branch in schema]
-    if not isinstance(schema, dict):
-        return schema
-    dropped = {"logicalType", "default", "aliases", "order", "doc"}
-    stripped = {key: value for key, value in schema.items() if key not in dropped}
-    for key in ("type", "items", "values"):
-        if key in stripped:
-            stripped[key] = strip_logical_types(stripped[key])
-    if isinstance(stripped.get("fields"), list):
-        stripped["fields"] = [strip_logical_types(field) for field in stripped["fields"]]
-    return stripped
+    names: dict[int, str] = {}
+
+    def write(kind: AvroType) -> Any:
+        if isinstance(kind, UnionType):
+            return [write(branch) for branch in kind.branches]
+        if isinstance(kind, ItemsType):
+            return {"type": kind.name, ("values" if kind.is_map else "items"): write(kind.items)}
+        if not isinstance(kind, RecordType | EnumType | FixedType):
+            return kind.name
+        if id(kind) in names:
+            return names[id(kind)]
+        name = names[id(kind)] = f"{kind.name}_{len(names)}"
+        if isinstance(kind, EnumType):
+            return {"type": "enum", "name": name, "symbols": kind.symbols}
+        if isinstance(kind, FixedType):
+            return {"type": "fixed", "name": name, "size": kind.size}
+        fields = [(label, part) for label, part, _ in kind.fields if with_empty or not is_empty(part)]
+        return {
+            "type": "record",
+            "name": name,
+            "fields": [{"name": label, "type": write(part)} for label, part in fields],
+        }
+
+    return write(kind)
 
 
-def field_ids(schema: Any) -> dict[str, int]:
-    """Give dotted name to field id, for every field of an Iceberg Avro schema that has one.
-
-    List items are `name.element`, keys and values of maps `name.key` and `name.value`.
-
-    >>> field_ids({"type": "record", "name": "r", "fields": [{"name": "a", "type": "long", "field-id": 7}]})
-    {'a': 7}
-    """
-    ids: dict[str, int] = {}
-    _collect_ids(schema, "", ids)
-    return ids
+def is_empty(kind: AvroType) -> bool:
+    """Whether a type is a record without fields, or of such records only: it takes no bytes."""
+    return isinstance(kind, RecordType) and all(is_empty(part) for part in kind.parts())
 
 
-def _collect_ids(schema: Any, prefix: str, ids: dict[str, int]) -> None:
-    if isinstance(schema, list):
-        for branch in schema:
-            _collect_ids(branch, prefix, ids)
-    if not isinstance(schema, dict):
-        return
-    for key, name in (("element-id", "element"), ("key-id", "key"), ("value-id", "value")):
-        if isinstance(schema.get(key), int):
-            ids[f"{prefix}{name}"] = schema[key]
-    kind = schema.get("type")
-    if kind == "record":
-        for field in schema["fields"]:
-            if isinstance(field.get("field-id"), int):
-                ids[f"{prefix}{field['name']}"] = field["field-id"]
-            _collect_ids(field["type"], f"{prefix}{field['name']}.", ids)
-    elif kind == "array":
-        inner = "" if schema.get("logicalType") == "map" else "element."
-        _collect_ids(schema["items"], f"{prefix}{inner}", ids)
-    elif kind == "map":
-        _collect_ids(schema["values"], f"{prefix}value.", ids)
-    elif isinstance(kind, dict | list):
-        _collect_ids(kind, prefix, ids)
+class _Compiler:
+    """One walk over a schema. Named types are entered before they are compiled, so that they may contain themselves."""
+
+    def __init__(self) -> None:
+        self.named: dict[str, AvroType] = {}
+        self.items: list[tuple[str, ItemsType]] = []
+
+    def compile(self, schema: Any, place: str, space: str, depth: int) -> AvroType:
+        if depth > MAX_DEPTH:
+            message, expected = "Avro schema nested too deeply", f"at most {MAX_DEPTH} levels"
+            raise Corrupt(message, json_path=place, expected=expected)
+        if isinstance(schema, str):
+            return self.find(schema, place, space)
+        if isinstance(schema, list):
+            return self.compile_union(schema, place, space, depth)
+        if not isinstance(schema, dict) or "type" not in schema:
+            raise _refuse("not an Avro schema", place, schema, "a name, a list, or an object with type")
+        kind = schema["type"]
+        if kind == "record":
+            return self.compile_record(schema, place, space, depth)
+        if kind in ("array", "map"):
+            return self.compile_items(schema, place, space, depth)
+        if kind in ("enum", "fixed"):
+            return self.compile_leaf(schema, place, space)
+        if isinstance(kind, str) and kind in _SCALARS:
+            return _add_logical(_SCALARS[kind](kind, ""), schema)
+        return self.compile(kind, f"{place}.type", space, depth + 1)
+
+    def find(self, name: str, place: str, space: str) -> AvroType:
+        if name in _SCALARS:
+            return _SCALARS[name](name, "")
+        found = self.named.get(name) or self.named.get(f"{space}.{name}")
+        if found is None:
+            raise _refuse("unknown Avro type", place, name, "a type of Avro or a name defined before")
+        return found
+
+    def declare(self, schema: dict[str, Any], made: AvroType, place: str, space: str) -> str:
+        name = schema.get("name")
+        if not isinstance(name, str) or not name:
+            raise _refuse("Avro type without a name", place, name, "a name")
+        own = schema.get("namespace", space)
+        full = name if "." in name or not own else f"{own}.{name}"
+        if full in self.named:
+            raise _refuse("Avro type defined twice", place, full)
+        self.named[full] = made
+        return full.rpartition(".")[0]
+
+    def compile_union(self, schema: list[Any], place: str, space: str, depth: int) -> AvroType:
+        if not schema:
+            raise _refuse("empty union in the Avro schema", place, schema)
+        union = UnionType("union")
+        for i, branch in enumerate(schema):
+            union.branches.append(self.compile(branch, f"{place}[{i}]", space, depth + 1))
+        union.words = f"union of {', '.join(branch.words for branch in union.branches)}"[:80]
+        return union
+
+    def compile_record(self, schema: dict[str, Any], place: str, space: str, depth: int) -> AvroType:
+        record = RecordType("record")
+        inner = self.declare(schema, record, place, space)
+        fields = schema.get("fields")
+        if not isinstance(fields, list):
+            raise _refuse("Avro record without fields", place, fields, "a list")
+        for i, field in enumerate(fields):
+            where = f"{place}.fields[{i}]"
+            if not isinstance(field, dict) or not isinstance(field.get("name"), str) or "type" not in field:
+                raise _refuse("not a field of an Avro record", where, field, "an object with name and type")
+            kind = self.compile(field["type"], f"{where}.type", inner, depth + 1)
+            number = field.get("field-id")
+            record.fields.append((field["name"], kind, number if isinstance(number, int) else None))
+        sizes = [kind.size for kind in record.parts()]
+        if all(size is not None for size in sizes):
+            record.size = sum(size for size in sizes if size is not None)
+        return record
+
+    def compile_items(self, schema: dict[str, Any], place: str, space: str, depth: int) -> AvroType:
+        made = ItemsType(schema["type"])
+        key = "values" if made.is_map else "items"
+        if key not in schema:
+            raise _refuse(f"Avro {made.name} without {key}", place, sorted(map(str, schema)))
+        made.items = self.compile(schema[key], f"{place}.{key}", space, depth + 1)
+        self.items.append((place, made))
+        return _add_logical(made, schema)
+
+    def compile_leaf(self, schema: dict[str, Any], place: str, space: str) -> AvroType:
+        made: AvroType
+        if schema["type"] == "enum":
+            symbols = schema.get("symbols")
+            if not isinstance(symbols, list):
+                raise _refuse("Avro enum without symbols", place, symbols, "a list")
+            if not all(isinstance(symbol, str) and _SYMBOL.fullmatch(symbol) for symbol in symbols):
+                raise _refuse("bad symbol of an Avro enum", place, symbols, "letters, digits and _")
+            made = EnumType("enum")
+            made.symbols = symbols
+        else:
+            size = schema.get("size")
+            if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size < 2**31:
+                raise _refuse("bad size of an Avro fixed", f"{place}.size", size, "0 or more")
+            made = FixedType("fixed", f"fixed[{size}]", size)
+        self.declare(schema, made, place, space)
+        return _add_logical(made, schema)
+
+
+def _refuse(message: str, place: str, seen: Any, expected: str | None = None) -> Corrupt:
+    return Corrupt(message, json_path=place, expected=expected, seen=repr(seen))
+
+
+def _add_logical(made: AvroType, schema: dict[str, Any]) -> AvroType:
+    """The type with its logical type, which its words name."""
+    logical, scale = schema.get("logicalType"), schema.get("scale")
+    if isinstance(logical, str):
+        made.logical, made.scale = logical, scale if isinstance(scale, int) else 0
+        if logical == "decimal" and "precision" in schema:
+            logical = f"decimal({schema['precision']}, {schema.get('scale', 0)})"
+        made.words = f"{made.words} ({logical})"[:80]
+    return made
 
 
 class _Measure:
-    """One walk over a schema: checks it and adds up what a value takes."""
+    """How many types one value has with names expanded, how many of them take no byte, and the fewest bytes it takes."""
 
-    def __init__(self, path: str | None) -> None:
-        self.path = path
-        self.named: dict[str, SchemaSize | None] = {}
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[int, int, int]] = {}
+        self.is_recursive = False
+        self._open: set[int] = set()
 
-    def fail(self, message: str, json_path: str, expected: object = None, seen: object = None) -> Corrupt:
-        return Corrupt(message, path=self.path, json_path=json_path, expected=expected, seen=seen)
-
-    def measure(self, schema: Any, json_path: str, space: str, depth: int) -> SchemaSize:
-        if depth > MAX_DEPTH:
-            raise self.fail("Avro schema nested too deeply", json_path, f"at most {MAX_DEPTH} levels")
-        size = self._measure_any(schema, json_path, space, depth)
-        if size.types > MAX_TYPES:
-            raise self.fail("Avro schema too large", json_path, f"at most {MAX_TYPES} types", size.types)
-        return size
-
-    def _measure_any(self, schema: Any, json_path: str, space: str, depth: int) -> SchemaSize:
-        if isinstance(schema, str):
-            return self._measure_name(schema, json_path, space)
-        if isinstance(schema, list):
-            sizes = [
-                self.measure(branch, f"{json_path}[{i}]", space, depth + 1) for i, branch in enumerate(schema)
-            ]
-            if not sizes:
-                raise self.fail("empty union in the Avro schema", json_path)
-            return SchemaSize(1 + min(size.smallest for size in sizes), 1 + sum(size.types for size in sizes))
-        if not isinstance(schema, dict) or "type" not in schema:
-            raise self.fail(
-                "not an Avro schema", json_path, "a name, a list, or an object with type", repr(schema)
-            )
-        kind = schema["type"]
-        if kind == "record":
-            return self._measure_record(schema, json_path, space, depth)
-        if kind in ("enum", "fixed"):
-            return self._measure_leaf(schema, json_path, space)
-        if kind in ("array", "map"):
-            return self._measure_items(schema, json_path, space, depth)
-        return self.measure(kind, f"{json_path}.type", space, depth + 1)
-
-    def _measure_name(self, name: str, json_path: str, space: str) -> SchemaSize:
-        if name in _SMALLEST:
-            return SchemaSize(_SMALLEST[name], 1)
-        for full in (name, f"{space}.{name}"):
-            if full in self.named:
-                size = self.named[full]
-                if size is None:
-                    message = f"the Avro type {name} contains itself, at {json_path}"
-                    raise Unsupported(message, path=self.path)
-                return size
-        raise self.fail("unknown Avro type", json_path, "a type of Avro or a name defined before", name)
-
-    def _declare(self, schema: dict[str, Any], json_path: str, space: str) -> str:
-        name = schema.get("name")
-        if not isinstance(name, str) or not name:
-            raise self.fail("Avro type without a name", json_path, "a name", repr(name))
-        own = schema.get("namespace", space)
-        full = name if "." in name or not own else f"{own}.{name}"
-        self.named[full] = None
-        return full
-
-    def _measure_record(self, schema: dict[str, Any], json_path: str, space: str, depth: int) -> SchemaSize:
-        full = self._declare(schema, json_path, space)
-        fields = schema.get("fields")
-        if not isinstance(fields, list):
-            raise self.fail("Avro record without fields", json_path, "a list", repr(fields))
-        smallest, types = 0, 1
-        for i, field in enumerate(fields):
-            where = f"{json_path}.fields[{i}]"
-            if not isinstance(field, dict) or not isinstance(field.get("name"), str) or "type" not in field:
-                raise self.fail(
-                    "not a field of an Avro record", where, "an object with name and type", repr(field)
-                )
-            size = self.measure(field["type"], f"{where}.type", full.rpartition(".")[0], depth + 1)
-            smallest, types = smallest + size.smallest, types + size.types
-        self.named[full] = SchemaSize(smallest, types)
-        return SchemaSize(smallest, types)
-
-    def _measure_leaf(self, schema: dict[str, Any], json_path: str, space: str) -> SchemaSize:
-        full = self._declare(schema, json_path, space)
-        smallest = 1
-        if schema["type"] == "fixed":
-            smallest = schema.get("size", -1)
-            if not isinstance(smallest, int) or not 0 <= smallest < 2**31:
-                raise self.fail("bad size of an Avro fixed", f"{json_path}.size", "0 or more", repr(smallest))
-        elif not isinstance(schema.get("symbols"), list):
-            raise self.fail("Avro enum without symbols", json_path, "a list", repr(schema.get("symbols")))
-        self.named[full] = SchemaSize(smallest, 1)
-        return SchemaSize(smallest, 1)
-
-    def _measure_items(self, schema: dict[str, Any], json_path: str, space: str, depth: int) -> SchemaSize:
-        key = "items" if schema["type"] == "array" else "values"
-        if key not in schema:
-            raise self.fail(f"Avro {schema['type']} without {key}", json_path)
-        size = self.measure(schema[key], f"{json_path}.{key}", space, depth + 1)
-        if key == "items" and size.smallest == 0:
-            raise Unsupported(f"Avro array of items that take no bytes, at {json_path}", path=self.path)
-        return SchemaSize(1, 1 + size.types)
+    def count(self, kind: AvroType) -> tuple[int, int, int]:
+        found = self.known.get(id(kind))
+        if found is not None:
+            return found
+        if id(kind) in self._open:  # inside itself a type counts once
+            self.is_recursive = True
+            return 1, 0, 0
+        self._open.add(id(kind))
+        parts = [self.count(part) for part in kind.parts()]
+        types = 1 + sum(part[0] for part in parts)
+        empty = sum(part[1] for part in parts) if parts else int(kind.size == 0)
+        smallest = 1 if kind.size is None else kind.size
+        if isinstance(kind, RecordType):
+            smallest = sum(part[2] for part in parts)
+        elif isinstance(kind, UnionType):
+            smallest = 1 + min(part[2] for part in parts)
+        self.known[id(kind)] = types, empty, smallest
+        return self.known[id(kind)]

@@ -7,17 +7,16 @@ One value, see "Binary Encoding" of the Avro 1.12 specification::
     string, bytes    long size, bytes     array, map   { long count, [long size if count < 0], items } 0
     union    long branch, value           zigzag       0 -1 1 -2 2 … as 0 1 2 3 4 …, 7 bits to a byte, lowest first
 
-`avro_compiler` makes types of a schema. Independent of `codecs.avro`, which decodes with a library; a test holds the two
-together. Refused: values nested deeper than 200, numbers of more than 64 bits, branches and symbols that are not there,
+`avro.schema` makes types of a schema. Independent of `avro.records`, which decodes with a library; a test compares the
+two. Refused: values nested deeper than 200, numbers of more than 64 bits, branches and symbols that are not there,
 counts and sizes beyond the end.
 """
 
 from __future__ import annotations
 
 import struct
-from typing import Any, ClassVar
+from typing import Any
 
-from lakelens.codecs.avro.container import decode_long
 from lakelens.codecs.span.span import Octets
 from lakelens.errors import Corrupt
 
@@ -30,18 +29,19 @@ def read_long(data: Octets, at: int, end: int, what: str = "number") -> tuple[in
     >>> read_long(bytes([0x8F, 0x01]), 0, 2)
     (-72, 2)
     """
-    if at < end:
-        byte = data[at]
-        if byte < 0x80:  # most numbers
-            return (byte >> 1) ^ -(byte & 1), at + 1
-    piece = bytes(data[at : min(at + 10, end)])
-    try:
-        value, size = decode_long(piece, 0)
-    except Corrupt as error:
-        raise Corrupt(error.message.replace("number", what), offset=at) from None
-    if not -(2**63) <= value < 2**63:
-        raise Corrupt(f"{what} of more than 64 bits", offset=at, seen=piece.hex())
-    return value, at + size
+    if at < end and (byte := data[at]) < 0x80:  # most numbers
+        return (byte >> 1) ^ -(byte & 1), at + 1
+    value = shift = 0
+    for position in range(at, min(at + 10, end)):
+        byte = data[position]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            if value >> 64:
+                seen = bytes(data[at : position + 1]).hex()
+                raise Corrupt(f"{what} of more than 64 bits", offset=at, seen=seen)
+            return (value >> 1) ^ -(value & 1), position + 1
+        shift += 7
+    raise Corrupt(f"{what} {'longer than 10 bytes' if at + 10 <= end else 'cut short'}", offset=at)
 
 
 class AvroType:
@@ -50,11 +50,11 @@ class AvroType:
     `logical` is the logical type, `scale` that of a decimal.
     """
 
-    name: ClassVar[str] = ""
-    __slots__ = ("logical", "scale", "size", "words")
+    __slots__ = ("logical", "name", "scale", "size", "words")
 
-    def __init__(self, words: str = "", size: int | None = None) -> None:
-        self.words = words or self.name
+    def __init__(self, name: str, words: str = "", size: int | None = None) -> None:
+        self.name = name
+        self.words = words or name
         self.size = size
         self.logical = ""
         self.scale = 0
@@ -89,8 +89,10 @@ class AvroType:
 class NullType(AvroType):
     """No value, and no byte."""
 
-    name = "null"
     __slots__ = ()
+
+    def __init__(self, name: str = "null", words: str = "") -> None:
+        super().__init__(name, words, 0)
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
         """None."""
@@ -98,13 +100,13 @@ class NullType(AvroType):
 
 
 class PlainType(AvroType):
-    """boolean, float and double: so many bytes."""
+    """boolean, float and double: a fixed number of bytes."""
 
     __slots__ = ("_layout",)
 
-    def __init__(self, kind: str, words: str = "") -> None:
-        self._layout = {"boolean": "<?", "float": "<f", "double": "<d"}[kind]
-        super().__init__(words or kind, struct.calcsize(self._layout))
+    def __init__(self, name: str, words: str = "") -> None:
+        self._layout = {"boolean": "<?", "float": "<f", "double": "<d"}[name]
+        super().__init__(name, words, struct.calcsize(self._layout))
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
         """The number; any byte but 0 is true."""
@@ -115,12 +117,12 @@ class PlainType(AvroType):
 class NumberType(AvroType):
     """int and long: a varint."""
 
-    name = "number"
-    __slots__ = ("bits",)
+    __slots__ = ()
 
-    def __init__(self, kind: str, words: str = "") -> None:
-        super().__init__(words or kind)
-        self.bits = 32 if kind == "int" else 64
+    @property
+    def bits(self) -> int:
+        """32 or 64."""
+        return 32 if self.name == "int" else 64
 
     def skip(self, data: Octets, at: int, end: int, level: int = 0) -> int:
         """The byte after the number."""
@@ -136,12 +138,11 @@ class NumberType(AvroType):
 class EnumType(AvroType):
     """enum: the position of a symbol."""
 
-    name = "enum"
     __slots__ = ("symbols",)
 
-    def __init__(self, words: str, symbols: list[Any]) -> None:
-        super().__init__(words)
-        self.symbols = symbols
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.symbols: list[Any] = []
 
     def skip(self, data: Octets, at: int, end: int, level: int = 0) -> int:
         """The byte after the position."""
@@ -157,13 +158,14 @@ class EnumType(AvroType):
 
 
 class SizedType(AvroType):
-    """string and bytes: their size, then so many bytes."""
+    """string and bytes: their size, then the bytes."""
 
-    __slots__ = ("is_text",)
+    __slots__ = ()
 
-    def __init__(self, kind: str, words: str = "") -> None:
-        super().__init__(words or kind)
-        self.is_text = kind == "string"
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a string."""
+        return self.name == "string"
 
     def skip(self, data: Octets, at: int, end: int, level: int = 0) -> int:
         """The byte after the content."""
@@ -177,17 +179,13 @@ class SizedType(AvroType):
         """The text or the bytes."""
         stop = self.skip(data, at, end)
         _, start = read_long(data, at, end)
-        return self.decode_content(bytes(data[start:stop]), start), stop
-
-    def decode_content(self, content: bytes, at: int) -> str | bytes:
-        """What the content, which lies at `at`, means. Raises `Corrupt` for text that is not UTF-8."""
-        return decode_text(content, at) if self.is_text else content
+        content = bytes(data[start:stop])
+        return decode_text(content, start) if self.is_text else content, stop
 
 
 class FixedType(AvroType):
-    """fixed: so many bytes."""
+    """fixed: its bytes."""
 
-    name = "fixed"
     __slots__ = ()
 
     def decode(self, data: Octets, at: int, end: int, level: int = 0) -> tuple[Any, int]:
@@ -199,11 +197,10 @@ class FixedType(AvroType):
 class UnionType(AvroType):
     """union: the position of a branch, then its value."""
 
-    name = "union"
     __slots__ = ("branches",)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self.branches: list[AvroType] = []
 
     def parts(self) -> tuple[AvroType, ...]:
@@ -232,20 +229,24 @@ class UnionType(AvroType):
 class ItemsType(AvroType):
     """array and map: blocks of items, each with its count; a count of 0 ends them. Items of a map begin with their key."""
 
-    __slots__ = ("is_map", "items", "key")
+    __slots__ = ("items", "key")
 
-    def __init__(self, words: str, is_map: bool) -> None:
-        super().__init__(words)
-        self.is_map = is_map
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self.items: AvroType = NullType()
         self.key = SizedType("string", "key")
+
+    @property
+    def is_map(self) -> bool:
+        """Whether each item begins with a key."""
+        return self.name == "map"
 
     def parts(self) -> tuple[AvroType, ...]:
         """The items."""
         return (self.items,)
 
     def count(self, data: Octets, at: int, end: int) -> tuple[int, int | None, int, int]:
-        """The head of a block: count of items, bytes they say to take, where that size lies, where the items start.
+        """The head of a block: count of items, their size as recorded, where that size is, where the items start.
 
         Raises `Corrupt` for more items than there are bytes.
         """
@@ -298,11 +299,10 @@ class ItemsType(AvroType):
 class RecordType(AvroType):
     """record: its fields in order, (name, type, field id or None)."""
 
-    name = "record"
     __slots__ = ("fields",)
 
-    def __init__(self, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self.fields: list[tuple[str, AvroType, int | None]] = []
 
     def parts(self) -> tuple[AvroType, ...]:
@@ -327,7 +327,7 @@ class RecordType(AvroType):
 
 
 def decode_text(content: bytes, at: int) -> str:
-    """UTF-8 text that lies at `at`. Raises `Corrupt` with the byte.
+    """UTF-8 text, which is at `at`. Raises `Corrupt` with the byte.
 
     >>> decode_text(b"a", 0)
     'a'

@@ -154,6 +154,16 @@ def shift_errors(start: int) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def in_file(path: str | None) -> Iterator[None]:
+    """Names the file in every `LakeError` that names none."""
+    try:
+        yield
+    except LakeError as error:
+        error.path = error.path or path
+        raise
+
+
 def rename(span: Span, label: str, note: str) -> Span:
     """The same span under another label: what a table of contents calls the structure.
 

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.avro import arrow as avro_arrow
-from lakelens.codecs.avro.arrow import decode_arrow
+from lakelens.codecs.avro import bulk
+from lakelens.codecs.avro.bulk import decode_files, decode_table
 from lakelens.codecs.avro.container import encode_header, encode_long, iter_blocks
-from lakelens.codecs.avro.records import decode_header, decode_records, field_ids, iter_records
+from lakelens.codecs.avro.records import decode_header, decode_records, iter_records
+from lakelens.codecs.avro.schema import compile_schema, write_plain
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from tests.support import LAKES
 
@@ -107,12 +108,10 @@ RECORDS = [make_record(i) for i in range(40)]
 
 def write(schema: Any, records: list[Any], codec: str = "null", sync_interval: int = 500) -> bytes:
     """A file as an engine would write it; logical types are hidden from the writer, which would convert them."""
-    from lakelens.codecs.avro.schema import strip_logical_types
-
     stream = io.BytesIO()
     fastavro.writer(
         stream,
-        strip_logical_types(schema),
+        write_plain(compile_schema(schema).kind),
         records,
         codec=codec,
         sync_interval=sync_interval,
@@ -144,24 +143,16 @@ def test_record_wrapped_in_a_union_as_paimon_up_to_0_8_wrote() -> None:
         decode_records(write(schema, [RECORDS[0], None]))
 
 
-def test_field_ids() -> None:
-    ids = field_ids(ENTRY)
-    assert ids["data_file.file_path"] == 100
-    assert ids["data_file.lower_bounds.key"] == 126
-    assert ids["data_file.split_offsets.element"] == 133
-    assert ids["status"] == 0 and "data_file.created" not in ids
-
-
 def test_file_without_records() -> None:
     assert decode_records(write(ENTRY, [])) == []
-    assert decode_arrow(write(ENTRY, [])).num_rows == 0
+    assert decode_table(write(ENTRY, [])).num_rows == 0
 
 
 # -- damage
 
 
 def decode_fast(data: bytes, path: str | None = None) -> pa.Table:
-    return decode_arrow(data, path, fast=True)
+    return decode_table(data, path, fast=True)
 
 
 def head(schema: Any, codec: str = "null") -> bytes:
@@ -313,10 +304,10 @@ def test_flipped_bits_give_records_or_our_error(codec: str, data: st.DataObject)
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_both_paths_to_arrow_agree(codec: str, wrapped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     data = write(["null", ENTRY] if wrapped else ENTRY, RECORDS, codec)
-    slow = decode_arrow(data, fast=False)
+    slow = decode_table(data, fast=False)
     with monkeypatch.context() as context:
-        context.setattr(avro_arrow, "_read_records", lambda *_: pytest.fail("the fast path refused the file"))
-        fast = decode_arrow(data, fast=True)
+        context.setattr(bulk, "iter_records", lambda *_: pytest.fail("the fast path refused the file"))
+        fast = decode_table(data, fast=True)
     assert fast.equals(slow)
     assert fast["snapshot_id"].to_pylist() == [record["snapshot_id"] for record in RECORDS]
     file = fast["data_file"].combine_chunks()
@@ -328,11 +319,11 @@ def test_both_paths_to_arrow_agree(codec: str, wrapped: bool, monkeypatch: pytes
 
 
 def test_many_records_go_the_fast_way_by_themselves() -> None:
-    table = decode_arrow(write(LONG, [{"a": i} for i in range(avro_arrow.MANY_ROWS)], "zstandard"))
-    assert table["a"].to_pylist() == list(range(avro_arrow.MANY_ROWS))
+    table = decode_table(write(LONG, [{"a": i} for i in range(bulk.MANY_ROWS)], "zstandard"))
+    assert table["a"].to_pylist() == list(range(bulk.MANY_ROWS))
 
 
-def test_many_files_keep_their_order_and_schemas_unify() -> None:
+def test_many_files_keep_their_order_in_groups_of_one_schema() -> None:
     wide = {**LONG, "fields": [*LONG["fields"], {"name": "b", "type": ["null", "string"]}]}
     files = [
         write(LONG, [{"a": 1}, {"a": 2}], "zstandard"),
@@ -340,17 +331,16 @@ def test_many_files_keep_their_order_and_schemas_unify() -> None:
         write(wide, [{"a": 4, "b": "x"}], "deflate"),
         write(LONG, [{"a": 5}]),
     ]
-    table = decode_arrow(files, ["f0", "f1", "f2", "f3"], fast=True)
-    assert table.to_pydict() == {"a": [1, 2, 3, 4, 5], "b": [None, None, None, "x", None]}
-    with pytest.raises(ValueError, match="4 files and 1 paths"):
-        decode_arrow(files, "f0")
-    assert decode_arrow([]).num_rows == 0
+    groups = list(decode_files(files))
+    assert [[part.file for part in group.parts] for group in groups] == [[0, 1], [2], [3]]
+    tables = [group.table.to_pydict() for group in groups if group.table is not None]
+    assert tables == [{"a": [1, 2, 3]}, {"a": [4], "b": ["x"]}, {"a": [5]}]
 
 
 def test_fast_path_falls_back_to_records(monkeypatch: pytest.MonkeyPatch) -> None:
     data = write(TEXT, [{"a": "x"}], "xz")
-    monkeypatch.setattr(avro_arrow, "_read_with_datafusion", lambda *_: None)
-    assert decode_arrow(data, fast=True).to_pylist() == [{"a": "x"}]
+    monkeypatch.setattr("lakelens.codecs.avro.arrow._read_with_datafusion", lambda *_: None)
+    assert decode_table(data, fast=True).to_pylist() == [{"a": "x"}]
 
 
 def read_real_files() -> list[Path]:
@@ -370,7 +360,7 @@ def test_both_paths_agree_on_files_that_engines_wrote() -> None:
     for path in files[:: max(1, len(files) // 80)]:
         data = path.read_bytes()
         records = decode_records(data, str(path))
-        fast, slow = (decode_arrow(data, str(path), fast=fast) for fast in (True, False))
+        fast, slow = (decode_table(data, str(path), fast=fast) for fast in (True, False))
         assert fast.schema.equals(slow.schema)
         assert repr(fast.to_pylist()) == repr(slow.to_pylist()), path  # in words, in which NaN equals NaN
         assert len(records) == sum(item.count for item in iter_blocks(data, decode_header(data)))

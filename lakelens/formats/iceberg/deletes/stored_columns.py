@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.avro import container as avro_container
-from lakelens.codecs.avro.arrow import decode_arrow
+from lakelens.codecs.avro.bulk import decode_table
 from lakelens.codecs.avro.schema import find_record
 from lakelens.codecs.iceberg.types import IcebergType
 from lakelens.codecs.orc.footer import FIELD_ID_KEYS
@@ -70,7 +70,7 @@ class StoredColumns:
 
     def _iter_batches(self, names: set[str]) -> Iterator[pa.RecordBatch]:
         if self._kind == "avro":
-            table = decode_arrow(self._avro, self.path)
+            table = decode_table(self._avro, self.path)
             return iter(table.select([name for name in table.schema.names if name in names]).to_batches())
         file = open_file(self._store, self.path)
         batches: Iterator[pa.RecordBatch] = load_codec(self._kind).iter_columns(file, names, self.path)
