@@ -5,6 +5,7 @@ A package adds a format by an entry point in the group `lakelens.formats` that n
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -68,3 +69,14 @@ class Format(Protocol):
     def open(self, request: OpenRequest) -> Table:
         """The table. Reads what is needed to know the current version; no manifest."""
         ...
+
+
+def name_table(path: str) -> str:
+    """The name of a directory, after the database's where the directory above is `NAME.db`.
+
+    >>> name_table("/wh/shop.db/orders"), name_table("/wh/orders")
+    ('shop.orders', 'orders')
+    """
+    above, name = posixpath.split(path.rstrip("/"))
+    database = posixpath.basename(above)
+    return f"{database.removesuffix('.db')}.{name}" if database.endswith(".db") else name

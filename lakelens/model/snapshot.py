@@ -153,19 +153,19 @@ class Snapshot(Explainable, Displayable, ABC):
         return ()
 
     @property
-    @abstractmethod
     def refs(self) -> tuple[str, ...]:
-        """The names of the branches and tags that point here."""
+        """The names of the branches and tags that point here; nothing can name a Hive listing."""
+        return ()
 
     @property
-    @abstractmethod
     def manifest_lists(self) -> tuple[ManifestList, ...]:
         """The manifest lists: one in Iceberg, base, delta and perhaps changelog in Paimon, none in Hive."""
+        return ()
 
     @property
-    @abstractmethod
     def manifests(self) -> tuple[Manifest, ...]:
-        """Every manifest that the lists name, in order."""
+        """Every manifest that the lists name, in order; none in Hive."""
+        return ()
 
     @property
     @abstractmethod

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 class HiveFormat:
-    """The format of a directory that holds data files and nothing that says what they mean."""
+    """The format of a directory that holds data files and no metadata."""
 
     name = "hive"
     looked_for = "Parquet, ORC or Avro files, key=value directories, or names that Spark or Hive give (part-…, 000000_0)"
 
     def detect(self, place: Candidate) -> Evidence | None:
-        """Why this directory may be read as a Hive table, with a confidence below 0.5; None when nothing says so."""
+        """Why this directory may be read as a Hive table, with a confidence below 0.5; None for no reason at all."""
         from lakelens.formats.hive.detect import detect_hive
 
         return detect_hive(place)

@@ -20,16 +20,15 @@ if TYPE_CHECKING:
 
 Extreme = tuple[Any, bytes | None]
 
-# Thrift field ids on the way to a column chunk's statistics, and of the bounds in them
+# Thrift field ids from the footer down to a column chunk's statistics, and of the bounds in them
 _ROW_GROUPS, _COLUMNS, _META, _STATISTICS = 4, 1, 3, 12
 _MIN_VALUE, _MAX_VALUE, _OLD_MIN, _OLD_MAX = 6, 5, 2, 1
 
 
 def collect_bounds(facts: FileFacts, names: Mapping[str, str], source: Source | None = None) -> Bounds:
-    """The bounds of every leaf column of a Parquet file, top-level columns worded as in `names` (keys: case folded).
+    """The bounds of every leaf column of a Parquet file; `source` finds their bytes.
 
-    `source` finds their bytes.
-    Raises `Corrupt` for statistics that cannot be read.
+    Top-level columns are spelled as in `names`, by case-folded name. Raises `Corrupt` for statistics that cannot be read.
     """
     footer: ParquetFooter = facts.footer
     leaves = list_leaves(facts.columns, names)
@@ -61,7 +60,7 @@ def collect_bounds(facts: FileFacts, names: Mapping[str, str], source: Source | 
 
 
 def _choose(chunks: Sequence[ColumnChunk], raw: Sequence[Mapping[int, Any]], *, smallest: bool) -> Extreme:
-    """The least or greatest value over the chunks, with its bytes; None where a chunk with values does not tell."""
+    """The least or greatest value over the chunks, with its bytes; None where a chunk with values has none."""
     found: list[Extreme] = []
     keys = (_MIN_VALUE, _OLD_MIN) if smallest else (_MAX_VALUE, _OLD_MAX)
     for chunk, stored in zip(chunks, raw, strict=True):

@@ -1,16 +1,20 @@
-"""One data file of a Hive-style table: what its name and the listing say, and, when asked, what it says of itself."""
+"""One data file of a Hive-style table: the facts of its name and the listing, and, when asked for, those of its footer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.access import TableAccess
+from lakelens.formats.contents import read_footer
+from lakelens.formats.hive.bounds import collect_bounds
 from lakelens.formats.hive.footers import FactsCache, FileFacts, read_facts, read_format
 from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
+from lakelens.formats.hive.rows import read_rows
 from lakelens.model.datafile import DataFile, Footer
 from lakelens.model.explainable import Source
 from lakelens.model.schema import Field
@@ -22,30 +26,40 @@ if TYPE_CHECKING:
     from lakelens.model.explanation import Explanation
 
 
+@dataclass(frozen=True, slots=True)
+class FileContext:
+    """What the files of one table share: storage, partition columns, the spelling of columns, facts read so far.
+
+    `names` are the metastore's column names by case-folded name. `explain` finds the bytes of an object of the table.
+    """
+
+    access: TableAccess
+    columns: Sequence[str]
+    names: Mapping[str, str]
+    explain: Callable[..., Explanation]
+    cache: FactsCache = field(default_factory=FactsCache)
+
+
 class HiveFile(DataFile):
     """A visible file of a Hive-style table.
 
     Nothing is opened until `record_count`, `bounds`, `footer`, `columns` or `preview` is asked for, or `file_format` of a
-    file whose name does not tell. Damage is a finding and leaves `record_count` None and `bounds` empty; asking for
+    file whose name does not show it. Damage is a finding and leaves `record_count` None and `bounds` empty; asking for
     `footer` or `preview` raises. `write_id` is the UUID of the Spark job that wrote the file, None for other writers.
+    `is_counted` says whether `record_count` is known already.
     """
 
-    def __init__(
-        self,
-        access: TableAccess,
-        cache: FactsCache,
-        found: Found,
-        columns: Sequence[str],
-        names: Mapping[str, str],
-    ) -> None:
-        self._access = access
-        self._cache = cache
-        self._names = names
+    def __init__(self, context: FileContext, found: Found) -> None:
+        self._context = context
+        self._access = context.access
+        self._source = Source(context.explain, context.access)
         self._found = found
+        self.is_counted = False
+        self._record_count: int | None = None
         self.path = self.recorded_path = found.path
         self.relative_path = found.relative_path
         self.role = found.role
-        self.partition = make_partition(found.pairs, columns)
+        self.partition = make_partition(found.pairs, context.columns)
         self.bucket = found.name.bucket
         self.size_bytes = found.info.size
         self.modified: datetime | None = found.info.modified
@@ -73,9 +87,9 @@ class HiveFile(DataFile):
 
     @cached_property
     def raw(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """What the listing and the name said; a Hive-style table records nothing else of a file."""
+        """The facts of the listing and the name; a Hive-style table records nothing else of a file."""
         name = self._found.name
-        parts = {key: getattr(name, key) for key in type(name).__slots__}
+        parts = asdict(name)
         return {
             "path": self.path,
             "size": self.size_bytes,
@@ -86,25 +100,31 @@ class HiveFile(DataFile):
 
     @property
     def facts(self) -> FileFacts | None:
-        """Rows and columns as the file tells them; None for text, and, with a finding, for a damaged file."""
-        return self._cache.get(self.path, lambda: self._access.attempt(self.read_facts, self.path, None))
+        """Rows and columns by the file itself; None for text and, with a finding, for a damaged file."""
+        return self._keep(self.read_facts)
 
     def read_facts(self, file_format: str | None = None) -> FileFacts | None:
-        """Rows and columns as the file tells them, read anew; any thread may. Raises `LakeError`."""
+        """Rows and columns by the file itself, read again; any thread may. Raises `LakeError`."""
         return read_facts(self._access.store, self.path, file_format or self.file_format)
 
-    def keep_facts(self, load: Callable[[], FileFacts | None]) -> None:
-        """Take what `read_facts` gave or raised elsewhere, and remember the row count of it."""
-        facts = self._cache.get(self.path, lambda: self._access.attempt(load, self.path, None))
-        self.__dict__["record_count"] = None if facts is None else facts.record_count
+    def _keep(self, load: Callable[[], FileFacts | None]) -> FileFacts | None:
+        return self._context.cache.get(self.path, lambda: self._access.attempt(load, self.path, None))
 
-    @cached_property
+    @property
     def record_count(self) -> int | None:  # type: ignore[override]
         """Rows by the file's own footer; 0 for a file without bytes, None for text and for damaged files."""
+        if not self.is_counted:
+            self.count_rows(self.read_facts)
+        return self._record_count
+
+    def count_rows(self, load: Callable[[], FileFacts | None]) -> None:
+        """Keep the row count. `load` gives the facts, which may have been read elsewhere, or raises `LakeError`."""
         if not self.size_bytes:
-            return 0
-        facts = self.facts
-        return None if facts is None else facts.record_count
+            self._record_count = 0
+        else:
+            facts = self._keep(load)
+            self._record_count = None if facts is None else facts.record_count
+        self.is_counted = True
 
     @property
     def columns(self) -> tuple[Field, ...]:
@@ -117,38 +137,37 @@ class HiveFile(DataFile):
     @cached_property
     def bounds(self) -> Bounds:
         """Bounds and counts of the Parquet footer, row groups taken together; empty for other formats."""
-        from lakelens.formats.hive.bounds import collect_bounds
-
         if not self.size_bytes or self.file_format != "parquet":
             return Bounds({})
         facts = self.facts
         if facts is None:
             return Bounds({})
-        source = Source("lakelens.formats.hive.explain.explain_bounds", self.path)
-        return self._access.attempt(lambda: collect_bounds(facts, self._names, source), self.path, Bounds({}))
-
-    def bytes_view(self) -> Explanation:
-        """The stored file. Raises `Missing` when it is gone."""
-        from lakelens.formats.hive.explain import explain_data_file
-
-        return explain_data_file(self, self._access.store)
+        names, source = self._context.names, Source(self._context.explain, self.path)
+        return self._access.attempt(lambda: collect_bounds(facts, names, source), self.path, Bounds({}))
 
     @property
     def footer(self) -> Footer:
-        """What the file says of itself. Raises `Corrupt`, naming the file, when it is empty, cut off or something else."""
-        from lakelens.formats.contents import read_footer
-
+        """The facts in the file's own footer. Raises `Corrupt` when it is empty, cut off or something else."""
         return read_footer(self._access.store, self.path, self.file_format)
 
     def preview(self, n: int = 10) -> pa.Table:
-        """The first `n` rows as stored, without the partition's columns; lines of text as one column `line`."""
-        from lakelens.formats.hive.rows import read_rows
+        """The first rows as stored, without the partition's columns; lines of text as one column `line`.
 
+        Parameters
+        ----------
+        n
+            How many rows, at most.
+
+        Raises
+        ------
+        LakeError
+            The file is missing, damaged or of a format whose rows are not read.
+        """
         return read_rows(self._access.store, self.path, self.file_format, n)
 
     def __repr__(self) -> str:
-        # rows would cost a look into the file
-        rows = f"{self.record_count} rows, " if "record_count" in self.__dict__ else ""
+        # counting rows opens the file
+        rows = f"{self.record_count} rows, " if self.is_counted else ""
         return f"<DataFile {self.content} {self.path.rsplit('/', 1)[-1]}: {rows}{self.size_bytes} bytes>"
 
 

@@ -1,7 +1,7 @@
 """Whether a directory may be read as a Hive-style table. Nothing in it can make that certain: it holds data files only.
 
-The directory's own listing is looked at, and below it at most a few listings along the first partitions; of files without
-a telling name at most a few are opened for their magic.
+The directory is listed, and below it at most a few directories along the first partitions; of files whose name shows no
+format at most a few are opened for their magic.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from lakelens.model.storage import Evidence
 _MAX_LISTINGS = 8
 _MAX_SNIFFED = 4
 _BINARY = frozenset({"parquet", "orc", "avro"})
-_TELLING = _BINARY | {"sequencefile", "rcfile"}
+_RECOGNISED = _BINARY | {"sequencefile", "rcfile"}
 # part of a Paimon table, wherever an external path has put it
 _PAIMON_BUCKET = re.compile(r"bucket-(?:\d+|postpone)")
-# files of the other formats' metadata directories: opened by themselves they are no table
+# files of the other formats' metadata directories, which alone are no table
 _FOREIGN_NAMES = ("manifest-", "snap-", "snapshot-", "schema-", "index-", "stat-", "changelog-")
 _HINT = 'format="hive" lists its files as if it were a plain directory of data files'
 
@@ -93,7 +93,7 @@ def _visible_files(children: Iterable[ObjectInfo]) -> list[ObjectInfo]:
 
 
 def _judge_files(place: Candidate, visible: list[ObjectInfo], reasons: list[str], files: list[str]) -> None:
-    """Files that a data format's extension, a writer's way of naming, or a magic tells to be data."""
+    """Files that are data by a format's extension, a writer's way of naming, or a magic."""
     candidates = [info for info in visible if not info.name.startswith(_FOREIGN_NAMES)]
     named = [info for info in candidates if parse_file_name(info.name).writer]
     binary = [info for info in candidates if parse_file_name(info.name).format in _BINARY]
@@ -123,7 +123,7 @@ def _sniff(place: Candidate, info: ObjectInfo) -> str | None:
         kind = read_format(place.store, info.path)
     except LakeError:
         return None
-    return kind if kind in _TELLING else None
+    return kind if kind in _RECOGNISED else None
 
 
 def _look_below(place: Candidate, partitions: list[str]) -> str | None:
@@ -140,10 +140,9 @@ def _look_below(place: Candidate, partitions: list[str]) -> str | None:
         if visible:
             return visible[0].path
         folders = [child for child in children if child.is_dir and describe_directory(child.name) is None]
-        telling = [
-            child
-            for child in folders
+        pending.extend(
+            child.path
+            for child in reversed(folders)
             if parse_partition_directory(child.name) or parse_acid_directory(child.name)
-        ]
-        pending.extend(child.path for child in reversed(telling))
+        )
     return None

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import singledispatch
+from typing import Any
 
 from lakelens.codecs.span.span import Span
 from lakelens.errors import LakeError
+from lakelens.formats.access import TableAccess
 from lakelens.formats.explain.caption import Caption, count_bytes, join_clauses, name_file
 from lakelens.formats.explain.stored import explain_octets, kind_of_format, make_explanation, read_octets
-from lakelens.io.store import Store
+from lakelens.formats.hive.datafile import HiveFile
 from lakelens.model.explanation import Explanation
-
-if TYPE_CHECKING:
-    from lakelens.formats.hive.datafile import HiveFile
-    from lakelens.model.stats import ColumnBounds
+from lakelens.model.stats import ColumnBounds
 
 _SEPARATOR = b"\x01"  # between the fields of a line, unless the table says otherwise
 _HEAD = 1 << 16
 
 
-def explain_data_file(file: HiveFile, store: Store) -> Explanation:
+@singledispatch
+def explain_object(thing: Any, *needs: Any) -> Explanation:
+    """The bytes of an object of a table, by its class; `needs` is what finding them takes beside the object."""
+    raise LakeError(f"no bytes belong to this {type(thing).__name__}")
+
+
+@explain_object.register(HiveFile)
+def _explain_data_file(file: HiveFile, access: TableAccess) -> Explanation:
     """The stored file; lines of text with their fields where they are separated as Hive does by default."""
-    data = read_octets(store, file.path)
+    data = read_octets(access.store, file.path)
     kind, context = kind_of_format(file.file_format), dict[str, Any]()
     if kind == "text" and _SEPARATOR in bytes(data[:_HEAD]):
         context["separator"] = _SEPARATOR
@@ -29,8 +35,9 @@ def explain_data_file(file: HiveFile, store: Store) -> Explanation:
     return explain_octets(data, file.path, kind, caption, **context)
 
 
-def explain_bounds(bounds: ColumnBounds, path: str) -> Explanation:
-    """The smallest and the largest value as the statistics in a Parquet footer keep them.
+@explain_object.register(ColumnBounds)
+def _explain_bounds(bounds: ColumnBounds, path: str) -> Explanation:
+    """The smallest and the largest value as stored in the statistics of a Parquet footer.
 
     Where a file has several row groups each is the extreme of all, taken from the group that has it.
     """

@@ -1,4 +1,4 @@
-"""What data files say of themselves: row counts, columns, bounds. Reads the tail of a file, never its data."""
+"""The facts in the footers of data files: row counts and columns. Reads the tail of a file, never its data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.codecs.magic import sniff
 from lakelens.errors import LakeError
 from lakelens.formats import contents
-from lakelens.formats.hive.types import from_arrow, number_fields, parse_json_fields
+from lakelens.formats.hive.types import from_arrow, number_fields, parse_avro_fields, parse_json_fields
 from lakelens.io.store import Store
 from lakelens.model.schema import Field
 
@@ -41,7 +41,7 @@ class FileFacts:
 
     @cached_property
     def own_columns(self) -> Fields:
-        """The columns as the file's format words them, in storage order."""
+        """The columns by the file's own format, in storage order."""
         return self._load_own()
 
     @cached_property
@@ -51,14 +51,14 @@ class FileFacts:
 
 
 class FactsCache:
-    """The facts of the files that were looked at last: those of a whole large table would fill the memory."""
+    """The facts of the files that were read last: those of a whole large table would fill the memory."""
 
     def __init__(self, size: int = 200) -> None:
         self._size = size
         self._kept: OrderedDict[str, FileFacts | None] = OrderedDict()
 
     def get(self, path: str, load: Callable[[], FileFacts | None]) -> FileFacts | None:
-        """The facts of a file, loaded when they are not at hand."""
+        """The facts of a file, loaded when they are not kept."""
         if path not in self._kept:
             self._kept[path] = load()
             if len(self._kept) > self._size:
@@ -68,7 +68,7 @@ class FactsCache:
 
 
 def read_format(store: Store, path: str) -> str:
-    """The format of a file by its first bytes; `text` for readable ones, `gzip`, `zstd` or `json` where they say so.
+    """The format of a file by its first bytes; `text` for readable ones, `gzip`, `zstd` or `json` by their magic.
 
     >>> from lakelens.io.memory import MemoryStore
     >>> read_format(MemoryStore({"/t/000000_0": b"PAR1..."}), "/t/000000_0")
@@ -84,7 +84,7 @@ def read_format(store: Store, path: str) -> str:
 def read_facts(store: Store, path: str, file_format: str) -> FileFacts | None:
     """The facts of a Parquet, ORC or Avro file; None for formats that do not describe themselves.
 
-    Raises `Corrupt`, naming the file, when it is empty, cut off or not what its name says.
+    Raises `Corrupt`, naming the file, when it is empty, cut off or of another format.
     """
     describe = {"parquet": _describe_parquet, "orc": _describe_orc, "avro": _describe_avro}.get(file_format)
     return None if describe is None else describe(contents.read_facts(store, path, file_format))
@@ -114,8 +114,6 @@ def _describe_orc(footer: Any) -> FileFacts:
 
 
 def _describe_avro(facts: Any) -> FileFacts:
-    from lakelens.formats.hive.avro_types import parse_avro_fields
-
     return FileFacts(facts.num_rows, facts, lambda: number_fields(parse_avro_fields(facts.record)))
 
 

@@ -1,14 +1,16 @@
-"""The one state that a Hive-style table has: a listing taken now. And what such a listing tells of the table."""
+"""The one state of a Hive-style table: a listing taken now. And the facts that it holds."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
+from lakelens.formats.hive.datafile import HiveFile
 from lakelens.formats.hive.read import Found
+from lakelens.formats.reading_ahead import run_ahead
 from lakelens.model.comparison import FileComparison, FileCounts, WholeComparison, identify_copy
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
@@ -17,9 +19,12 @@ from lakelens.model.traits import Figures, parse_figure
 
 if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
-    from lakelens.model.manifest import Manifest, ManifestList
     from lakelens.model.schema import PartitionSpec, Schema
     from lakelens.model.table import Table
+
+
+_THREADS = 8
+_FEW = 4  # no thread is started for these
 
 
 class ListedFiles(FileSet):
@@ -28,10 +33,13 @@ class ListedFiles(FileSet):
     @property
     def record_count(self) -> int:
         """Rows of the data files by their footers; those of unknown counts are not added."""
-        from lakelens.formats.hive.reading_ahead import read_row_counts
-
-        files: Any = self
-        read_row_counts(files)
+        waiting = [
+            file for file in self if isinstance(file, HiveFile) and file.size_bytes and not file.is_counted
+        ]
+        if len(waiting) > _FEW:
+            jobs = (partial(file.read_facts, file.file_format) for file in waiting)
+            for file, load in zip(waiting, run_ahead(jobs, _THREADS), strict=True):
+                file.count_rows(load)
         return super().record_count
 
     def __repr__(self) -> str:
@@ -45,13 +53,13 @@ class ListingComparison(WholeComparison):
         """Files and bytes that were kept, by content; rows where every file was opened before."""
         counts: dict[str, FileCounts] = {}
         for found in self.kept:
-            rows = found.record_count if "record_count" in found.__dict__ else None
+            rows = found.record_count if getattr(found, "is_counted", True) else None
             one = FileCounts(1, rows, found.own_size_bytes)
             counts[found.content] = counts.get(found.content, FileCounts()) + one
         return counts
 
 
-def _tell_stored(found: DataFile) -> Hashable:
+def _identify_stored(found: DataFile) -> Hashable:
     return (found.path, found.size_bytes, getattr(found, "modified", None))
 
 
@@ -101,21 +109,6 @@ class HiveListing(Snapshot):
         return Figures(files=files, bytes=size, partitions=partitions)
 
     @property
-    def refs(self) -> tuple[str, ...]:
-        """None: nothing can name a listing."""
-        return ()
-
-    @property
-    def manifest_lists(self) -> tuple[ManifestList, ...]:
-        """None: nothing refers to the files but the listing."""
-        return ()
-
-    @property
-    def manifests(self) -> tuple[Manifest, ...]:
-        """None."""
-        return ()
-
-    @property
     def files(self) -> FileSet:
         """The visible data files."""
         return self._files
@@ -124,7 +117,7 @@ class HiveListing(Snapshot):
         """The files against another listing's. A file of the same name with another size or time is another file."""
         if isinstance(before, HiveListing) and before._table.location != self._table.location:
             return ListingComparison(before.files, self.files, identify_copy)
-        return ListingComparison(before.files, self.files, _tell_stored)
+        return ListingComparison(before.files, self.files, _identify_stored)
 
     @property
     def partitioning(self) -> PartitionSpec:
@@ -133,12 +126,12 @@ class HiveListing(Snapshot):
 
     @property
     def table_location(self) -> str:
-        """Where the table lies."""
+        """The table's directory."""
         return self._table.location
 
     @property
     def changes(self) -> Diff:
-        """The diff from nothing: what was there before is not kept."""
+        """The diff to nothing: the state before is not kept."""
         return self._table.diff(None, self)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a metastore said of the table's partitions, laid beside what lies in storage."""
+"""The partitions that a metastore has registered, compared with what is in storage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Registered:
 
 
 def list_registered(catalog: Mapping[str, Any], store: Store) -> list[Registered]:
-    """The partitions of the metastore's facts. A location that is written as a URI is decoded if only that exists."""
+    """The partitions of the metastore's facts. A location written as a URI is decoded where only that exists."""
     found = []
     for partition in catalog.get("partitions", ()):
         name = str(partition["name"])
@@ -46,11 +46,11 @@ def _place(location: str, store: Store) -> str:
 def walk_registered(
     store: Store, root: str, registered: Sequence[Registered], findings: Findings
 ) -> Iterator[Found]:
-    """The files of registered partitions that lie outside of the table's directory."""
+    """The files of registered partitions outside of the table's directory."""
     for partition in registered:
-        if partition.path is None or lies_below(partition.path, root):
+        if partition.path is None or is_below(partition.path, root):
             continue
-        message = f"partition {partition.name} lies outside of the table's directory"
+        message = f"partition {partition.name} is outside of the table's directory"
         findings.add("note", "partition-elsewhere", partition.path, message)
         try:
             yield from walk_table(
@@ -70,10 +70,10 @@ def compare_partitions(
 ) -> list[Found]:
     """The files with those of unregistered partitions marked: a reader that asks the metastore does not see them.
 
-    When the metastore has more partitions than it was asked for, nothing is said of any.
+    When the metastore has more partitions than it was asked for, none is compared.
     """
     if count > len(registered):
-        message = f"the metastore has {count} partitions, {len(registered)} of them were looked at"
+        message = f"the metastore has {count} partitions, {len(registered)} of them were read"
         findings.add("note", "partitions-sampled", root, message)
         return list(found)
     known = {_normalise(partition.pairs) for partition in registered}
@@ -86,17 +86,17 @@ def compare_partitions(
             one = replace(one, role=UNREGISTERED, is_data=False)
         marked.append(one)
     for partition in registered:
-        inside = partition.path is not None and lies_below(partition.path, root)
+        inside = partition.path is not None and is_below(partition.path, root)
         if inside and partition.path is not None and find_info(store, partition.path) is None:
             message = f"partition {partition.name} is registered, but its directory does not exist"
             findings.add("warning", "partition-missing", partition.path, message)
     return marked
 
 
-def lies_below(path: str, root: str) -> bool:
+def is_below(path: str, root: str) -> bool:
     """Whether a path is a directory or something in it.
 
-    >>> lies_below("/t/k=1", "/t"), lies_below("/t2", "/t")
+    >>> is_below("/t/k=1", "/t"), is_below("/t2", "/t")
     (True, False)
     """
     return path == root or path.startswith(root.rstrip("/") + "/")

@@ -1,6 +1,6 @@
-"""What the names of files and directories say in a Hive-style table.
+"""The facts in the names of files and directories of a Hive-style table.
 
-Nothing else in the directory tells who wrote a file, into which bucket, or for which partition:
+Nothing else in the directory records who wrote a file, into which bucket, or for which partition:
 
     k=x%2Fy / part-00001-UUID_00003.c000.snappy.parquet      Spark:  task, job, bucket, file number, codec, format
     000000_0_copy_1                                          Hive:   task or bucket, attempt, copy
@@ -106,7 +106,7 @@ def is_hidden(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FileName:
-    """What one file's name says: `writer` ("spark", "hive", "mapreduce" or None), the job's UUID, task, bucket, number of
+    """The facts in one file's name: `writer` ("spark", "hive", "mapreduce" or None), the job's UUID, task, bucket, number of
     the file within its task, attempt, copy, and by its extensions the codec and the format (None: no extension)."""
 
     writer: str | None = None
@@ -121,7 +121,7 @@ class FileName:
 
 
 def parse_file_name(name: str) -> FileName:
-    """Take a file's name apart.
+    """The parts of a file's name.
 
     A Hive name (`000001_0`) gives its first number as bucket too: that is what it is in a bucketed table.
 

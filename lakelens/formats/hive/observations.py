@@ -1,4 +1,4 @@
-"""What a listing shows that a reader of the table should know: each becomes a finding."""
+"""The oddities of a listing that matter to a reader of the table: each becomes a finding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lakelens.model.finding import Findings
 
 
 def observe_listing(found: Sequence[Found], findings: Findings, root: str) -> None:
-    """Add what the whole listing shows."""
+    """Add the findings of the whole listing."""
     data = [one for one in found if one.is_data]
     _observe_partitions(data, findings, root)
     _observe_formats(data, findings, root)
@@ -44,7 +44,7 @@ def observe_listing(found: Sequence[Found], findings: Findings, root: str) -> No
 
 
 def list_columns(found: Iterable[Found]) -> list[str]:
-    """The partition columns in the order that most files' directories have, worded as most of them word them."""
+    """The partition columns in the order that most files' directories have, spelled as most of them spell them."""
     orders: Counter[tuple[str, ...]] = Counter()
     spellings: dict[str, Counter[str]] = {}
     for one in found:
@@ -123,11 +123,11 @@ def _observe_acid(found: Sequence[Found], findings: Findings, root: str) -> None
     kinds = Counter(one.acid.kind for one in found if one.acid is not None)
     if not kinds:
         return
-    words = ", ".join(
+    places = ", ".join(
         f"{count} in {kind.replace('_', ' ')} directories" for kind, count in sorted(kinds.items())
     )
     message = (
-        f"a transactional (ACID) Hive table: files lie {words}. Which writes count is in the metastore; superseded "
+        f"a transactional (ACID) Hive table: files are {places}. Which writes count is in the metastore; superseded "
         "directories are left out, deleted rows are not subtracted"
     )
     findings.add("warning", "hive-acid", root, message)

@@ -30,9 +30,9 @@ UNREGISTERED = "data file of an unregistered partition"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One file below the table: what the listing said, its role, whether readers see it as data, its partition.
+    """One file below the table: as listed, its role, whether readers see it as data, its partition.
 
-    `acid` is the transactional directory it lies in.
+    `acid` is the transactional directory it is in.
     """
 
     info: ObjectInfo
@@ -45,13 +45,13 @@ class Found:
 
     @property
     def path(self) -> str:
-        """Where it lies."""
+        """Where it is."""
         return self.info.path
 
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A directory still to be listed, and what its name and its parents' names made of it."""
+    """A directory still to be listed, with the facts in its name and its parents' names."""
 
     path: str
     relative_path: str
@@ -72,7 +72,7 @@ def walk_table(
 ) -> Iterator[Found]:
     """Every file below `root` with its role, in path order.
 
-    `registered` are directories that a metastore names as partitions; `pairs` and `prefix` are for a partition that lies
+    `registered` are directories that a metastore names as partitions; `pairs` and `prefix` are for a partition
     outside of the table. A directory that cannot be listed becomes a finding.
     """
     pending = [_Folder(root, prefix, pairs)]

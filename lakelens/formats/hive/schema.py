@@ -1,4 +1,4 @@
-"""The columns of a Hive-style table: told by the metastore, or inferred from the files and directories."""
+"""The columns of a Hive-style table: recorded by the metastore, or inferred from the files and directories."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TIMESTAMP = re.compile(r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?
 
 
 def parse_catalog_schema(catalog: Mapping[str, Any]) -> Schema | None:
-    """The columns that the metastore tells, partition columns last; None when it tells none."""
+    """The columns that the metastore records, partition columns last; None when it records none."""
     columns = [*catalog.get("columns", ()), *catalog.get("partition_columns", ())]
     if not columns:
         return None
@@ -37,7 +37,7 @@ def parse_catalog_schema(catalog: Mapping[str, Any]) -> Schema | None:
 def infer_schema(
     files: Sequence[HiveFile], partition_columns: Sequence[str], findings: Findings, path: str
 ) -> Schema:
-    """The union of what the files say of their columns, then the partition columns as strings.
+    """The union of the columns in the files, then the partition columns as strings.
 
     Every column is nullable, as readers of files take them. At most `MAX_FOOTERS` files are opened; a finding says so when
     there are more. Files that do not agree on a column's type, and partition columns that are stored in the files too,
@@ -78,8 +78,8 @@ def _choose(files: Sequence[HiveFile], findings: Findings, path: str) -> Sequenc
 def make_partitioning(
     schema: Schema | None, columns: Sequence[str], values: Mapping[str, Iterable[str | None]]
 ) -> PartitionSpec:
-    """The partition columns with their types: the metastore's, else what the directories' texts look like ("inferred")."""
-    told = {} if schema is None else {column.name.casefold(): column.type for column in schema}
+    """The partition columns with their types: the metastore's, else as the directories' texts look ("inferred")."""
+    known = {} if schema is None else {column.name.casefold(): column.type for column in schema}
     fields = tuple(
         PartitionField(
             name,
@@ -87,7 +87,7 @@ def make_partitioning(
             name,
             "identity",
             None,
-            told[name.casefold()] if name.casefold() in told else infer_type(values.get(name, ())),
+            known[name.casefold()] if name.casefold() in known else infer_type(values.get(name, ())),
         )
         for name in columns
     )

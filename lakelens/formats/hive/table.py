@@ -1,17 +1,15 @@
-"""A Hive-style table: what its directory and, when it was opened through one, its metastore say."""
+"""A Hive-style table: the facts of its directory and, when it was opened through one, of its metastore."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
 from lakelens.formats.access import TableAccess
-from lakelens.formats.base import OpenRequest
-from lakelens.formats.hive.datafile import HiveFile, make_partition
-from lakelens.formats.hive.footers import FactsCache
+from lakelens.formats.base import OpenRequest, name_table
+from lakelens.formats.hive.datafile import FileContext, HiveFile, make_partition
 from lakelens.formats.hive.listing import HiveListing, ListedFiles
 from lakelens.formats.hive.metastore import Registered, compare_partitions, list_registered, walk_registered
 from lakelens.formats.hive.observations import list_columns, observe_listing
@@ -25,6 +23,9 @@ from lakelens.model.snapshot import Refs, Snapshots
 from lakelens.model.storage import Reads, Relocation, StoredFile
 from lakelens.model.table import Table
 from lakelens.model.traits import Traits
+
+if TYPE_CHECKING:
+    from lakelens.model.explanation import Explanation
 
 _FURTHER = (
     ("role", DataType("string", "string")),
@@ -50,7 +51,7 @@ class HiveTable(Table):
             raise Unsupported("a Hive table has no branches and no versions", path=request.path)
         self.location = request.path
         self.evidence = request.evidence
-        self.name = request.name or _make_name(request.path)
+        self.name = request.name or name_table(request.path)
         facts = {key: value for key, value in (request.catalog or {}).items() if value is not None}
         self.catalog = facts or None
         self._access = TableAccess(request.store, Locator(request.path, scheme=request.store.scheme))
@@ -70,11 +71,11 @@ class HiveTable(Table):
         )
 
     def _describe_buckets(self) -> str:
-        told = (self.catalog or {}).get("table")
-        if not isinstance(told, Mapping) or not str(told.get("Num Buckets", "-1")).isdecimal():
+        table = (self.catalog or {}).get("table")
+        if not isinstance(table, Mapping) or not str(table.get("Num Buckets", "-1")).isdecimal():
             return ""
-        columns = str(told.get("Bucket Columns", "")).strip("[]").replace("`", "")
-        return f"{told['Num Buckets']} buckets by {columns}"
+        columns = str(table.get("Bucket Columns", "")).strip("[]").replace("`", "")
+        return f"{table['Num Buckets']} buckets by {columns}"
 
     @property
     def metadata_path(self) -> None:
@@ -87,14 +88,14 @@ class HiveTable(Table):
         return dict((self.catalog or {}).get("properties", {}))
 
     @cached_property
-    def _told_schema(self) -> Schema | None:
+    def _known_schema(self) -> Schema | None:
         return parse_catalog_schema(self.catalog or {})
 
     @cached_property
     def schema(self) -> Schema:
         """The metastore's columns; else the union of the files' own columns, then the partition columns as strings."""
-        if self._told_schema is not None:
-            return self._told_schema
+        if self._known_schema is not None:
+            return self._known_schema
         files = [file for file in self.current.files if isinstance(file, HiveFile)]
         return infer_schema(files, self._partition_columns, self.findings, self.location)
 
@@ -110,13 +111,13 @@ class HiveTable(Table):
         for pairs in {one.pairs for one in self._listing if one.is_data}:
             for name, value in make_partition(pairs, self._partition_columns).items():
                 values[name].add(value)
-        return make_partitioning(self._told_schema, self._partition_columns, values)
+        return make_partitioning(self._known_schema, self._partition_columns, values)
 
     @cached_property
     def _partition_columns(self) -> list[str]:
-        told = (self.catalog or {}).get("partition_columns")
-        if told or self._told_schema is not None:
-            return [column["name"] for column in told or ()]
+        recorded = (self.catalog or {}).get("partition_columns")
+        if recorded or self._known_schema is not None:
+            return [column["name"] for column in recorded or ()]
         return list_columns(one for one in self._listing if one.is_data)
 
     @property
@@ -137,12 +138,12 @@ class HiveTable(Table):
 
     @property
     def metadata(self) -> Any:
-        """What the metastore said, as it was given; empty for a directory alone."""
+        """The metastore's facts, as they were given; empty for a directory alone."""
         return self.catalog or {}
 
     @property
     def relocation(self) -> Relocation:
-        """Where the metastore says the table lies; nothing else is recorded."""
+        """The location that the metastore records; nothing else is recorded."""
         storage = (self.catalog or {}).get("storage", {})
         return self._access.describe_relocation(storage.get("Location"))
 
@@ -152,7 +153,7 @@ class HiveTable(Table):
         return self._access.count_reads()
 
     def list_files(self) -> Iterator[StoredFile]:
-        """Every object below the table's directory, and those of partitions that lie elsewhere; listed anew."""
+        """Every object below the table's directory, and those of partitions elsewhere; listed again at each call."""
         for one in self._list(Findings()):
             by = (f"listing of {'/'.join('='.join(p) for p in one.pairs) or 'the directory'}",)
             yield StoredFile(
@@ -185,13 +186,11 @@ class HiveTable(Table):
         return compare_partitions(found, self._registered, count, self.location, store, findings)
 
     def _load_files(self) -> list[HiveFile]:
-        cache = FactsCache()
         # Hive ignores case: a column of a file is shown as the metastore spells it
-        names = (
-            {} if self._told_schema is None else {name.casefold(): name for name in self._told_schema.names}
-        )
-        columns = self._partition_columns
-        return [HiveFile(self._access, cache, one, columns, names) for one in self._listing if one.is_data]
+        known = self._known_schema
+        names = {} if known is None else {name.casefold(): name for name in known.names}
+        context = FileContext(self._access, self._partition_columns, names, explain_late)
+        return [HiveFile(context, one) for one in self._listing if one.is_data]
 
     def _make_columns(self) -> FileColumns:
         keys = {name.casefold() for name in self._partition_columns}
@@ -200,11 +199,8 @@ class HiveTable(Table):
         return FileColumns(stats, (), tuple((name, text) for name in self._partition_columns), _FURTHER)
 
 
-def _make_name(path: str) -> str:
-    """The directory's name, with the database's before it where the parent is `NAME.db`.
+def explain_late(thing: Any, *needs: Any) -> Explanation:
+    """The bytes of an object of a table. What explains is loaded when it is first asked for."""
+    from lakelens.formats.hive.explain import explain_object
 
-    >>> _make_name("/wh/shop.db/orders"), _make_name("/wh/orders")
-    ('shop.orders', 'orders')
-    """
-    place = PurePosixPath(path)
-    return f"{place.parent.name[:-3]}.{place.name}" if place.parent.name.endswith(".db") else place.name
+    return explain_object(thing, *needs)

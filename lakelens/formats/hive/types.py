@@ -1,8 +1,8 @@
-"""Types of a Hive-style table, worded as Hive and Spark word them: `bigint`, `array<string>`, `struct<a:int,b:date>`.
+"""Types of a Hive-style table, spelled as Hive and Spark spell them: `bigint`, `array<string>`, `struct<a:int,b:date>`.
 
-They come from three places: the metastore's text, the JSON that Spark keeps in Parquet footers
-(`org.apache.spark.sql.parquet.row.metadata`), and the Arrow schema of a file. Hive knows no field ids: a field's `id` here
-is its place in the schema (from 1, parents first), good for telling fields of one schema apart and for nothing else.
+They come from four places: the metastore's text, the JSON that Spark keeps in Parquet footers
+(`org.apache.spark.sql.parquet.row.metadata`), the Arrow schema of a file, and the Avro schema of one. Hive
+knows no field ids: a field's `id` here is its place in the schema (from 1, parents first), which identifies it nowhere else.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[^<>(),:`\s]+(?:[ ][^<>(),:`\s]+)*|[<>(
 
 
 def parse_type(text: str) -> DataType:
-    """The type of a metastore's text. Text that is no type gives a type of logical `unknown`, worded as found.
+    """The type of a metastore's text. Text that is no type gives a type of logical `unknown`, spelled as found.
 
     >>> parse_type("map<string,struct<a:decimal(5,2)>>").children[1].type.children[0].type.precision
     5
@@ -175,8 +175,58 @@ def parse_json_fields(document: Any, path: str = "$") -> list[Field]:
     return found
 
 
+_AVRO_LOGICAL = {
+    "date": "date",
+    "timestamp-millis": "timestamp",
+    "timestamp-micros": "timestamp",
+    "local-timestamp-millis": "timestamp_ntz",
+    "local-timestamp-micros": "timestamp_ntz",
+}
+_AVRO_PLAIN = {"bytes": "binary", "fixed": "binary", "enum": "string", "long": "bigint"}
+
+
+def parse_avro_fields(record: Mapping[str, Any]) -> list[Field]:
+    """The columns of an Avro record, not yet numbered.
+
+    >>> parse_avro_fields({"fields": [{"name": "a", "type": ["null", "long"]}]})
+    [Field(id=0, name='a', type='bigint', nullable=True, doc=None, initial_default=None, write_default=None)]
+    """
+    found = []
+    for column in record.get("fields", ()):
+        kind, nullable = _parse_avro_type(column["type"])
+        found.append(Field(0, column["name"], kind, nullable, column.get("doc")))
+    return found
+
+
+def _parse_avro_type(schema: Any) -> tuple[DataType, bool]:
+    if isinstance(schema, list):
+        others = [branch for branch in schema if branch != "null"]
+        if len(others) == 1:
+            return _parse_avro_type(others[0])[0], len(others) < len(schema)
+        return DataType(f"uniontype<{','.join(_parse_avro_type(b)[0] for b in others)}>", "unknown"), True
+    if isinstance(schema, str):
+        return parse_type(_AVRO_PLAIN.get(schema, schema)), schema == "null"
+    return _parse_complex(schema), False
+
+
+def _parse_complex(schema: Mapping[str, Any]) -> DataType:
+    kind, logical = schema["type"], schema.get("logicalType")
+    if logical == "decimal":
+        return make_scalar("decimal", int(schema.get("precision", 38)), int(schema.get("scale", 0)))
+    if logical in _AVRO_LOGICAL:
+        return make_scalar(_AVRO_LOGICAL[logical])
+    if kind == "record":
+        return make_struct(parse_avro_fields(schema))
+    if kind == "array":
+        return make_list(*_parse_avro_type(schema["items"]))
+    if kind == "map":
+        value, nullable = _parse_avro_type(schema["values"])
+        return make_map(make_scalar("string"), value, nullable)
+    return _parse_avro_type(kind)[0]
+
+
 def from_arrow(kind: pa.DataType) -> DataType:
-    """The Hive type that holds an Arrow type's values; what Hive has no type for is worded as Arrow words it.
+    """The Hive type that holds an Arrow type's values; a type that Hive does not have keeps Arrow's name.
 
     >>> import pyarrow as pa
     >>> from_arrow(pa.list_(pa.int64())), from_arrow(pa.timestamp("us", "UTC")), from_arrow(pa.time32("ms"))

@@ -1,4 +1,4 @@
-"""What changed between two snapshots of a Paimon table, read from the manifests that tell it.
+"""What changed between two snapshots of a Paimon table, read from as few manifests as possible.
 
 A snapshot is the fold of the entries of its base and delta manifests: ADD inserts a file, DELETE removes it. Manifests are
 never rewritten in place, so those that both snapshots name count the same for both, and what only one of them names is
@@ -6,8 +6,8 @@ the difference, each file counted +1 for an ADD and -1 for a DELETE::
 
     change(file) = sum over the newer's own manifests - sum over the older's own manifests     +1 added, -1 removed
 
-After a rewrite of the manifests most of them are one side's own. Then the deltas of the commits between tell the same
-with less, if all those snapshots are there and the row counts that they record agree. Where entries do not add up so
+After a rewrite of the manifests most of them are one side's own. Then the deltas of the commits between give the same
+with less, if all those snapshots are there and the row counts that they record agree. Where entries do not add up
 (damaged or missing manifests, a file added twice) the whole sets are compared. See "Manifest" of the Paimon specification.
 """
 
@@ -35,7 +35,7 @@ from lakelens.model.fileset import FileColumns
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
 
-# a step through one commit reads a snapshot document and a delta list: about as long as so many entries take
+# a step through one commit reads a snapshot document and a delta list: about as long as this many entries take
 _STEP = 100
 
 Manifests = dict[str, PaimonManifest]
@@ -53,7 +53,7 @@ class PaimonComparison(FileComparison):
         try:
             net = self._fold()
         except LakeError:
-            net = None  # the whole sets tell what is damaged, as findings
+            net = None  # comparing the whole sets makes the damage a finding
         if net is None or not net.adds_up:
             return WholeComparison(self._before, self._after).find_changes()
         added = [self._new.see(found) for found in net.list_files(1)]
@@ -95,7 +95,7 @@ class PaimonComparison(FileComparison):
     def _find_deltas(
         self, fresh: Sequence[PaimonManifest], dropped: Sequence[PaimonManifest]
     ) -> list[PaimonManifest] | None:
-        """The deltas of the commits between, if they are certain to tell the same as each side's own, with less to read."""
+        """The deltas of the commits between, if they certainly give the same as each side's own, with less to read."""
         entries = count_entries((*fresh, *dropped))
         older, newer = sorted((self._old, self._new), key=lambda snapshot: snapshot.id)
         steps = newer.id - older.id
@@ -104,15 +104,15 @@ class PaimonComparison(FileComparison):
         deltas = list_deltas(older, newer)
         if deltas is None or count_entries(deltas) >= entries:
             return None
-        left, gone, told = count_live(fresh), count_live(dropped), count_live(deltas)
-        if left is None or gone is None or told is None:
+        left, gone, net = count_live(fresh), count_live(dropped), count_live(deltas)
+        if left is None or gone is None or net is None:
             return None
-        return deltas if left - gone == (told if newer is self._new else -told) else None
+        return deltas if left - gone == (net if newer is self._new else -net) else None
 
 
 @dataclass(slots=True)
 class NetChange:
-    """What entries amount to: +1 for a file that is there after and was not before, -1 the other way round."""
+    """The net effect of entries: +1 for a file that is there after and was not before, -1 the other way round."""
 
     counts: dict[Hashable, int] = field(default_factory=dict)
     files: dict[Hashable, PaimonDataFile] = field(default_factory=dict)
@@ -139,7 +139,7 @@ class NetChange:
 
 
 def fold_manifests(newer: Iterable[PaimonManifest], older: Iterable[PaimonManifest]) -> NetChange:
-    """What the entries of the newer state's manifests amount to, against those of the older one's."""
+    """The net effect of the newer state's manifests, compared with the older one's."""
     net = NetChange()
     net.count(older, -1)
     net.count(newer, 1)

@@ -10,16 +10,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
-from lakelens.formats.base import OpenRequest
+from lakelens.formats.base import OpenRequest, name_table
 from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.deletes.positions import VectorReader
 from lakelens.formats.paimon.discovery.pointer import SnapshotPointer, find_latest
 from lakelens.formats.paimon.manifests.manifest import KnownManifests
 from lakelens.formats.paimon.metadata.layout import MAIN, list_numbers
-from lakelens.formats.paimon.metadata.reading_ahead import read_ahead
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
 from lakelens.formats.paimon.refs import list_branches, make_branch, make_tag, read_consumers, read_tags
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
+from lakelens.formats.reading_ahead import read_ahead
 from lakelens.io.store import find_info, list_names
 from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
@@ -288,7 +288,7 @@ def open_paimon(request: OpenRequest) -> PaimonTable:
     folder, above = posixpath.basename(root), posixpath.dirname(root)
     if branch is None and folder.startswith("branch-") and posixpath.basename(above) == "branch":
         root, branch = posixpath.dirname(above), folder.removeprefix("branch-")
-    name = request.name or _name_table(root)
+    name = request.name or name_table(root)
     context = TableContext(request.store, root, find_bytes=explain_late)
     table = (
         PaimonTable(context, request.evidence, name, request.catalog)
@@ -314,9 +314,3 @@ def _open_branch(
         hint = f"one of {', '.join(list_branches(context))}"
         raise Missing(f"no branch {branch!r}", path=own.layout.home, hint=hint)
     return PaimonTable(own, evidence, name, catalog)
-
-
-def _name_table(root: str) -> str:
-    above, name = posixpath.split(root)
-    database = posixpath.basename(above)
-    return f"{database[:-3]}.{name}" if database.endswith(".db") else name

@@ -13,12 +13,12 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import Corrupt
-from lakelens.formats.hive.avro_types import parse_avro_fields
 from lakelens.formats.hive.footers import SPARK_SCHEMA
 from lakelens.formats.hive.types import (
     from_arrow,
     merge_fields,
     number_fields,
+    parse_avro_fields,
     parse_json_fields,
     parse_json_type,
     parse_type,

@@ -54,7 +54,7 @@ def decode_container(data: bytes, path: str) -> list[dict[str, Any]]:
 
 
 def decode_tables(files: Iterable[tuple[bytes, str]]) -> Iterator[pa.Table | None]:
-    """The records of each file by column, in order; None where they do not decode so: `decode_container` tells why.
+    """The records of each file by column, in order; None where that is not possible: `decode_container` raises why.
 
     Avro comes without logical types. Files, by bytes and path, are taken one at a time; small ones are decoded together.
     """

@@ -1,8 +1,8 @@
 """From entries to files: the live set of a snapshot, folded exactly as the engine does.
 
 The entries of the base list, then of the delta list, each manifest in list order, each entry in file order: ADD inserts,
-DELETE removes. Files are told apart by seven fields (partition, bucket, level, name, extra files, embedded index, external
-path), so that a compaction that only raises a file's level deletes and adds it. See "Snapshot" of the Paimon specification.
+DELETE removes. Seven fields identify a file (partition, bucket, level, name, extra files, embedded index, external
+path), so that a compaction that only raises a file's level deletes and adds it again. See "Snapshot" of the specification.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lakelens.model.manifest import Entry
 
 @dataclass(slots=True)
 class MergedEntries:
-    """What is left: `live` entries by identity; `repeated` ADDs of a live file; `dangling` DELETEs of unknown ones."""
+    """`live` entries by identity, `repeated` ADDs of a live file, `dangling` DELETEs of unknown ones."""
 
     live: dict[Hashable, Entry] = field(default_factory=dict)
     repeated: list[Entry] = field(default_factory=list)
