@@ -50,8 +50,6 @@ def read_plan(plan: ReadPlan) -> pa.Table:
 
 def build_local(table: Table, *, stats: bool = True, columns: Iterable[str] | None = None) -> pa.Table:
     """What the record path gives for the current files, in the types that travel to Spark, dropped columns included."""
-    if table.current is not None:
-        table.current.scan_files()  # planning makes columns known that no schema tells of
     files = table.files
     names = choose_columns(files.columns, stats=stats, wanted=columns)
     built = build_table(list(files), files.columns, stats=stats, wanted=names, keep_dropped=True)

@@ -330,7 +330,9 @@ class IcebergSnapshot(TableObject, Snapshot):
                 yield manifest, entry
 
     def _describe_columns(self) -> FileColumns:
-        """Reads the entries first: manifests may know columns that the document has forgotten."""
+        """Reads the entries first: manifests may have columns that the document has forgotten."""
+        has_deletes = any(manifest.content != "data" for manifest in self.manifests)
+        self._context.columns.expect_reserved(self._context.typed.format_version or 1, has_deletes)
         for _ in self.walk_entries():
             pass
         return self.describe_known_columns()

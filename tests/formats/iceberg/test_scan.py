@@ -120,6 +120,15 @@ def test_entries_by_column_equal_those_of_the_manifests(lake: Lake) -> None:
             assert next(values) == next(values)
 
 
+@pytest.mark.parametrize(("name", "reserved"), [("v2-merge-on-read", "pos"), ("v3-merge-on-read", "_row_id")])
+def test_batches_have_the_same_columns_by_either_path(name: str, reserved: str) -> None:
+    (lake,) = (lake for lake in LAKES if lake.name == name)
+    by_record, by_column = (next(iterate_snapshots(lake, most=1)) for _ in range(2))
+    schema = next(by_record.files.batches()).schema
+    assert stream_columnar(force(by_column.scan_files())).schema == schema
+    assert reserved in {field.name for field in schema.field("lower_bounds").type}
+
+
 def test_tasks_are_planned_from_the_manifest_list_alone() -> None:
     (lake,) = (lake for lake in LAKES if lake.name == "v2-manifest-merge")
     table = lake.open()

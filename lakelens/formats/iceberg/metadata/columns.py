@@ -90,6 +90,16 @@ class ColumnIndex:
                 if column_id not in self._columns:
                     self.find(column_id)
 
+    def expect_reserved(self, version: int, has_deletes: bool) -> None:
+        """Take in the columns that no schema has but the files of a table of this version may: one rule for both paths.
+
+        Position deletes have statistics of their own two columns; rewritten files of version 3 keep their rows' lineage.
+        """
+        for column_id in (DELETE_FILE_PATH, DELETE_POS) if has_deletes else ():
+            self.find(column_id)
+        for column_id in (ROW_ID, LAST_UPDATED_SEQUENCE_NUMBER) if version >= 3 else ():
+            self.find(column_id)
+
     def find(self, column_id: int) -> Column:
         """The column of an id; one that no schema names is `#id`, shown as bytes."""
         found = self._columns.get(column_id)

@@ -18,12 +18,6 @@ from lakelens.formats.access import TableAccess
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.manifests.header import learn_from_header
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, decode_head
-from lakelens.formats.iceberg.metadata.columns import (
-    DELETE_FILE_PATH,
-    DELETE_POS,
-    LAST_UPDATED_SEQUENCE_NUMBER,
-    ROW_ID,
-)
 from lakelens.formats.iceberg.metadata.document import decode_document
 from lakelens.formats.iceberg.metadata.wire import WireMetadata
 from lakelens.formats.iceberg.scan.batch import build_batch, encode_files
@@ -151,12 +145,8 @@ def plan_scan(
 ) -> IcebergScan:
     """A scan of these manifests, each once."""
     tasks = [_plan_task(position, manifest) for position, manifest in enumerate(dict.fromkeys(manifests))]
-    if any(task.line.get("content") for task in tasks):  # their statistics are of columns that no schema has
-        context.columns.find(DELETE_FILE_PATH)
-        context.columns.find(DELETE_POS)
-    if (context.typed.format_version or 1) >= 3:  # files that were rewritten keep the lineage of their rows
-        context.columns.find(ROW_ID)
-        context.columns.find(LAST_UPDATED_SEQUENCE_NUMBER)
+    has_deletes = any(task.line.get("content") for task in tasks)
+    context.columns.expect_reserved(context.typed.format_version or 1, has_deletes)
     if _has_lost_schemas(context):
         for task in tasks:
             _learn_columns(context, task)
