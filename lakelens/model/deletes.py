@@ -29,7 +29,7 @@ class DeleteMatch(Explainable, Displayable):
     """One delete file or deletion vector that reaches a data file: `file`, `kind`, the `rule` in words, the rows.
 
     `data_file` is the data file as the metadata names it. `cardinality` is how many rows are deleted as recorded (None
-    where only reading tells), `at_most` a bound that needs no reading. `offset` and `length` are those of a deletion
+    where the file must be read), `at_most` a bound that needs no reading. `offset` and `length` are those of a deletion
     vector in its file. `equality_ids` and `columns` are what an equality delete compares, under today's names.
     """
 
@@ -113,7 +113,7 @@ class DanglingDelete(Displayable):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LiveRows(Displayable):
-    """How many rows are left: `count` is exact, None where it cannot be told, and `reason` says how it is known or why not.
+    """How many rows are left: `count` is exact, None where it is unknown, and `reason` says how it is known or why not.
 
     `recorded` is the number of rows of the data files, deleted ones included. `at_least` and `at_most` follow from the
     metadata alone. `delete_files_read` and `data_files_read` say how many files were decoded to count.
@@ -138,7 +138,7 @@ def unite_positions(
 ) -> FrozenBitMap64:
     """The rows that any of the matches deletes; those past the end of a file of `record_count` rows are left out.
 
-    `note_beyond` hears of each match that has such rows. Raises `LakeError` when a match cannot be read.
+    `note_beyond` is called with each match that has such rows. Raises `LakeError` when a match cannot be read.
 
     >>> from pyroaring import FrozenBitMap64
     >>> match = DeleteMatch(None, "", "deletion_vector", "a", lambda: FrozenBitMap64([1, 4, 9]))
@@ -164,7 +164,7 @@ def unite_positions(
 
 
 def needs_reading(matches: Sequence[DeleteMatch]) -> bool:
-    """Whether only the files tell how many rows these delete: not when the one match is a vector with its cardinality."""
+    """Whether files must be read to count what these delete: not for a single vector with its cardinality."""
     return len(matches) > 1 or any(
         match.kind != "deletion_vector" or match.cardinality is None for match in matches
     )
@@ -178,8 +178,8 @@ def count_live_rows(
 ) -> LiveRows:
     """The rows of data files without those that are deleted. Files that cannot be read go to `report`; then `count` is None.
 
-    A deletion vector whose number of rows is recorded is taken at its word; everything else is decoded. Without `read`
-    nothing is decoded: `count` is None where that would be needed, the bounds hold all the same.
+    A deletion vector whose number of rows is recorded is trusted; everything else is decoded. Without `read`
+    nothing is decoded: `count` is None where that would be needed, the bounds are known all the same.
     """
     tally = _Tally(read, report)
     for file in files:
@@ -189,7 +189,7 @@ def count_live_rows(
 
 
 class _Tally:
-    """Adds up data files; a figure that one file does not tell is None for all."""
+    """Adds up data files; a figure that one file does not record is None for all."""
 
     def __init__(self, read: bool, report: Callable[[LakeError, DataFile], None] | None) -> None:
         self._read, self._report = read, report
@@ -237,12 +237,12 @@ class _Tally:
         """What the files add up to."""
         rows = self._recorded
         if rows is None:
-            return LiveRows(None, "a data file does not tell its rows", None, None, None)
+            return LiveRows(None, "a data file does not record its rows", None, None, None)
         count = None if self._deleted is None else rows - self._deleted
         read = (len(self._delete_files), self._data_files)
-        return LiveRows(count, self._word(), rows, rows - self._most, rows - self._least, *read)
+        return LiveRows(count, self._explain(), rows, rows - self._most, rows - self._least, *read)
 
-    def _word(self) -> str:
+    def _explain(self) -> str:
         if self._damaged:
             return f"the deletes of {_plural(self._damaged, 'data file')} cannot be read"
         if self._undecoded:
@@ -251,7 +251,7 @@ class _Tally:
             data = f" and {_plural(self._data_files, 'data file')}" if self._data_files else ""
             return f"{_plural(len(self._delete_files), 'delete file')}{data} decoded"
         if self._vectors:
-            return f"as the metadata of {_plural(self._vectors, 'deletion vector')} tells; none was decoded"
+            return f"as recorded in the metadata of {_plural(self._vectors, 'deletion vector')}; none was decoded"
         return "nothing is deleted"
 
 

@@ -37,7 +37,7 @@ class FileColumns:
 
 
 class FileSet(Displayable):
-    """Files, told apart by `DataFile.identity`, in a stable order. Read when first looked at."""
+    """Files, each once by `DataFile.identity`, in a stable order. Read when first looked at."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class FileSet(Displayable):
 
     @cached_property
     def _scan(self) -> FileScan | None:
-        """How the files are read by column, where there are so many that this is sooner done."""
+        """How the files are read by column, where there are enough for this to be faster."""
         scan = None if self._plan_scan is None else self._plan_scan()
         if scan is None:
             return None

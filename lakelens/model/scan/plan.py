@@ -29,9 +29,9 @@ ORDER_BITS = 32
 
 @dataclass(frozen=True, slots=True)
 class ScanTask:
-    """One manifest to read: `position` in the order of the scan, `path` where it lies now, `size_bytes` of the file.
+    """One manifest to read: `position` in the order of the scan, `path` where it is now, `size_bytes` of the file.
 
-    `entries` is how many entries its list counts (None: not told), `removes` whether some of them may remove files that
+    `entries` is how many entries its list counts (None: unknown), `removes` whether some of them may remove files that
     other manifests add, `line` what the format needs to read it: plain data that can be pickled.
     """
 
@@ -67,7 +67,7 @@ class FileBatch:
 
     `stats` holds the wanted ones of `lower_bounds`, `upper_bounds`, `null_counts`, `value_counts`, `nan_counts` and
     `column_sizes`: arrays by leaf column, of its Arrow type; a leaf for which no file of the batch has anything is left
-    out of all six. `identity` (binary) tells files apart as `DataFile.identity` does, `order` (int64) is the place of the
+    out of all six. `identity` (binary) distinguishes files as `DataFile.identity` does, `order` (int64) is the place of the
     entry: the task's position shifted by `ORDER_BITS`, plus the entry's number in its manifest.
     """
 
@@ -117,7 +117,7 @@ class FileScan(ABC):
 
     @property
     def findings(self) -> Findings:
-        """What reading met in this process: of a scan that was pickled, since it was unpickled."""
+        """What was found while reading in this process; after pickling it starts empty."""
         from lakelens.model.finding import Findings
 
         return Findings()
@@ -143,9 +143,9 @@ class FileScan(ABC):
         return schema.empty_table()
 
     def conclude(self) -> bool:
-        """Say, after all tasks were read in this process, what is odd about the whole; findings of the table tell it.
+        """Keep as findings, after all tasks were read in this process, what is odd about the whole.
 
-        False where only the record path can merge the entries: then the table is read anew by that one.
+        False where only the record path can merge the entries: then the table is read again by that one.
         """
         return True
 

@@ -1,8 +1,8 @@
 """Choosing files by partition and path: which manifests of a scan can hold any, and which of their files are meant.
 
 A manifest is left out only on proof: its line in the manifest list bounds the values of its partitions, and none of the
-wanted ones lies between. What the list does not tell, what cannot be decoded, fields of other partitionings and transforms
-that are not known prove nothing. Bounds of text may be cut short by their writer; an upper one then still begins what it
+wanted ones is between. What the list does not say, what cannot be decoded, fields of other partitionings and unknown
+transforms prove nothing. Bounds of text may be cut short by their writer; an upper one then still begins what it
 bounds.
 """
 
@@ -32,7 +32,7 @@ _PATH_COLUMNS = ("path", "recorded_path")
 
 @dataclass(frozen=True, slots=True)
 class PartitionFilter:
-    """What is wanted of one partition field: one of `values` (an Arrow array), or what lies from `low` to `high`.
+    """What is wanted of one partition field: one of `values` (an Arrow array), or the values from `low` to `high`.
 
     Both ends belong to the range; None leaves one open. `nulls` says whether files without a value are wanted.
     """
@@ -71,7 +71,7 @@ class PartitionFilter:
         if summary.lower is None or summary.upper is None:
             return True
         if _is_floating(self.kind) and summary.contains_nan is not False:
-            return True  # NaN lies outside of bounds
+            return True  # NaN is outside of bounds
         try:
             bounds = to_array([summary.lower, summary.upper], self.kind)
             lower, upper = getattr(bounds, "storage", bounds)
@@ -101,7 +101,7 @@ class Selection:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that tell whether a file is meant."""
+        """The columns that choose files."""
         partition = (_PARTITION_COLUMN,) if self.partition else ()
         return partition + (_PATH_COLUMNS if self.path is not None else ())
 
@@ -241,7 +241,7 @@ def _is_below(value: Any, bound: Any) -> bool:
 
 
 def _is_above(value: Any, bound: Any) -> bool:
-    """Whether a value lies above an upper bound: one that is cut short does not bound what it begins."""
+    """Whether a value is above an upper bound: one that is cut short does not bound what it begins."""
     import pyarrow.compute as pc
 
     if not pc.greater(value, bound).as_py():

@@ -28,7 +28,7 @@ PORTION_BYTES = 2 * 1024 * 1024
 ENTRY_BYTES = 50
 #: Compressed bytes of an entry with statistics of some three hundred columns.
 WIDE_BYTES = 4 * 1024
-#: Manifests of fewer bytes are decoded one by one sooner than the bulk reader is imported.
+#: Manifests of fewer bytes are decoded one by one before the bulk reader is even imported.
 WORTH_BYTES = 64 * 1024
 WORTH_BYTES_WARM = 48 * 1024
 
@@ -52,7 +52,7 @@ def read_table(scan: FileScan, stats: bool = True, columns: Iterable[str] | None
     batches = list(iterate_batches(scan, request))
     if _has_repeats([batch.identity for batch in batches]) or not scan.conclude():
         return None
-    return assemble_table(batches, scan.columns, request)  # manifests may have told of more columns by now
+    return assemble_table(batches, scan.columns, request)  # manifests may have added columns by now
 
 
 def stream_batches(
@@ -60,7 +60,7 @@ def stream_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The files of a scan in record batches of at most `size`, all of one schema; nothing is kept.
 
-    The schema has every column that schemas tell of. A file that stands twice in the manifests comes once, as at first.
+    The schema has every known column. A file that stands twice in the manifests comes once, as at first.
     Read by one thread: each further one would hold a manifest of its own.
     """
     import pyarrow as pa
@@ -77,7 +77,7 @@ def stream_batches(
 
 
 def iterate_batches(scan: FileScan, request: ScanRequest, workers: int | None = None) -> Iterator[FileBatch]:
-    """The batches of a scan in order, read by so many threads (None: as many as pay); what is removed is left out."""
+    """The batches of a scan in order, read by `workers` threads (None: as many as pay); what is removed is left out."""
     if workers is None:
         workers = 1 if _is_wide(scan) else WORKERS
     removals = scan.removals() if scan.removes and not request.entries else None
@@ -119,13 +119,13 @@ def cut_portions(tasks: Sequence[ScanTask], limit: int = PORTION_BYTES) -> list[
 
 
 def _is_wide(scan: FileScan) -> bool:
-    """Whether entries have so many columns that most of the work is Python's, which threads only take from each other."""
+    """Whether entries are wide enough that most of the work is Python's, which threads only take from each other."""
     entries = sum(task.entries or 0 for task in scan.tasks)
     return bool(entries) and scan.size_bytes >= WIDE_BYTES * entries
 
 
 def _weigh(task: ScanTask) -> int:
-    """The bytes of a manifest; at least so many for each entry, since like entries compress to next to nothing."""
+    """The bytes of a manifest; at least `ENTRY_BYTES` for each entry, because like entries compress to next to nothing."""
     return max(task.size_bytes, ENTRY_BYTES * (task.entries or 0))
 
 

@@ -17,7 +17,7 @@ _BITS = 27
 
 
 class Repeats:
-    """Tells the files that are new from those that came before.
+    """Finds the files that did not come before.
 
     >>> import pyarrow as pa
     >>> repeats = Repeats()

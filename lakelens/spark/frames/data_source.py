@@ -22,6 +22,7 @@ from lakelens.spark.frames.planning import (
     ReadPlan,
     Wanted,
     find_parallelism,
+    pack_rows,
     plan_entries,
     plan_files,
     plan_rows,
@@ -60,7 +61,7 @@ def register_data_source(spark: SparkSession, *, push_filters: bool = False) -> 
 
     `push_filters=True` takes filters on `partition_values` and `path` from queries, where the session has
     `spark.sql.python.filterPushdown.enabled` (PySpark 4.1). Mind that PySpark 4.1 keeps the filters of one query of a
-    DataFrame for the next one that has none: load it anew for each query.
+    DataFrame for the next one that has none: load it again for each query.
 
         >>> import lakelens as ll
         >>> ll.spark.register_data_source(spark)                                        # doctest: +SKIP
@@ -182,29 +183,29 @@ def parse_options(options: Mapping[str, str], parallelism: int = 1) -> ViewOptio
     >>> parse_options({"path": "/t", "columns": "path, size_bytes", "stats": "FALSE"}).columns
     ('path', 'size_bytes')
     """
-    told = {key.lower(): value for key, value in options.items()}
+    given = {key.lower(): value for key, value in options.items()}
     known = {name.replace("_", "") for name in ViewOptions.__dataclass_fields__}
-    if unknown := sorted(told.keys() - known):
+    if unknown := sorted(given.keys() - known):
         raise Unsupported(f"no option {unknown[0]!r}", hint=f"one of {', '.join(sorted(known))}")
-    if "path" not in told:
+    if "path" not in given:
         raise Unsupported("no table is named", hint='spark.read.format("lakelens").load(path)')
-    if (view := told.get("view", "files")) not in VIEWS:
+    if (view := given.get("view", "files")) not in VIEWS:
         raise Unsupported(f"no view {view!r}", hint=f"one of {', '.join(VIEWS)}")
-    if not (count := told.get("parallelism", str(parallelism))).isdigit():
+    if not (count := given.get("parallelism", str(parallelism))).isdigit():
         raise Unsupported(f"the option 'parallelism' is {count!r}, not a number")
-    columns = told.get("columns")
+    columns = given.get("columns")
     return ViewOptions(
-        told["path"],
+        given["path"],
         view,
-        told.get("snapshot"),
-        told.get("branch"),
+        given.get("snapshot"),
+        given.get("branch"),
         None if columns is None else tuple(name.strip() for name in columns.split(",")),
-        _parse_flag(told, "stats", True),
-        _parse_flag(told, "allsnapshots", False),
-        _parse_flag(told, "strict", True),
+        _parse_flag(given, "stats", True),
+        _parse_flag(given, "allsnapshots", False),
+        _parse_flag(given, "strict", True),
         int(count),
-        _parse_partition(told.get("partition")),
-        told.get("filepath"),
+        _parse_partition(given.get("partition")),
+        given.get("filepath"),
     )
 
 
@@ -235,15 +236,15 @@ def _parse_partition(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     try:
-        told = json.loads(text)
+        given = json.loads(text)
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
+        given = None
+    if not isinstance(given, dict):
         raise Unsupported(f"the option 'partition' is {text!r}, not a JSON object")
-    ranges = {name: value for name, value in told.items() if isinstance(value, dict)}
+    ranges = {name: value for name, value in given.items() if isinstance(value, dict)}
     if any(value.keys() - {"low", "high"} for value in ranges.values()):
         raise Unsupported("a range in the option 'partition' has other keys than low and high")
-    return told | {name: (value.get("low"), value.get("high")) for name, value in ranges.items()}
+    return given | {name: (value.get("low"), value.get("high")) for name, value in ranges.items()}
 
 
 def _parse_flag(options: Mapping[str, str], name: str, default: bool) -> bool:
@@ -254,16 +255,11 @@ def _parse_flag(options: Mapping[str, str], name: str, default: bool) -> bool:
 
 
 def _read_removals(plan: ReadPlan) -> bytes:
-    import pyarrow as pa
-
     if not plan.removing or plan.scan is None:
         return b""
     removals = plan.scan.removals([task for packed in plan.removing for task in pickle.loads(packed)])
     check_damage(plan)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, removals.schema) as writer:
-        writer.write_table(removals)
-    return bytes(sink.getvalue())
+    return pack_rows(removals)
 
 
 @lru_cache(maxsize=2)

@@ -106,7 +106,7 @@ def fill_bins(tasks: Sequence[ScanTask], count: int) -> list[list[ScanTask]]:
 
 
 def count_bins(size_bytes: int, parallelism: int) -> int:
-    """How many bins manifests of so many bytes make: one for a few megabytes, and one for each core where that pays.
+    """How many bins manifests of `size_bytes` together make: one for a few megabytes, and one for each core where that pays.
 
     >>> count_bins(0, 8), count_bins(1_000_000, 8), count_bins(10_000_000, 8), count_bins(1_000_000_000, 8)
     (1, 3, 8, 239)
@@ -116,12 +116,12 @@ def count_bins(size_bytes: int, parallelism: int) -> int:
 
 
 def find_parallelism(spark: Any) -> int:
-    """How many tasks a cluster runs at once; where the session does not tell (Spark Connect), a small guess."""
+    """How many tasks a cluster runs at once; where the session does not say (Spark Connect), a small guess."""
     try:
         return int(spark.sparkContext.defaultParallelism)
     except Exception:  # Spark Connect has no context, and says so by errors of its own
-        told = spark.conf.get("spark.default.parallelism", None)
-        return int(told) if told and told.isdigit() else 8
+        configured = spark.conf.get("spark.default.parallelism", None)
+        return int(configured) if configured and configured.isdigit() else 8
 
 
 def _plan_scan(
@@ -187,7 +187,7 @@ def _plan_listing(files: FileSet, wanted: Wanted) -> ReadPlan:
     read = _add_columns(request, selection.columns, identity=False)
     assert read.columns is not None
     batches = files.batches(_ROWS_OF_A_BIN, wanted.stats, read.columns)
-    bins = tuple(pack_batch(batch) for batch in _select_rows(batches, selection, layout.schema.names))
+    bins = tuple(pack_rows(batch) for batch in _select_rows(batches, selection, layout.schema.names))
     return ReadPlan(layout, request, bins=bins)
 
 
@@ -203,15 +203,15 @@ def _select_rows(
 
 def plan_rows(table: pa.Table) -> ReadPlan:
     """The plan of rows that the driver has made of manifest lists and metadata documents."""
-    bins = (pack_batch(batch) for batch in table.to_batches(_ROWS_OF_A_BIN))
+    bins = (pack_rows(batch) for batch in table.to_batches(_ROWS_OF_A_BIN))
     return ReadPlan(Layout(table.schema, ()), ScanRequest(), bins=tuple(bins))
 
 
-def pack_batch(batch: pa.RecordBatch) -> bytes:
-    """A record batch in Arrow's stream format."""
+def pack_rows(rows: pa.RecordBatch | pa.Table) -> bytes:
+    """Rows in Arrow's stream format."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write(rows)
     return bytes(sink.getvalue())

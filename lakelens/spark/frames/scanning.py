@@ -28,7 +28,7 @@ IDENTITY, ORDER = "__lakelens_identity", "__lakelens_order"
 
 NOT_HERE = (
     "lakelens, or what it needs, cannot be imported on this executor ({error}): ship them with spark.archives, or "
-    "install them there (docs/spark.md of lakelens tells how)"
+    "install them there (docs/spark.md of lakelens says how)"
 )
 
 # Spark turns a batch into rows at once: many columns, fewer rows.
@@ -72,11 +72,11 @@ def read_bin(
         yield from _read_stream(packed)
         return
     schema = carrier_schema(plan.layout.schema)
-    told = plan.request.identity and merge is None
+    with_identity = plan.request.identity and merge is None
     for batch in read_tasks(plan, pickle.loads(packed)):
         batch = batch if merge is None else merge(batch)
         rows = carry_batch(assemble_batch(batch, plan.layout), schema)
-        yield from cut_batch(_add_identity(rows, batch) if told else rows)
+        yield from cut_batch(_add_identity(rows, batch) if with_identity else rows)
 
 
 def read_removals(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:

@@ -136,7 +136,7 @@ def _carry(array: Any, kind: pa.DataType, up: bool) -> Any:
     if types.is_timestamp(source):
         return _carry_timestamps(array, kind, up)
     if isinstance(source, pa.UuidType):
-        return _word_uuids(array.storage)
+        return _format_uuids(array.storage)
     if isinstance(source, pa.BaseExtensionType):
         return _carry(array.storage, kind, up)
     if types.is_nested(source) and not _casts(source):
@@ -172,15 +172,15 @@ def _carry_timestamps(array: Any, kind: pa.DataType, up: bool) -> Any:
     return pa.array(ticks, pa.int64(), mask=absent).view(kind)
 
 
-def _word_uuids(storage: Any) -> Any:
+def _format_uuids(storage: Any) -> Any:
     import pyarrow as pa
 
     return pa.array(
-        [None if value is None else _word_uuid(value) for value in storage.to_pylist()], pa.string()
+        [None if value is None else _format_uuid(value) for value in storage.to_pylist()], pa.string()
     )
 
 
-def _word_uuid(value: bytes) -> str:
+def _format_uuid(value: bytes) -> str:
     text = value.hex()
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 

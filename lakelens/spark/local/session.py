@@ -206,7 +206,7 @@ def _paimon_settings(place: Path) -> dict[str, str]:
 
 
 def _merge(settings: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, str]:
-    """Lay the user's settings over ours; lists of options, extensions and jars are added to, not replaced."""
+    """The user's settings take the place of ours; lists of options, extensions and jars are added to, not replaced."""
     merged = {**settings, **overrides}
     merged.pop("spark.jars.packages", None)  # already resolved into spark.jars
     for key, separator in ((_JAVA_OPTIONS, " "), (_EXTENSIONS, ","), ("spark.jars", ",")):

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from lakelens.model.arrow import map_distinct
 from lakelens.model.scan.files_to_arrow import make_request
 from lakelens.spark.warehouse.columns import DESCRIBED, READ, data_schema, widen_rows
 from lakelens.spark.warehouse.fact_rows import Known, Row, describe_finding
@@ -94,10 +95,10 @@ def read_portion(plan: bytes) -> Batches:
     counted = dict.fromkeys((line["manifest"] for line in lines), 0)
     for batch in batches:
         entries = assemble_entries(batch, key, origins, errors, decode)
-        for path, count in _count_values(entries.column("manifest")):
-            counted[path] = counted.get(path, 0) + count
+        for one in entries.column("manifest").value_counts().to_pylist():
+            counted[one["values"]] = counted.get(one["values"], 0) + one["counts"]
         yield widen_rows("entries", entries, READ)
-    yield from gather_rows(_tell_reading(key, lines, counted, errors, findings), READ)
+    yield from gather_rows(_describe_reading(key, lines, counted, errors, findings), READ)
 
 
 def _read_scan(scan: FileScan, paths: Sequence[str]) -> tuple[list[FileBatch], dict[str, str]]:
@@ -119,7 +120,7 @@ def _read_scan(scan: FileScan, paths: Sequence[str]) -> tuple[list[FileBatch], d
         return batches, errors
 
 
-def _tell_reading(
+def _describe_reading(
     key: Row, lines: Sequence[Row], counted: dict[str, int], errors: dict[str, str], findings: list[Finding]
 ) -> Iterator[tuple[str, Row]]:
     for line in lines:
@@ -158,7 +159,7 @@ def assemble_entries(
     }
     columns |= {name: plain[name] for name in _SCANNED if name in plain}
     if origins:
-        columns["snapshot_id"] = _map_values(manifests, origins.get, pa.int64())
+        columns["snapshot_id"] = map_distinct(manifests, origins.get, pa.int64())
     own = plain.get(_OWN_SIZE)
     columns["own_size_bytes"] = (
         plain["size_bytes"]
@@ -169,13 +170,14 @@ def assemble_entries(
             plain["size_bytes"],
         )
     )
-    columns["partition_texts"] = _map_values(
+    columns["partition_texts"] = map_distinct(
         plain["partition"], lambda text: split_partition(text, decode), pa.map_(pa.string(), pa.string())
     )
     assert batch.order is not None and batch.identity is not None
     columns["position"] = pc.bit_wise_and(batch.order, pa.scalar(2**32 - 1, pa.int64()))
-    columns["file_key"] = pa.array([_hash_identity(one) for one in batch.identity.to_pylist()], pa.binary())
-    columns["partial"] = _map_values(manifests, lambda path: path in errors, pa.bool_())
+    keys = [hashlib.md5(one, usedforsecurity=False).digest() for one in batch.identity.to_pylist()]
+    columns["file_key"] = pa.array(keys, pa.binary())
+    columns["partial"] = map_distinct(manifests, lambda path: path in errors, pa.bool_())
     arrays = [
         pa.nulls(batch.rows, field.type)
         if field.name not in columns
@@ -193,26 +195,6 @@ def split_partition(text: str | None, decode: Callable[[str], str] = unquote) ->
     """
     parts = (part.partition("=") for part in (text or "").split("/") if part)
     return list({decode(name): decode(value) for name, _, value in parts}.items())
-
-
-def _map_values(array: Any, change: Callable[[Any], Any], kind: pa.DataType) -> Any:
-    """A function of each value, called once for each different one."""
-    import pyarrow as pa
-
-    coded = array.dictionary_encode()
-    changed = pa.array([change(value) for value in coded.dictionary.to_pylist()], kind)
-    return changed.take(coded.indices)
-
-
-def _count_values(array: Any) -> Iterator[tuple[str, int]]:
-    import pyarrow.compute as pc
-
-    for one in pc.value_counts(array).to_pylist():
-        yield one["values"], one["counts"]
-
-
-def _hash_identity(identity: bytes) -> bytes:
-    return hashlib.md5(identity, usedforsecurity=False).digest()
 
 
 def _clean(value: Any) -> Any:

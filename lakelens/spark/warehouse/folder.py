@@ -77,7 +77,7 @@ class HadoopFolder:
     """A directory of any file system that Spark writes to, by the same configuration: a record is renamed into place.
 
     HDFS renames atomically and never over a file. Where a store's rename is a copy (S3), two runs that commit in the same
-    instant are told apart only as well as its connector does.
+    instant are separated only as well as its connector does.
     """
 
     def __init__(self, spark: SparkSession, root: str) -> None:

@@ -39,7 +39,7 @@ _FEW_ROWS = 200_000  # of one data set, in one file
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run looked at and read: tables by what became of them, manifest lists and manifests read, entries, seconds.
+    """What a run looked at and read: tables by what happened to them, manifest lists and manifests read, entries, seconds.
 
     `broken` tables could not be opened and `unread` manifests not be read; both are tried again by the next run.
     """
@@ -60,14 +60,14 @@ class RunSummary:
     @property
     def words(self) -> str:
         """The summary in words, without the time it took."""
-        told = [
+        parts = [
             f"{self.tables:,} tables: {self.new:,} new, {self.changed:,} changed, {self.unchanged:,} unchanged"
         ]
-        told += [f"{self.gone:,} gone"] if self.gone else []
-        told += [f"{self.broken:,} broken"] if self.broken else []
+        parts += [f"{self.gone:,} gone"] if self.gone else []
+        parts += [f"{self.broken:,} broken"] if self.broken else []
         read = f"{self.manifests:,} manifests read ({self.bytes:,} bytes, {self.entries:,} entries)"
         unread = f", {self.unread:,} of them in part or not at all" if self.unread else ""
-        return f"{', '.join(told)}; {read}{unread}"
+        return f"{', '.join(parts)}; {read}{unread}"
 
     def __str__(self) -> str:
         return f"{self.words}; {self.seconds:,.1f} s"
@@ -161,8 +161,10 @@ class Run:
 
         kept = frame.persist()
         sums = [f.sum(f"counts.{name}").alias(f"sum_{name}") for name in _COUNTED]
-        told = [f.sum((f.col("counts.status") == name).cast("int")).alias(f"is_{name}") for name in _STATUSES]
-        row = kept.agg(*(f.count(f.col(name)).alias(name) for name in names), *sums, *told).first()
+        statuses = [
+            f.sum((f.col("counts.status") == name).cast("int")).alias(f"is_{name}") for name in _STATUSES
+        ]
+        row = kept.agg(*(f.count(f.col(name)).alias(name) for name in names), *sums, *statuses).first()
         assert row is not None
         counts = {name: int(row[f"sum_{name}"] or 0) for name in _COUNTED}
         counts |= {name: int(row[f"is_{name}"] or 0) for name in _STATUSES}
@@ -229,9 +231,9 @@ class Run:
         with tqdm(total=total, desc="inventory", unit="table", delay=1, disable=not self._progress) as bar:
 
             def advance(count: int) -> None:
-                told = {"manifests": self._counts["manifests"]}
-                told |= {name: n for name in ("broken", "unread") if (n := self._counts[name])}
-                bar.set_postfix(told, refresh=False)
+                shown = {"manifests": self._counts["manifests"]}
+                shown |= {name: n for name in ("broken", "unread") if (n := self._counts[name])}
+                bar.set_postfix(shown, refresh=False)
                 bar.update(count)
 
             yield advance

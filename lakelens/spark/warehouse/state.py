@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lakelens.spark.local.catalog import quote_name
 from lakelens.spark.warehouse.columns import data_schema
 from lakelens.spark.warehouse.store import Commit, InventoryStore
 from lakelens.spark.warehouse.tables import Place
@@ -14,7 +15,7 @@ from lakelens.spark.warehouse.tables import Place
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Of a table that cannot be opened any more, what is told of the last look; all else stays as it was when it could.
+#: Columns of the last look at a table that can no longer be opened; the others are of the last look that could open it.
 _OF_LAST = ("error_code", "error", "is_gone", "looked_at")
 
 
@@ -36,7 +37,7 @@ class InventoryState:
         from pyspark.sql import functions as f
 
         rows = self.read("tables")
-        row = f.struct(*(f.col(_quote(name)) for name in rows.columns))
+        row = f.struct(*map(quote_name, rows.columns))
         went_well = f.when(f.col("error").isNull() & ~f.col("is_gone"), f.col("batch"))
         return rows.groupBy("location").agg(
             f.max_by(row, "batch").alias("last"), f.max_by(row, went_well).alias("good")
@@ -50,8 +51,8 @@ class InventoryState:
         names = data_schema("tables").names
         columns = []
         for name in names:
-            last = f.col(f"last.{_quote(name)}")
-            chosen = last if name in _OF_LAST else f.coalesce(f.col(f"good.{_quote(name)}"), last)
+            last = f.col(f"last.{quote_name(name)}")
+            chosen = last if name in _OF_LAST else f.coalesce(f.col(f"good.{quote_name(name)}"), last)
             columns.append(chosen.alias(name))
         return self.newest.select(*columns)
 
@@ -74,7 +75,7 @@ class InventoryState:
         joined = rows.join(states, "location")
         is_current = f.expr("batch <=> state_batch")
         chosen = joined.where(is_current | ~f.expr(of_state) if of_state else is_current)
-        return chosen.select(*(f.col(_quote(name)) for name in rows.columns))
+        return chosen.select(*map(quote_name, rows.columns))
 
     @property
     def manifests(self) -> DataFrame:
@@ -100,7 +101,7 @@ class InventoryState:
         states = f.broadcast(self.states.select("location", "last_batch", "state_batch"))
         joined = rows.join(states, "location", "inner")
         current = joined.where("not of_state or batch = last_batch or batch = state_batch")
-        return current.select(*(f.col(_quote(name)) for name in rows.columns)).dropDuplicates(
+        return current.select(*map(quote_name, rows.columns)).dropDuplicates(
             ["location", "severity", "code", "path", "message"]
         )
 
@@ -117,13 +118,13 @@ class KnownTables:
         """The tables that are known and not among these: a run looks whether they are still there."""
         if self.newest is None:
             return []
-        met = {place.url for place in places}
+        listed = {place.url for place in places}
         options = places[0].options if places else {}
         rows = self.newest.where("not last.is_gone").selectExpr("location", "last.format as format").collect()
         return [
             Place(row["location"], row["format"], remembered=True, options=options)
             for row in sorted(rows, key=lambda row: str(row["location"]))
-            if row["location"] not in met
+            if row["location"] not in listed
         ]
 
 
@@ -182,7 +183,3 @@ def _cut_plan(spark: SparkSession, frame: DataFrame) -> DataFrame:
 
     rows = frame._jdf
     return DataFrame(spark._jsparkSession.createDataFrame(rows.rdd(), rows.schema()), spark)
-
-
-def _quote(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -21,6 +21,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.errors import LakeError, Unsupported
+from lakelens.spark.local.catalog import quote_name
 from lakelens.spark.warehouse.columns import DATA_SETS, data_schema
 from lakelens.spark.warehouse.folder import Folder, open_folder
 
@@ -36,7 +37,7 @@ _NAMES_AT_ONCE = 400
 class Commit:
     """One record of the log: the beginning of a run, a batch of rows, or the end of a run.
 
-    `rows` counts the rows by data set, `counts` tells what was looked at and read for them.
+    `rows` counts the rows by data set, `counts` has what was looked at and read for them.
     """
 
     number: int
@@ -64,7 +65,7 @@ def parse_commit(text: str) -> Commit | None:
 class InventoryStore(ABC):
     """Keeps data sets by batch, and the log.
 
-    `holds_frames` tells whether what is written must stay with the executors, `writers` how many data sets may be written
+    `holds_frames` says whether what is written must stay with the executors, `writers` how many data sets may be written
     at once.
     """
 
@@ -92,7 +93,7 @@ class InventoryStore(ABC):
         """Remove the rows that no record names. Only the run that began last may."""
 
     def holds(self, url: str) -> bool:
-        """Whether what lies there is the inventory itself."""
+        """Whether this is the inventory itself."""
         return False
 
     def begin_run(self, run: str, note: str | None = None) -> list[Commit]:
@@ -100,7 +101,7 @@ class InventoryStore(ABC):
         for _ in range(20):
             log = self.read_log()
             number = self.next_number(log)
-            record = Commit(number, "begin", run, _now(), note=note)
+            record = Commit(number, "begin", run, datetime.now(UTC).isoformat(), note=note)
             if self.add_record(record):
                 return [*log, record]
         raise LakeError("the log of the inventory is written by others all the time")
@@ -172,8 +173,7 @@ class IcebergStore(InventoryStore):
 
     def __init__(self, spark: SparkSession, target: str) -> None:
         self._spark = spark
-        parts = target.split(".")
-        self._database = ".".join(_quote(part) for part in parts)
+        self._database = quote_name(*target.split("."))
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self._database}")
         for name in DATA_SETS:
             self._create(name, with_batch(name))
@@ -228,7 +228,7 @@ class IcebergStore(InventoryStore):
                     self._spark.sql(f"DELETE FROM {table} WHERE batch = '{batch}'")
 
     def _create(self, name: str, schema: StructType) -> None:
-        columns = ", ".join(f"{_quote(one.name)} {one.dataType.simpleString()}" for one in schema)
+        columns = ", ".join(f"{quote_name(one.name)} {one.dataType.simpleString()}" for one in schema)
         self._spark.sql(f"CREATE TABLE IF NOT EXISTS {self._database}.{name} ({columns}) USING iceberg")
 
 
@@ -291,11 +291,3 @@ def with_batch(name: str) -> StructType:
     from lakelens.spark.frames.types import spark_schema
 
     return StructType([*spark_schema(data_schema(name)).fields, StructField("batch", StringType())])
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat()
-
-
-def _quote(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -98,14 +98,13 @@ def _list_given(tables: Iterable[Any], spark: SparkSession, options: Mapping[str
 
 
 def _list_catalog(catalog: str, spark: SparkSession, options: Mapping[str, Any]) -> Iterator[Place]:
-    quoted = _quote(catalog)
-    for row in spark.sql(f"SHOW NAMESPACES IN {quoted}").collect():
+    from lakelens.spark.local.catalog import quote_name
+
+    for row in spark.sql(f"SHOW NAMESPACES IN {quote_name(catalog)}").collect():
         database = str(row[0])
-        for found in spark.sql(f"SHOW TABLES IN {quoted}.{_quote(database)}").collect():
+        for found in spark.sql(f"SHOW TABLES IN {quote_name(catalog, database)}").collect():
             if not found["isTemporary"]:
-                yield _locate_table(
-                    ".".join(_quote(part) for part in (catalog, database, found["tableName"])), spark, options
-                )
+                yield _locate_table(quote_name(catalog, database, found["tableName"]), spark, options)
 
 
 def _locate_table(name: str, spark: SparkSession, options: Mapping[str, Any]) -> Place:
@@ -142,7 +141,3 @@ def _absolute(text: str) -> str:
 
 def _code(error: LakeError) -> str:
     return type(error).__name__.lower()
-
-
-def _quote(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.spark.local.catalog import quote_name
 from lakelens.spark.warehouse.columns import data_schema
 from lakelens.spark.warehouse.run import RunSummary
 from lakelens.spark.warehouse.state import InventoryState
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 _VIEWS = ("tables", "snapshots", "manifests", "files", "entries", "findings", "runs")
 _INTERNAL = {"present", "signature", "key", "partial", "file_key", "of_state", "is_gone"}
-#: Of so few bytes files are called small, unless told otherwise.
+#: Files of fewer bytes are called small, unless the caller says otherwise.
 SMALL_BYTES = 32 * 1024 * 1024
 
 
@@ -23,7 +24,7 @@ class Inventory:
     """What is known of the tables of a warehouse, as DataFrames; see `lakelens.spark.inventory`.
 
     Each property is a DataFrame over what was committed when the inventory was made or opened; it is read by an action.
-    `summary` tells what the run did, None where an inventory was only opened.
+    `summary` says what the run did, None where an inventory was only opened.
     """
 
     def __init__(
@@ -72,18 +73,18 @@ class Inventory:
         # one that is gone was undone, unless it is older than all that are there: then it has expired
         earliest = f.min(f.when(found, f.col("committed_at"))).over(Window.partitionBy("location"))
         stemmed = f.col("is_ancestor") & (f.col("committed_at") < earliest)
-        told = joined.withColumns(
+        marked = joined.withColumns(
             {
                 "is_ancestor": f.coalesce("found_ancestor", stemmed, f.lit(False)),
                 "expired": ~found,
                 "is_current": found & f.coalesce(f.expr("snapshot_id = current_snapshot_id"), f.lit(False)),
             }
         )
-        return _show(told, "snapshots", "expired", "is_current")
+        return _show(marked, "snapshots", "expired", "is_current")
 
     @cached_property
     def manifests(self) -> DataFrame:
-        """One row for each manifest: what its list tells, how many entries were read, the `error` where not all could be."""
+        """One row for each manifest: what its list says, how many entries were read, the `error` where not all could be."""
         return _show(self._state.manifests, "manifests")
 
     @cached_property
@@ -117,7 +118,7 @@ class Inventory:
             {"manifest": f.lit(None).cast("string"), "snapshot_id": f.lit(None).cast("bigint")}
         )
         names = [*data_schema("listings").names[:-1], "snapshot_id", "manifest", "modified"]
-        return live.select(*map(_column, names)).unionByName(listed.select(*map(_column, names)))
+        return live.select(*map(quote_name, names)).unionByName(listed.select(*map(quote_name, names)))
 
     @cached_property
     def findings(self) -> DataFrame:
@@ -151,8 +152,8 @@ class Inventory:
     def churn(self) -> DataFrame:
         """What commits added and removed, by table and day (UTC): `commits`, files and bytes, rows of data files.
 
-        By the entries with which a commit added or removed files, of snapshots whose time is known. Hive tables tell only
-        when the files that are there were written: nothing of what was removed.
+        By the entries with which a commit added or removed files, of snapshots whose time is known. Of Hive tables
+        it is only known when the files that are there were written, not what was removed.
         """
         return self._sum_changes(self.snapshots).orderBy("table", "location", "day")
 
@@ -258,7 +259,7 @@ class Inventory:
         )
         names = ["table", "location", "format", "day", "snapshot_id", "is_added", "content"]
         names += ["own_size_bytes", "record_count"]
-        rows = dated.select(*map(_column, names)).unionByName(listed.select(*map(_column, names)))
+        rows = dated.select(*map(quote_name, names)).unionByName(listed.select(*map(quote_name, names)))
 
         def total(value: str, added: bool) -> Any:
             return f.expr(f"coalesce(sum({value}) filter (where {'' if added else 'not '}is_added), 0)")
@@ -278,10 +279,4 @@ class Inventory:
 def _show(frame: DataFrame, name: str, *further: str) -> DataFrame:
     """The columns of a data set that are its reader's."""
     names = [one for one in data_schema(name).names if one not in _INTERNAL]
-    return frame.select(*map(_column, (*names, *further)))
-
-
-def _column(name: str) -> Any:
-    from pyspark.sql import functions as f
-
-    return f.col(f"`{name}`")
+    return frame.select(*map(quote_name, (*names, *further)))

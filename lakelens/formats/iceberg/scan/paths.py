@@ -1,8 +1,8 @@
-"""Where many recorded locations lie now: one answer of the `Locator` for each directory, joined with the names in Arrow.
+"""Where many recorded locations are now: one answer of the `Locator` for each directory, joined with the names in Arrow.
 
-Every rule of a locator looks at directories, so files of one directory go to one directory. Asked one by one are locations
-of which that may not hold: relative ones, those without a name, those that are a root themselves, and those that no rule
-could place, which the locator keeps a list of.
+Every rule of a locator looks at directories, so files of one directory go to one directory. Other locations are located one
+by one: relative ones, those without a name, those that are a root themselves, and those that no rule could place, which the
+locator keeps a list of.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def locate_all(locator: Locator, recorded: pa.Array) -> pa.Array:
 
 
 def _locate_folders(locator: Locator, folders: pa.DictionaryArray, recorded: pa.Array) -> pa.Array:
-    """What each directory becomes, with its slash; null where its files are asked for one by one."""
+    """What each directory becomes, with its slash; null where its files are located one by one."""
     import numpy as np
     import pyarrow as pa
 
@@ -64,7 +64,7 @@ def _locate_folders(locator: Locator, folders: pa.DictionaryArray, recorded: pa.
     for folder, row in zip(folders.dictionary.to_pylist(), first.tolist(), strict=True):
         now = _locate_folder(probe, folder)
         if now is not None:
-            locator.locate(recorded[row].as_py())  # so that the mapping knows of it
+            locator.locate(recorded[row].as_py())  # so that the mapping has it
         places.append(now)
     return pa.array(places, pa.string())
 

@@ -35,7 +35,7 @@ _BULK = (
 
 _WIDEST_DECIMAL = 38
 
-#: Hears of bytes that are no value: the row, and what is wrong.
+#: Called with the row and the error where bytes are no value.
 Report = Callable[[int, LakeError], None]
 
 
@@ -123,7 +123,7 @@ def _cut(values: pa.Array, leaves: Sequence[Column]) -> dict[str, pa.Array]:
 
 
 def _show(found: dict[str, pa.Array], name: str, leaves: Sequence[Column], rows: int) -> None:
-    """Have leaves shown of which only columns tell that were not asked for."""
+    """Show leaves that only columns that are not wanted have anything for."""
     import pyarrow as pa
 
     for column in leaves:
@@ -174,7 +174,7 @@ def _decode(data: bytes | None, type_: IcebergType, place: int, report: Report) 
 def find_targets(
     entries: EntryColumns, keep: pa.Array | None, is_position: pa.Array, recorded: pa.Array
 ) -> pa.Array:
-    """The one data file that each delete file or vector is for: recorded, or told by equal bounds of its `file_path`."""
+    """The one data file that each delete file or vector is for: recorded, or known by equal bounds of its `file_path`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -190,7 +190,7 @@ def find_targets(
         strict=True,
     )
     texts = [
-        low.decode("utf-8", "replace") if asked and low is not None and low == high else told
-        for told, asked, low, high in bounds
+        low.decode("utf-8", "replace") if asked and low is not None and low == high else path
+        for path, asked, low, high in bounds
     ]
     return pa.array(texts, pa.string())

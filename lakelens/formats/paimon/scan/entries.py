@@ -98,7 +98,7 @@ class EntryRows:
 
 
 def cut_parts(parts: Sequence[Part], most: int) -> Iterator[list[Part]]:
-    """Consecutive parts of at most so many entries together; a larger one is cut."""
+    """Consecutive parts of at most that many entries together; a larger one is cut."""
     piece: list[Part] = []
     room = most
     for part in parts:

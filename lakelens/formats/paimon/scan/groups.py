@@ -33,7 +33,7 @@ class RowGroup:
 
 @dataclass(frozen=True, slots=True)
 class RowGroups:
-    """All rows in groups; `places` tells where each row of the whole went (None: the only group has them in order)."""
+    """All rows in groups; `places` has the place of each row of the whole (None: the only group has them in order)."""
 
     groups: tuple[RowGroup, ...]
     places: Any

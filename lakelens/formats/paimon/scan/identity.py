@@ -1,4 +1,4 @@
-"""What tells files apart, as one binary value for each: equal exactly where `PaimonDataFile.identity` is.
+"""What distinguishes files, as one binary value for each: equal exactly where `PaimonDataFile.identity` is.
 
     8-byte little-endian words                                           then the contents, end to end
     flags  bucket  level  partition  name  extra  index  external        partition name extra index external

@@ -83,7 +83,7 @@ class PaimonScan(ColumnarScan):
                 yield [part]
             elif part.rows:
                 waiting.append(part)
-            del part  # what was built is not held beside the next manifest
+            del part  # what was built is not in memory beside the next manifest
             if sum(one.rows for one in waiting) >= BATCH_ROWS:
                 yield from cut_parts(waiting, BATCH_ROWS)
                 waiting = []

@@ -1,7 +1,7 @@
 """Whether a fold by column says what folding entry by entry would: nothing added twice, no unknown file deleted.
 
 Taking away every ADD before the last DELETE of a file is exact where ADDs and DELETEs of it take turns. What is noted here
-while the manifests are read, a few numbers for each file taken away, tells afterwards whether they did.
+while the manifests are read, a few numbers for each file taken away, shows afterwards whether they did.
 """
 
 from __future__ import annotations
