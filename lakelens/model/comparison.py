@@ -18,7 +18,7 @@ FEW_ENTRIES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class FileCounts:
-    """How many files, their rows and bytes; None where nothing that was read tells.
+    """How many files, their rows and bytes; None where nothing that was read says.
 
     >>> FileCounts(2, 10, 700) + FileCounts(1, 5, None)
     FileCounts(files=3, rows=15, bytes=None)
@@ -54,13 +54,13 @@ def sum_known(*amounts: int | None) -> int | None:
 
 
 def _subtract(one: int | None, other: int | None) -> int | None:
-    """A difference of counts; figures that contradict each other tell nothing."""
+    """A difference of counts; None where the figures contradict each other."""
     left = None if one is None or other is None else one - other
     return None if left is None or left < 0 else left
 
 
 def count_by_content(files: Iterable[DataFile]) -> dict[str, FileCounts]:
-    """Files, rows and bytes by content, as the files' own records tell them; an unknown count is taken for 0."""
+    """Files, rows and bytes by content, as the files' own records have them; an unknown count is 0."""
     sums: dict[str, list[int]] = {}
     for found in files:
         row = sums.setdefault(found.content, [0, 0, 0])
