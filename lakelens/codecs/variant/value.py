@@ -16,10 +16,10 @@ from __future__ import annotations
 import struct
 import uuid
 from dataclasses import dataclass
-from datetime import date
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import Any
 
+from lakelens.codecs.span.span import Octets
 from lakelens.codecs.temporal import (
     date_from_days,
     time_from_micros,
@@ -29,10 +29,30 @@ from lakelens.codecs.temporal import (
 from lakelens.errors import Corrupt
 
 MAX_DEPTH = 64
-_EXACT = Context(prec=100)
-_INTEGERS = {3: 1, 4: 2, 5: 4, 6: 8}
-_DECIMALS = {8: 4, 9: 8, 10: 16}
-_TIMESTAMPS = {12: (True, False), 13: (False, False), 18: (True, True), 19: (False, True)}  # id: (utc, nanos)
+#: Values that have a length of 4 bytes after their header.
+LONG = {15: "binary", 16: "string"}
+#: Type id: name, and bytes after the header.
+PRIMITIVES = {
+    0: ("null", 0),
+    1: ("true", 0),
+    2: ("false", 0),
+    3: ("int8", 1),
+    4: ("int16", 2),
+    5: ("int32", 4),
+    6: ("int64", 8),
+    7: ("double", 8),
+    8: ("decimal4", 5),
+    9: ("decimal8", 9),
+    10: ("decimal16", 17),
+    11: ("date", 4),
+    12: ("timestamp", 8),
+    13: ("timestamp without zone", 8),
+    14: ("float", 4),
+    17: ("time", 8),
+    18: ("timestamp of nanoseconds", 8),
+    19: ("timestamp of nanoseconds without zone", 8),
+    20: ("uuid", 16),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,73 +63,135 @@ class Variant:
     metadata: bytes
 
     def to_python(self) -> Any:
-        """Give the value as dict, list, str, numbers, dates: what JSON and SQL would show.
+        """The value as dict, list, str, numbers, dates: what JSON and SQL would show.
 
         Raises `Corrupt` with the byte of the value, or of the metadata, that is wrong.
 
         >>> Variant(bytes.fromhex("02010000020c01"), bytes.fromhex("0101000161")).to_python()
         {'a': 1}
         """
-        names = _decode_names(self.metadata)
+        names = decode_names(self.metadata, 0, len(self.metadata))
         return _Decoder(self.value, names).decode(0, 0)
 
 
-def _read_uint(data: bytes, offset: int, size: int, where: str) -> int:
-    if offset + size > len(data):
-        expected = f"{size} bytes"
-        raise Corrupt(
-            f"variant {where} cut short", offset=offset, expected=expected, seen=f"{len(data) - offset} bytes"
-        )
-    return int.from_bytes(data[offset : offset + size], "little")
+# -- the layouts, at absolute positions
 
 
-def _decode_names(metadata: bytes) -> list[str]:
-    header = _read_uint(metadata, 0, 1, "metadata")
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of the keys in metadata: `count + 1` offsets of `size` bytes at `offsets`, then `text` up to `end`."""
+
+    size: int
+    count: int
+    offsets: int
+    text: int
+    end: int
+
+
+def read_uints(data: Octets, start: int, size: int, count: int) -> list[int]:
+    """Unsigned numbers of `size` bytes side by side."""
+    content = data[start : start + count * size]
+    return [int.from_bytes(content[i : i + size], "little") for i in range(0, count * size, size)]
+
+
+def read_head(data: Octets, start: int, end: int) -> Names:
+    """The head of the metadata from `start` to `end`, whose offsets are all there. Raises `Corrupt`."""
+    if end - start < 1:
+        raise Corrupt("variant metadata cut short", offset=start, expected="1 byte", seen="0 bytes")
+    header = data[start]
     if header & 0x0F != 1:
-        raise Corrupt("unknown version of variant metadata", offset=0, expected="1", seen=header & 0x0F)
+        raise Corrupt("unknown version of variant metadata", offset=start, expected="1", seen=header & 0x0F)
     size = (header >> 6) + 1
-    count = _read_uint(metadata, 1, size, "metadata")
-    first = 1 + size
-    start = first + (count + 1) * size
-    if start > len(metadata):
-        raise Corrupt(
-            "variant metadata cut short", offset=1, expected=f"{start} bytes", seen=f"{len(metadata)} bytes"
-        )
-    ends = [_read_uint(metadata, first + i * size, size, "metadata") for i in range(count + 1)]
-    names = []
-    for i in range(count):
-        low, high = start + ends[i], start + ends[i + 1]
-        if not low <= high <= len(metadata):
-            raise Corrupt(
-                "variant key outside the metadata", offset=first + i * size, seen=f"bytes {low} to {high}"
-            )
-        names.append(_decode_text(metadata, low, high))
-    return names
+    offsets = start + 1 + size
+    count = int.from_bytes(data[start + 1 : min(offsets, end)], "little")
+    text = offsets + (count + 1) * size
+    if text > end:
+        expected, seen = f"{text - start} bytes", f"{end - start} bytes"
+        raise Corrupt("variant metadata cut short", offset=start, expected=expected, seen=seen)
+    return Names(size, count, offsets, text, end)
 
 
-def _decode_text(data: bytes, start: int, end: int) -> str:
+def place_names(data: Octets, head: Names) -> list[int]:
+    """Where each name starts, and where the last one ends. Raises `Corrupt` at the first that is not inside."""
+    places = [head.text + end for end in read_uints(data, head.offsets, head.size, head.count + 1)]
+    for i in range(head.count):
+        if not places[i] <= places[i + 1] <= head.end:
+            seen = f"bytes {places[i]} to {places[i + 1]}"
+            raise Corrupt("variant key outside the metadata", offset=head.offsets + i * head.size, seen=seen)
+    return places
+
+
+def decode_names(data: Octets, start: int, end: int) -> tuple[str, ...]:
+    """The keys that the metadata from `start` to `end` holds. Raises `Corrupt`."""
+    places = place_names(data, head := read_head(data, start, end))
+    return tuple(decode_text(data, places[i], places[i + 1]) for i in range(head.count))
+
+
+def decode_text(data: Octets, start: int, end: int) -> str:
+    """The UTF-8 text from one position to another. Raises `Corrupt`."""
+    content = bytes(data[start:end])
     try:
-        return data[start:end].decode("utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Corrupt("text is not UTF-8", offset=start + error.start, seen=data[start:end].hex()) from None
+        raise Corrupt("text is not UTF-8", offset=start + error.start, seen=content.hex()) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """Where the parts of an object or array are; an array has no field ids."""
+
+    start: int
+    count: int
+    ids: int
+    id_size: int
+    offsets: int
+    offset_size: int
+    values: int
+
+
+def read_container(data: Octets, start: int, limit: int) -> Container:
+    """The parts of the object or array at `start`, as far as its values. Raises `Corrupt`."""
+    is_object, header = data[start] & 3 == 2, data[start] >> 2
+    offset_size = (header & 3) + 1
+    id_size = (header >> 2 & 3) + 1 if is_object else 0
+    count_size = 4 if header >> (4 if is_object else 2) & 1 else 1
+    require(start + 1, count_size, limit)
+    ids = start + 1 + count_size
+    count = int.from_bytes(data[start + 1 : ids], "little")
+    offsets = ids + count * id_size
+    values = offsets + (count + 1) * offset_size
+    require(ids, values - ids, limit)
+    return Container(start, count, ids, id_size, offsets, offset_size, values)
+
+
+def find_name(names: tuple[str, ...], key: int, offset: int) -> str:
+    """The name of a key whose id is at `offset`. Raises `Corrupt`."""
+    if key >= len(names):
+        raise Corrupt("variant key not in the metadata", offset=offset, seen=f"{key} of {len(names)}")
+    return names[key]
+
+
+def require(offset: int, size: int, limit: int) -> None:
+    """Raises `Corrupt` unless `size` bytes from `offset` end before the limit."""
+    if offset + size > limit:
+        seen = f"{max(limit - offset, 0)} bytes"
+        raise Corrupt("variant value cut short", offset=offset, expected=f"{size} bytes", seen=seen)
+
+
+# -- values
 
 
 class _Decoder:
-    def __init__(self, data: bytes, names: list[str]) -> None:
-        self.data = data
-        self.names = names
-        self.left = len(data)
+    """Decodes the values in some bytes, never giving more than these bytes can hold."""
 
-    def spend(self, size: int, offset: int) -> None:
+    def __init__(self, data: bytes, names: tuple[str, ...]) -> None:
+        self.data, self.names, self.left = data, names, len(data)
+
+    def take(self, offset: int, size: int) -> bytes:
+        require(offset, size, len(self.data))
         self.left -= size
         if self.left < 0:
             raise Corrupt("variant values overlap", offset=offset)
-
-    def take(self, offset: int, size: int) -> bytes:
-        if offset + size > len(self.data):
-            seen = f"{max(len(self.data) - offset, 0)} bytes"
-            raise Corrupt("variant value cut short", offset=offset, expected=f"{size} bytes", seen=seen)
-        self.spend(size, offset)
         return self.data[offset : offset + size]
 
     def decode(self, offset: int, depth: int) -> Any:
@@ -117,72 +199,51 @@ class _Decoder:
             raise Corrupt("variant nested too deeply", offset=offset, expected=f"at most {MAX_DEPTH} levels")
         head = self.take(offset, 1)[0]
         basic, header = head & 3, head >> 2
-        if basic == 0:
-            return self.decode_primitive(header, offset + 1)
+        if basic >= 2:
+            return self.decode_container(offset, depth)
         if basic == 1:
             self.take(offset + 1, header)
-            return _decode_text(self.data, offset + 1, offset + 1 + header)
-        if basic == 2:
-            return self.decode_object(header, offset + 1, depth)
-        return self.decode_array(header, offset + 1, depth)
+            return decode_text(self.data, offset + 1, offset + 1 + header)
+        if header in LONG:
+            size = int.from_bytes(self.take(offset + 1, 4), "little")
+            content = self.take(offset + 5, size)
+            return decode_text(self.data, offset + 5, offset + 5 + size) if header == 16 else content
+        if header not in PRIMITIVES:
+            raise Corrupt("unknown type of variant value", offset=offset, expected="0 to 20", seen=header)
+        return _decode_primitive(header, self.take(offset + 1, PRIMITIVES[header][1]))
 
-    def decode_primitive(self, kind: int, offset: int) -> Any:
-        if kind <= 2:
-            return (None, True, False)[kind]
-        if kind in _INTEGERS:
-            return int.from_bytes(self.take(offset, _INTEGERS[kind]), "little", signed=True)
-        if kind in _DECIMALS:
-            scale = self.take(offset, 1)[0]
-            unscaled = int.from_bytes(self.take(offset + 1, _DECIMALS[kind]), "little", signed=True)
-            return Decimal(unscaled).scaleb(-scale, _EXACT)
-        if kind in _TIMESTAMPS:
-            utc, nanos = _TIMESTAMPS[kind]
-            count = int.from_bytes(self.take(offset, 8), "little", signed=True)
-            return timestamp_from_nanos(count, utc) if nanos else timestamp_from_micros(count, utc)
-        match kind:
-            case 7:
-                return struct.unpack("<d", self.take(offset, 8))[0]
-            case 14:
-                return struct.unpack("<f", self.take(offset, 4))[0]
-            case 11:
-                days: date = date_from_days(int.from_bytes(self.take(offset, 4), "little", signed=True))
-                return days
-            case 17:
-                return time_from_micros(int.from_bytes(self.take(offset, 8), "little", signed=True))
-            case 20:
-                return uuid.UUID(bytes=self.take(offset, 16))
-            case 15 | 16:
-                size = int.from_bytes(self.take(offset, 4), "little")
-                content = self.take(offset + 4, size)
-                return content if kind == 15 else _decode_text(self.data, offset + 4, offset + 4 + size)
-        raise Corrupt("unknown type of variant value", offset=offset - 1, expected="0 to 20", seen=kind)
-
-    def decode_object(self, header: int, offset: int, depth: int) -> dict[str, Any]:
-        offset_size, id_size = (header & 3) + 1, (header >> 2 & 3) + 1
-        count_size = 4 if header >> 4 & 1 else 1
-        count = int.from_bytes(self.take(offset, count_size), "little")
-        ids = offset + count_size
-        offsets = ids + count * id_size
-        values = offsets + (count + 1) * offset_size
-        self.take(ids, values - ids)
+    def decode_container(self, offset: int, depth: int) -> dict[str, Any] | list[Any]:
+        found = read_container(self.data, offset, len(self.data))
+        self.take(offset + 1, found.values - offset - 1)
+        starts = read_uints(self.data, found.offsets, found.offset_size, found.count)
+        if not found.id_size:
+            return [self.decode(found.values + start, depth + 1) for start in starts]
         result = {}
-        for i in range(count):
-            key = _read_uint(self.data, ids + i * id_size, id_size, "value")
-            if key >= len(self.names):
-                seen = f"{key} of {len(self.names)}"
-                raise Corrupt("variant key not in the metadata", offset=ids + i * id_size, seen=seen)
-            start = _read_uint(self.data, offsets + i * offset_size, offset_size, "value")
-            result[self.names[key]] = self.decode(values + start, depth + 1)
+        keys = read_uints(self.data, found.ids, found.id_size, found.count)
+        for i, (key, start) in enumerate(zip(keys, starts, strict=True)):
+            name = find_name(self.names, key, found.ids + i * found.id_size)
+            result[name] = self.decode(found.values + start, depth + 1)
         return result
 
-    def decode_array(self, header: int, offset: int, depth: int) -> list[Any]:
-        offset_size = (header & 3) + 1
-        count_size = 4 if header >> 2 & 1 else 1
-        count = int.from_bytes(self.take(offset, count_size), "little")
-        offsets = offset + count_size
-        values = offsets + (count + 1) * offset_size
-        self.take(offsets, values - offsets)
-        starts = [
-            _read_uint(self.data, offsets + i * offset_size, offset_size, "value") for i in range(count)
-        ]
-        return [self.decode(values + start, depth + 1) for start in starts]
+
+def _decode_primitive(kind: int, content: bytes) -> Any:
+    match kind:
+        case 0 | 1 | 2:
+            return (None, True, False)[kind]
+        case 7 | 14:
+            return struct.unpack("<d" if kind == 7 else "<f", content)[0]
+        case 8 | 9 | 10:
+            return Decimal(f"{int.from_bytes(content[1:], 'little', signed=True)}E-{content[0]}")
+        case 20:
+            return uuid.UUID(bytes=content)
+    count = int.from_bytes(content, "little", signed=True)
+    match kind:
+        case 11:
+            return date_from_days(count)
+        case 12 | 13:
+            return timestamp_from_micros(count, utc=kind == 12)
+        case 17:
+            return time_from_micros(count)
+        case 18 | 19:
+            return timestamp_from_nanos(count, utc=kind == 18)
+    return count
