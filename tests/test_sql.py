@@ -390,7 +390,7 @@ def test_times_beyond_python_are_shown_as_text() -> None:
     result = QueryResult(far, "datafusion")
     ((cell,),) = list(result)
     assert isinstance(cell, str)
-    assert "query" in str(result)
+    assert "Query" in str(result)
 
 
 def test_fields_of_one_name_and_far_times_within_them_are_shown() -> None:
@@ -402,7 +402,7 @@ def test_fields_of_one_name_and_far_times_within_them_are_shown() -> None:
     assert struct[0] == ("a", 1)
     assert isinstance(struct[1][1], str)
     assert "type" in inner
-    assert "query" in str(result)
+    assert "Query" in str(result)
 
 
 def test_scans_are_worth_it_only_where_there_is_much(monkeypatch: pytest.MonkeyPatch, engine: Any) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any, overload
+from typing import Any, Self
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
+from lakelens.model.collections import NamedItems
+from lakelens.model.facts import Fact
 from lakelens.model.storage import Evidence
 from lakelens.model.table import Table
 
@@ -39,31 +41,28 @@ class FoundTable(Displayable):
         return f"<FoundTable {self.format} {self.name}>"
 
 
-class Catalog(Sequence[FoundTable], Displayable):
+class Catalog(NamedItems[FoundTable]):
     """The tables found below a directory, in path order; also by name."""
 
-    def __init__(self, root: str, tables: Sequence[FoundTable], problems: Sequence[LakeError] = ()) -> None:
+    facts = (
+        Fact("name"),
+        Fact("format"),
+        Fact("path"),
+    )
+
+    def __init__(self, root: str, tables: Iterable[FoundTable], problems: Sequence[LakeError] = ()) -> None:
+        super().__init__(tables)
         self.root = root
         self.problems = tuple(problems)
-        self._tables = tuple(tables)
 
-    @overload
-    def __getitem__(self, key: int | str) -> FoundTable: ...
-    @overload
-    def __getitem__(self, key: slice) -> Sequence[FoundTable]: ...
-    def __getitem__(self, key: int | str | slice) -> FoundTable | Sequence[FoundTable]:
-        if not isinstance(key, str):
-            return self._tables[key]
-        for found in self._tables:
-            if key in (found.name, found.path, PurePath(found.path).name):
-                return found
-        raise KeyError(key)
+    def _like(self, held: Sequence[Any]) -> Self:
+        return type(self)(self.root, held, self.problems)
 
-    def __len__(self) -> int:
-        return len(self._tables)
+    def _list_names(self, item: Any) -> tuple[str, ...]:
+        return item.name, item.path, PurePath(item.path).name
 
-    def __iter__(self) -> Iterator[FoundTable]:
-        return iter(self._tables)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.root, tuple(self), self.problems)
 
     def __repr__(self) -> str:
         return f"<Catalog {len(self)} tables>"
@@ -101,29 +100,21 @@ class Sample(Displayable):
         return f"<Sample {self.name} ({self.format}: {self.feature})>"
 
 
-class Samples(Sequence[Sample], Displayable):
+class Samples(NamedItems[Sample]):
     """The tables that ship with the package; also by name."""
 
-    def __init__(self, samples: Sequence[Sample]) -> None:
-        self._samples = tuple(samples)
+    __slots__ = ()
+    facts = (
+        Fact("name"),
+        Fact("format"),
+        Fact("feature"),
+        Fact("story"),
+        Fact("size_bytes", "int64"),
+        Fact("files", "int64"),
+    )
 
-    @overload
-    def __getitem__(self, key: int | str) -> Sample: ...
-    @overload
-    def __getitem__(self, key: slice) -> Sequence[Sample]: ...
-    def __getitem__(self, key: int | str | slice) -> Sample | Sequence[Sample]:
-        if not isinstance(key, str):
-            return self._samples[key]
-        for found in self._samples:
-            if found.name == key:
-                return found
-        raise KeyError(key)
-
-    def __len__(self) -> int:
-        return len(self._samples)
-
-    def __iter__(self) -> Iterator[Sample]:
-        return iter(self._samples)
+    def _list_names(self, item: Any) -> tuple[str, ...]:
+        return (item.name,)
 
     def __repr__(self) -> str:
-        return f"<Samples {', '.join(one.name for one in self)}>"
+        return f"<Samples {', '.join(self.keys())}>"

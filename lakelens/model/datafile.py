@@ -5,19 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
+from lakelens.model.collections import Items, Preview, show_stored, stored
 from lakelens.model.explainable import Explainable, Source
+from lakelens.model.facts import Fact
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyroaring import FrozenBitMap64
 
     from lakelens.errors import LakeError
-    from lakelens.model.deletes import DeleteMatch, LiveRows
+    from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
     from lakelens.model.explanation import Explanation
 
 
@@ -51,7 +52,7 @@ class DataFile(Explainable, Displayable, ABC):
     sequence_number: int | None = None
     snapshot_id: int | None = None
     manifest: str | None = None
-    raw: Mapping[str, Any]
+    raw: Mapping[str, Any] = stored("data file")
 
     @property
     def identity(self) -> Hashable:
@@ -79,13 +80,31 @@ class DataFile(Explainable, Displayable, ABC):
         """What the file says of itself: Parquet, ORC or Avro facts. Raises `LakeError` when it cannot be read."""
 
     @abstractmethod
-    def preview(self, n: int = 10) -> pa.Table:
-        """The first `n` rows as stored, system columns included."""
+    def preview(self, n: int = 10) -> Preview:
+        """The first `n` rows as stored, system columns included.
+
+        Parameters
+        ----------
+        n : int
+            How many rows at most.
+
+        Returns
+        -------
+        Preview
+            The rows: what a `pyarrow.Table` has, and a view.
+
+        Raises
+        ------
+        LakeError
+            When the file cannot be read.
+        """
 
     @property
-    def deletes(self) -> tuple[DeleteMatch, ...]:
+    def deletes(self) -> DeleteMatches:
         """The delete files and deletion vectors that reach this file in its snapshot, each with its rule and its rows."""
-        return ()
+        from lakelens.model.deletes import DeleteMatches
+
+        return DeleteMatches()
 
     @property
     def deleted_positions(self) -> FrozenBitMap64:
@@ -128,6 +147,7 @@ class DataFile(Explainable, Displayable, ABC):
         return f"<DataFile {self.content} {name}: {self.record_count} rows, {self.size_bytes} bytes>"
 
 
+@show_stored("index file")
 @dataclass(frozen=True, slots=True, repr=False)
 class IndexFile(Explainable, Displayable):
     """A file that indexes others: Paimon `HASH`, `DELETION_VECTORS` and global indexes, Iceberg Puffin files.
@@ -171,6 +191,25 @@ class IndexFile(Explainable, Displayable):
         return f"<IndexFile {self.index_type} {self.path.rsplit('/', 1)[-1]}: {self.row_count} rows>"
 
 
+_Index = TypeVar("_Index", bound=IndexFile, covariant=True)
+
+
+class IndexFiles(Items[_Index]):
+    """The index files of a snapshot."""
+
+    __slots__ = ()
+    facts = (
+        Fact("index_type"),
+        Fact("path"),
+        Fact("recorded_path"),
+        Fact("size_bytes", "int64"),
+        Fact("row_count", "int64"),
+        Fact("partition", "string", lambda found: None if found.partition is None else str(found.partition)),
+        Fact("bucket", "int64"),
+    )
+
+
+@show_stored("statistics")
 @dataclass(frozen=True, slots=True, repr=False)
 class StatisticsFile(Explainable, Displayable):
     """Table or partition statistics of a snapshot: `kind` ("table", "partition"), where, and what the document says."""
@@ -186,6 +225,19 @@ class StatisticsFile(Explainable, Displayable):
 
     def __repr__(self) -> str:
         return f"<StatisticsFile {self.kind} of snapshot {self.snapshot_id}>"
+
+
+class StatisticsFiles(Items[StatisticsFile]):
+    """The statistics files of a snapshot."""
+
+    __slots__ = ()
+    facts = (
+        Fact("kind"),
+        Fact("path"),
+        Fact("recorded_path"),
+        Fact("snapshot_id", "int64"),
+        Fact("size_bytes", "int64"),
+    )
 
 
 class Footer(Explainable, Displayable):

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
+from lakelens.model.collections import Items
 from lakelens.model.explainable import Explainable
+from lakelens.model.facts import Fact
 
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
@@ -93,6 +95,23 @@ class DeleteMatch(Explainable, Displayable):
         return f"<DeleteMatch {self.kind} {name} reaches {self.data_file.rsplit('/', 1)[-1]}>"
 
 
+class DeleteMatches(Items[DeleteMatch]):
+    """The delete files and deletion vectors that reach one data file."""
+
+    __slots__ = ()
+    facts = (
+        Fact("kind"),
+        Fact("path", "string", lambda match: match.file.path),
+        Fact("data_file"),
+        Fact("rule"),
+        Fact("cardinality", "int64"),
+        Fact("at_most", "int64"),
+        Fact("offset", "int64"),
+        Fact("length", "int64"),
+        Fact("columns", "strings", lambda match: match.columns),
+    )
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class DanglingDelete(Displayable):
     """A delete file or vector that deletes nothing, or names files that are not live: `file` and the `reason` in words.
@@ -109,6 +128,19 @@ class DanglingDelete(Displayable):
 
     def __repr__(self) -> str:
         return f"<DanglingDelete {self.file.path.rsplit('/', 1)[-1]}: {self.reason}>"
+
+
+class DanglingDeletes(Items[DanglingDelete]):
+    """The deletes of a snapshot that reach no live file."""
+
+    __slots__ = ()
+    facts = (
+        Fact("path", "string", lambda dangling: dangling.file.path),
+        Fact("reason"),
+        Fact("record_count", "int64"),
+        Fact("data_files", "strings", lambda dangling: dangling.data_files),
+        Fact("is_partial", "bool"),
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -263,4 +295,12 @@ def _plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-__all__ = ["DanglingDelete", "DeleteMatch", "LiveRows", "count_live_rows", "unite_positions"]
+__all__ = [
+    "DanglingDelete",
+    "DanglingDeletes",
+    "DeleteMatch",
+    "DeleteMatches",
+    "LiveRows",
+    "count_live_rows",
+    "unite_positions",
+]

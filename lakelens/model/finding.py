@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Any, Literal, Self
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
+from lakelens.model.collections import Items
+from lakelens.model.facts import FINDING
 
 Severity = Literal["error", "warning", "note"]
 
@@ -30,11 +32,28 @@ class Finding(Displayable):
         return f"<Finding {self.severity} {self.code} {self.path}>"
 
 
-class Findings(Sequence[Finding], Displayable):
+class Findings(Items[Finding]):
     """The findings of one table so far; it grows while more of the table is read. Equal ones are kept once."""
 
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str], Finding] = {}
+    __slots__ = ("_found",)
+    facts = FINDING
+    # it grows: it is equal to nothing but itself
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __init__(self, found: Iterable[Finding] = ()) -> None:
+        self._make = None
+        self._found = {(one.code, one.path, one.message): one for one in found}
+
+    @property
+    def _held(self) -> Sequence[Finding]:  # type: ignore[override]
+        return tuple(self._found.values())
+
+    def _like(self, held: Sequence[Any]) -> Self:
+        return type(self)(held)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
     def add(
         self, severity: Severity, code: str, path: str, message: str, snapshots: Sequence[int] = ()
@@ -49,19 +68,3 @@ class Findings(Sequence[Finding], Displayable):
         """Keep what a reader raised as a finding of severity error."""
         code = type(error).__name__.lower()
         self.add("error", code, error.path or path, error.reason, snapshots)
-
-    @overload
-    def __getitem__(self, index: int) -> Finding: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Finding]: ...
-    def __getitem__(self, index: int | slice) -> Finding | list[Finding]:
-        return list(self._found.values())[index]
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(list(self._found.values()))
-
-    def __repr__(self) -> str:
-        return f"<Findings {len(self)}>"

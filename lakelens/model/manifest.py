@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from lakelens.display import Displayable
+from lakelens.model.collections import Items, show_stored, stored
 from lakelens.model.datafile import DataFile
 from lakelens.model.explainable import Explainable, Source
+from lakelens.model.facts import FIELD_SUMMARY, MANIFEST_LIST
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.model.collections import Document
+    from lakelens.model.fileset import FileColumns
 
 
+@show_stored("entry")
 @dataclass(frozen=True, slots=True, repr=False)
 class Entry(Explainable, Displayable):
     """One line of a manifest: a file and what the commit did with it.
@@ -37,9 +46,31 @@ class Entry(Explainable, Displayable):
         return f"<Entry {self.status} {self.file.path.rsplit('/', 1)[-1]}>"
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSummary:
-    """What a manifest list says of one partition field over a manifest's files; `lower` and `upper` are values."""
+class Entries(Items[Entry]):
+    """The entries of a manifest, in file order; `columns` says which columns their files have as a table."""
+
+    __slots__ = ("_list_columns",)
+
+    def __init__(
+        self, entries: Iterable[Entry] = (), columns: Callable[[], FileColumns] | None = None
+    ) -> None:
+        super().__init__(entries)
+        self._list_columns = columns
+
+    def _like(self, held: Sequence[Any]) -> Self:
+        return type(self)(held, self._list_columns)
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each: `status`, and the columns of `FileSet.to_arrow`; `snapshot_id` is the entry's."""
+        from lakelens.model.fileset import FileColumns
+        from lakelens.model.metadata_tables import list_entries
+
+        return list_entries(self, FileColumns() if self._list_columns is None else self._list_columns())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FieldSummary(Displayable):
+    """What a manifest list says about one partition field over a manifest's files; `lower` and `upper` are values."""
 
     name: str
     lower: Any = None
@@ -47,6 +78,16 @@ class FieldSummary:
     contains_null: bool | None = None
     contains_nan: bool | None = None
     null_count: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<FieldSummary {self.name}: {self.lower!r} to {self.upper!r}>"
+
+
+class FieldSummaries(Items[FieldSummary]):
+    """What a manifest list says about a manifest's partitions, one item per partition field."""
+
+    __slots__ = ()
+    facts = FIELD_SUMMARY
 
 
 class Manifest(Explainable, Displayable, ABC):
@@ -67,22 +108,37 @@ class Manifest(Explainable, Displayable, ABC):
     added_files_count: int | None = None
     existing_files_count: int | None = None
     deleted_files_count: int | None = None
-    partition_summary: tuple[FieldSummary, ...] = ()
-    raw: Mapping[str, Any]
+    partition_summary: FieldSummaries = FieldSummaries()
+    raw: Mapping[str, Any] = stored("manifest list")
 
     @property
     @abstractmethod
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Entries:
         """Every entry, deleted ones included, in file order. Raises `LakeError` when the file cannot be read."""
 
     @property
     @abstractmethod
-    def header(self) -> Mapping[str, Any]:
+    def header(self) -> Document:
         """The container's own words: `format`, `schema` (parsed), `codec` and `metadata` (key/values)."""
 
     def __repr__(self) -> str:
         counts = f"+{self.added_files_count} ={self.existing_files_count} -{self.deleted_files_count}"
         return f"<Manifest {self.content} {self.path.rsplit('/', 1)[-1]}: {counts}>"
+
+
+_Manifest = TypeVar("_Manifest", bound=Manifest, covariant=True)
+
+
+class Manifests(Items[_Manifest]):
+    """Manifests, in the order of their lists."""
+
+    __slots__ = ()
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each, as its manifest list describes it; no manifest is read. `role` is null: a list has it."""
+        from lakelens.model.metadata_tables import list_manifests
+
+        return list_manifests(self, {})
 
 
 class ManifestList(Explainable, Displayable, ABC):
@@ -98,13 +154,23 @@ class ManifestList(Explainable, Displayable, ABC):
 
     @property
     @abstractmethod
-    def manifests(self) -> Sequence[Manifest]:
+    def manifests(self) -> Manifests[Any]:
         """The manifests it names, in order. Raises `LakeError` when the file cannot be read."""
 
     @property
     @abstractmethod
-    def header(self) -> Mapping[str, Any]:
+    def header(self) -> Document:
         """The container's own words: `format`, `schema` (parsed), `codec` and `metadata` (key/values)."""
 
     def __repr__(self) -> str:
         return f"<ManifestList {self.role} {(self.path or 'inline').rsplit('/', 1)[-1]}>"
+
+
+_List = TypeVar("_List", bound=ManifestList, covariant=True)
+
+
+class ManifestLists(Items[_List]):
+    """The manifest lists of a snapshot."""
+
+    __slots__ = ()
+    facts = MANIFEST_LIST

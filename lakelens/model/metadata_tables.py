@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.fileset import FileColumns
-    from lakelens.model.manifest import FieldSummary, Manifest
+    from lakelens.model.manifest import Entry, FieldSummary, Manifest
     from lakelens.model.snapshot import Ref, Snapshot
 
 
@@ -77,10 +77,18 @@ def build_entries(
 
         request = make_request(scan.columns, wanted=wanted, entries=True)
         return assemble_table(list(iterate_batches(scan, request)), scan.columns, request)
-    request = make_request(columns, wanted=wanted, entries=True)
     manifests = () if snapshot is None else snapshot.manifests
-    entries = [(0, entry) for manifest in manifests for entry in manifest.entries]
-    return assemble_table([batch_entries(entries, columns, request)], columns, request)
+    return list_entries((entry for manifest in manifests for entry in manifest.entries), columns, wanted)
+
+
+def list_entries(
+    entries: Iterable[Entry], columns: FileColumns, wanted: Sequence[str] | None = None
+) -> pa.Table:
+    """One row per entry that was read; `columns` are those of the files. Raises KeyError for an unknown column."""
+    request = make_request(columns, wanted=wanted, entries=True)
+    return assemble_table(
+        [batch_entries([(0, entry) for entry in entries], columns, request)], columns, request
+    )
 
 
 def build_rows(things: Iterable[Any], facts: Facts, **reads: Callable[[Any], Any]) -> pa.Table:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.display import Displayable
 from lakelens.errors import Unsupported
+from lakelens.model.collections import Items, show_stored
 from lakelens.model.explainable import Explainable, Source
+from lakelens.model.facts import Fact
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,6 +89,7 @@ class Field:
             yield from child.leaves(name)
 
 
+@show_stored("schema")
 @dataclass(frozen=True, slots=True, repr=False)
 class Schema(Explainable, Displayable):
     """One version of a table's columns.
@@ -114,10 +117,10 @@ class Schema(Explainable, Displayable):
         return f"<Schema {self.id}: {', '.join([*shown, *more])}>"
 
     @property
-    def versions(self) -> tuple[Schema, ...]:
+    def versions(self) -> Schemas:
         """Every schema of the table that is kept, by id; this one alone where no other is known."""
         known: Any = (self,) if self._others is None else self._others(self)
-        return tuple(known)
+        return Schemas(known)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -162,6 +165,18 @@ class Schema(Explainable, Displayable):
         return arrow_schema(self.fields)
 
 
+class Schemas(Items[Schema]):
+    """The schemas of a table that are known, by id."""
+
+    __slots__ = ()
+    facts = (
+        Fact("id", "int64"),
+        Fact("names", "strings", lambda schema: schema.names),
+        Fact("types", "strings", lambda schema: [str(field.type) for field in schema.fields]),
+        Fact("identifier_names", "strings", lambda schema: schema.identifier_names),
+    )
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class PartitionField(Displayable):
     """One part of a partitioning: `name`, the source column's id and name, the `transform` as the specification words it.
@@ -183,6 +198,7 @@ class PartitionField(Displayable):
         return self.source_name if self.transform == "identity" else f"{self.transform}({self.source_name})"
 
 
+@show_stored("partitioning")
 @dataclass(frozen=True, slots=True, repr=False)
 class PartitionSpec(Explainable, Displayable):
     """How rows were divided: an Iceberg partition spec, or the partition columns of Paimon and Hive (id None)."""
@@ -202,6 +218,16 @@ class PartitionSpec(Explainable, Displayable):
         return iter(self.fields)
 
 
+class PartitionSpecs(Items[PartitionSpec]):
+    """The partitionings of a table that are known, by id."""
+
+    __slots__ = ()
+    facts = (
+        Fact("id", "int64"),
+        Fact("fields", "strings", lambda spec: [str(field) for field in spec.fields]),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class SortField:
     """One part of a sort order: column, transform, `direction` (asc/desc), `null_order` (nulls-first/nulls-last)."""
@@ -212,11 +238,28 @@ class SortField:
     direction: str
     null_order: str
 
+    def __str__(self) -> str:
+        column = self.source_name if self.transform == "identity" else f"{self.transform}({self.source_name})"
+        return f"{column} {self.direction} {self.null_order}"
 
-@dataclass(frozen=True, slots=True)
-class SortOrder(Explainable):
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SortOrder(Explainable, Displayable):
     """An Iceberg sort order; order 0 is unsorted."""
 
     id: int
     fields: tuple[SortField, ...] = ()
     _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"<SortOrder {self.id}: {', '.join(map(str, self.fields)) or 'unsorted'}>"
+
+
+class SortOrders(Items[SortOrder]):
+    """The sort orders of a table, by id."""
+
+    __slots__ = ()
+    facts = (
+        Fact("id", "int64"),
+        Fact("fields", "strings", lambda order: [str(field) for field in order.fields]),
+    )

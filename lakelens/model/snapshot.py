@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.display import Displayable
-from lakelens.model.datafile import IndexFile, StatisticsFile
+from lakelens.model.collections import Items, NamedItems, show_stored, stored
+from lakelens.model.datafile import IndexFiles, StatisticsFiles
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileSet
-from lakelens.model.lazy import LazySequence
-from lakelens.model.manifest import Manifest, ManifestList
+from lakelens.model.manifest import ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpec, Schema
-from lakelens.model.tabular import Tabular
 from lakelens.model.traits import Figures
 
 if TYPE_CHECKING:
@@ -26,10 +25,11 @@ if TYPE_CHECKING:
     from lakelens.errors import LakeError
     from lakelens.model.comparison import FileComparison, IndexChanges
     from lakelens.model.datafile import DataFile
-    from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
+    from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows
     from lakelens.model.scan.plan import FileScan
 
 
+@show_stored("ref")
 @dataclass(frozen=True, slots=True, repr=False)
 class Ref(Explainable, Displayable):
     """A name for a snapshot: `type` is "branch" or "tag"; retention is in milliseconds, None where not set.
@@ -52,7 +52,7 @@ class Ref(Explainable, Displayable):
         return f"<Ref {self.type} {self.name}: {self.snapshot_id}>"
 
 
-class Refs(Sequence[Ref], Tabular, Displayable):
+class Refs(NamedItems[Ref]):
     """Branches and tags, in the order of the metadata; also by name, where a branch goes before a tag of the same name.
 
     >>> refs = Refs([Ref("main", "branch", 7), Ref("v1", "tag", 3)])
@@ -60,39 +60,27 @@ class Refs(Sequence[Ref], Tabular, Displayable):
     (3, True, ['main', 'v1'], 1)
     """
 
-    def __init__(self, refs: Sequence[Ref]) -> None:
-        self._refs = tuple(refs)
+    __slots__ = ()
 
-    @overload
-    def __getitem__(self, key: int | str) -> Ref: ...
-    @overload
-    def __getitem__(self, key: slice) -> Sequence[Ref]: ...
-    def __getitem__(self, key: int | str | slice) -> Ref | Sequence[Ref]:
-        if not isinstance(key, str):
-            return self._refs[key]
-        for ref in (*self.branches, *self.tags):
-            if ref.name == key:
-                return ref
-        raise KeyError(key)
+    def _list_names(self, item: Any) -> tuple[str, ...]:
+        return (item.name,)
 
-    def __len__(self) -> int:
-        return len(self._refs)
-
-    def __contains__(self, key: object) -> bool:
-        return any(ref == key or ref.name == key for ref in self._refs)
+    def get(self, name: str) -> Ref | None:
+        """The ref of a name, or None."""
+        return next((ref for ref in (*self.branches, *self.tags) if ref.name == name), None)
 
     def __repr__(self) -> str:
         return f"<Refs {', '.join(self.keys())}>"
 
     @property
-    def branches(self) -> tuple[Ref, ...]:
+    def branches(self) -> Refs:
         """The branches."""
-        return tuple(ref for ref in self._refs if ref.type == "branch")
+        return Refs(ref for ref in self if ref.type == "branch")
 
     @property
-    def tags(self) -> tuple[Ref, ...]:
+    def tags(self) -> Refs:
         """The tags."""
-        return tuple(ref for ref in self._refs if ref.type == "tag")
+        return Refs(ref for ref in self if ref.type == "tag")
 
     def to_arrow(self) -> pa.Table:
         """One row for each: `name`, `type`, `snapshot_id`, the retention in milliseconds, `created_at` (UTC), `path`.
@@ -103,18 +91,6 @@ class Refs(Sequence[Ref], Tabular, Displayable):
         from lakelens.model.metadata_tables import build_refs
 
         return build_refs(self)
-
-    def keys(self) -> list[str]:
-        """The names."""
-        return [ref.name for ref in self._refs]
-
-    def items(self) -> list[tuple[str, Ref]]:
-        """Names with their refs."""
-        return [(ref.name, ref) for ref in self._refs]
-
-    def get(self, name: str) -> Ref | None:
-        """The ref of a name, or None."""
-        return next((ref for ref in (*self.branches, *self.tags) if ref.name == name), None)
 
 
 class Snapshot(Explainable, Displayable, ABC):
@@ -132,10 +108,10 @@ class Snapshot(Explainable, Displayable, ABC):
     operation: str | None = None
     schema_id: int | None = None
     schema: Schema
-    summary: Mapping[str, str]
+    summary: Mapping[str, str] = stored("summary")
     record_count: int | None = None
     path: str | None = None
-    raw: Any = None
+    raw: Any = stored("snapshot")
 
     @property
     def figures(self) -> Figures:
@@ -158,14 +134,14 @@ class Snapshot(Explainable, Displayable, ABC):
         return ()
 
     @property
-    def manifest_lists(self) -> tuple[ManifestList, ...]:
+    def manifest_lists(self) -> ManifestLists[Any]:
         """The manifest lists: one in Iceberg, base, delta and perhaps changelog in Paimon, none in Hive."""
-        return ()
+        return ManifestLists()
 
     @property
-    def manifests(self) -> tuple[Manifest, ...]:
+    def manifests(self) -> Manifests[Any]:
         """Every manifest that the lists name, in order; none in Hive."""
-        return ()
+        return Manifests()
 
     @property
     @abstractmethod
@@ -262,22 +238,24 @@ class Snapshot(Explainable, Displayable, ABC):
         return {}
 
     @property
-    def dangling_deletes(self) -> tuple[DanglingDelete, ...]:
+    def dangling_deletes(self) -> DanglingDeletes:
         """Delete files and vectors that delete nothing, or name files that are not live, each with the reason."""
-        return ()
+        from lakelens.model.deletes import DanglingDeletes
+
+        return DanglingDeletes()
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
         """Hear that the deletes of a file cannot be read."""
 
     @property
-    def index_files(self) -> tuple[IndexFile, ...]:
+    def index_files(self) -> IndexFiles[Any]:
         """Index files of this snapshot."""
-        return ()
+        return IndexFiles()
 
     @property
-    def statistics(self) -> tuple[StatisticsFile, ...]:
+    def statistics(self) -> StatisticsFiles:
         """Statistics files that belong to this snapshot."""
-        return ()
+        return StatisticsFiles()
 
     @property
     @abstractmethod
@@ -288,24 +266,10 @@ class Snapshot(Explainable, Displayable, ABC):
         return f"<Snapshot {self.id} {self.operation}>"
 
 
-class Snapshots(Sequence[Snapshot], Tabular, Displayable):
+class Snapshots(Items[Snapshot]):
     """The snapshots of a table in commit order. Of a long history only those that are asked for are made."""
 
-    def __init__(self, snapshots: Sequence[Snapshot]) -> None:
-        self._snapshots = snapshots if isinstance(snapshots, LazySequence) else tuple(snapshots)
-
-    @overload
-    def __getitem__(self, key: int) -> Snapshot: ...
-    @overload
-    def __getitem__(self, key: slice) -> Snapshots: ...
-    def __getitem__(self, key: int | slice) -> Snapshot | Snapshots:
-        return Snapshots(self._snapshots[key]) if isinstance(key, slice) else self._snapshots[key]
-
-    def __len__(self) -> int:
-        return len(self._snapshots)
-
-    def __iter__(self) -> Iterator[Snapshot]:
-        return iter(self._snapshots)
+    __slots__ = ()
 
     def to_arrow(self) -> pa.Table:
         """One row for each, as it records itself: no manifest is read.
@@ -320,9 +284,6 @@ class Snapshots(Sequence[Snapshot], Tabular, Displayable):
         from lakelens.model.metadata_tables import build_snapshots
 
         return build_snapshots(self)
-
-    def __repr__(self) -> str:
-        return f"<Snapshots {len(self)}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,4 +1,4 @@
-"""Column statistics of one data file: bounds and counts, decoded, beside the bytes they came from."""
+"""Fact statistics of one data file: bounds and counts, decoded, beside the bytes they came from."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from lakelens import display
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing
+from lakelens.model.collections import Document, Items, stored
 from lakelens.model.explainable import Explainable, Source
+from lakelens.model.facts import Fact
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
-from lakelens.model.schema import PartitionSpec, Schema, SortOrder
+from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
 from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
 from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
 from lakelens.model.traits import Traits
@@ -31,14 +33,28 @@ if TYPE_CHECKING:
     from lakelens.watching import Watch
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataLogEntry(Explainable):
+@dataclass(frozen=True, slots=True, repr=False)
+class MetadataLogEntry(Explainable, Displayable):
     """One earlier version of the table's metadata: when, and the file as recorded and where it lies now."""
 
     timestamp: datetime
     path: str
     recorded_path: str
     _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"<MetadataLogEntry {self.timestamp:%Y-%m-%d %H:%M:%S} {self.path.rsplit('/', 1)[-1]}>"
+
+
+class MetadataLog(Items[MetadataLogEntry]):
+    """Earlier versions of a table's metadata, oldest first."""
+
+    __slots__ = ()
+    facts = (
+        Fact("timestamp", "time"),
+        Fact("path"),
+        Fact("recorded_path"),
+    )
 
 
 class Table(Explainable, Displayable, ABC):
@@ -52,7 +68,7 @@ class Table(Explainable, Displayable, ABC):
     evidence: Evidence
     findings: Findings
     # facts that only a catalog or metastore knows, when the table was opened through one
-    catalog: Mapping[str, Any] | None = None
+    catalog: Mapping[str, Any] | None = stored("catalog")
 
     @property
     def traits(self) -> Traits:
@@ -67,7 +83,7 @@ class Table(Explainable, Displayable, ABC):
 
     @property
     @abstractmethod
-    def properties(self) -> Mapping[str, str]:
+    def properties(self) -> Document:
         """The table's properties (Paimon: options)."""
 
     @property
@@ -77,7 +93,7 @@ class Table(Explainable, Displayable, ABC):
 
     @property
     @abstractmethod
-    def schemas(self) -> Sequence[Schema]:
+    def schemas(self) -> Schemas:
         """Every schema that is known, by id."""
 
     @property
@@ -86,14 +102,14 @@ class Table(Explainable, Displayable, ABC):
         """Today's partitioning."""
 
     @property
-    def specs(self) -> Sequence[PartitionSpec]:
+    def specs(self) -> PartitionSpecs:
         """Every partitioning that is known."""
-        return (self.partitioning,)
+        return PartitionSpecs((self.partitioning,))
 
     @property
-    def sort_orders(self) -> Sequence[SortOrder]:
+    def sort_orders(self) -> SortOrders:
         """The sort orders; only Iceberg has them."""
-        return ()
+        return SortOrders()
 
     @property
     @abstractmethod
@@ -135,18 +151,18 @@ class Table(Explainable, Displayable, ABC):
 
     @property
     @abstractmethod
-    def metadata(self) -> Any:
+    def metadata(self) -> Document:
         """The raw metadata document (Iceberg), or documents by name (Paimon); every key kept."""
 
     @property
-    def metadata_log(self) -> Sequence[MetadataLogEntry]:
+    def metadata_log(self) -> MetadataLog:
         """Earlier versions of the metadata; only Iceberg keeps them."""
-        return ()
+        return MetadataLog()
 
     @property
-    def snapshot_log(self) -> Sequence[LogEntry]:
+    def snapshot_log(self) -> SnapshotLog:
         """Which snapshot was the current one from when on; only Iceberg keeps it."""
-        return ()
+        return SnapshotLog()
 
     @property
     def separate_branches(self) -> Mapping[str, Snapshots]:
@@ -386,11 +402,26 @@ def _parse_time(text: str) -> datetime | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
+@dataclass(frozen=True, slots=True, repr=False)
+class LogEntry(Displayable):
     """When a snapshot became the current one, and whether it is an ancestor of today's."""
 
     made_current_at: datetime | None
     snapshot_id: int
     parent_id: int | None
     is_current_ancestor: bool
+
+    def __repr__(self) -> str:
+        return f"<LogEntry {self.made_current_at} {self.snapshot_id}>"
+
+
+class SnapshotLog(Items[LogEntry]):
+    """Which snapshot was the current one from when on, in order."""
+
+    __slots__ = ()
+    facts = (
+        Fact("made_current_at", "time"),
+        Fact("snapshot_id", "int64"),
+        Fact("parent_id", "int64"),
+        Fact("is_current_ancestor", "bool"),
+    )

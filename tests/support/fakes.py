@@ -11,16 +11,37 @@ from lakelens.analysis.diff.documents import JsonChange
 from lakelens.analysis.diff.fields import SchemaChange
 from lakelens.analysis.diff.manifests import ManifestChanges
 from lakelens.analysis.tree import StorageTree
+from lakelens.model.collections import Document, Preview
 from lakelens.model.comparison import count_by_content
-from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
+from lakelens.model.datafile import DataFile, IndexFile, IndexFiles, StatisticsFile, StatisticsFiles
+from lakelens.model.deletes import DanglingDelete, DanglingDeletes, DeleteMatch, DeleteMatches
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
-from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
-from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
+from lakelens.model.manifest import (
+    Entries,
+    Entry,
+    FieldSummaries,
+    FieldSummary,
+    Manifest,
+    ManifestList,
+    ManifestLists,
+    Manifests,
+)
+from lakelens.model.schema import (
+    DataType,
+    Field,
+    PartitionField,
+    PartitionSpec,
+    Schema,
+    Schemas,
+    SortField,
+    SortOrder,
+    SortOrders,
+)
 from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
 from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
-from lakelens.model.table import Table
+from lakelens.model.table import LogEntry, MetadataLog, MetadataLogEntry, SnapshotLog, Table
 from lakelens.model.traits import Figures
 
 START = datetime(2026, 11, 21, 11, 48, 26, tzinfo=UTC)
@@ -61,20 +82,21 @@ class FakeManifest(Manifest):
         self.path, self.recorded_path, self.size_bytes = word(), word(), 12_345
         self.content = word()
         self.added_files_count, self.existing_files_count, self.deleted_files_count = len(files), 0, 0
-        self.partition_summary = (FieldSummary(word(), word(), word(), True, False),)
+        self.partition_summary = FieldSummaries((FieldSummary(word(), word(), word(), True, False),))
         self.raw = {word(): word()}
         self.opened = 0
         self._word, self._files = word, files
 
     @property
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Entries:
         self.opened += 1
-        return [Entry("ADDED", 7, 5, file, raw={self._word(): self._word()}) for file in self._files]
+        return Entries(Entry("ADDED", 7, 5, file, raw={self._word(): self._word()}) for file in self._files)
 
     @property
-    def header(self) -> dict[str, Any]:
+    def header(self) -> Document:
         word = self._word
-        return {"format": word(), "codec": word(), "metadata": {word(): word()}, "schema": {word(): word()}}
+        held = {"format": word(), "codec": word(), "metadata": {word(): word()}, "schema": {word(): word()}}
+        return Document(held, "header")
 
 
 class FakeList(ManifestList):
@@ -83,12 +105,12 @@ class FakeList(ManifestList):
         self._manifests, self._word = manifests, word
 
     @property
-    def manifests(self) -> Sequence[Manifest]:
-        return self._manifests
+    def manifests(self) -> Manifests[Manifest]:
+        return Manifests(self._manifests)
 
     @property
-    def header(self) -> dict[str, Any]:
-        return {self._word(): self._word()}
+    def header(self) -> Document:
+        return Document({self._word(): self._word()}, "header")
 
 
 class FakeSnapshot(Snapshot):
@@ -113,24 +135,24 @@ class FakeSnapshot(Snapshot):
         return (self._word(),)
 
     @property
-    def manifest_lists(self) -> tuple[ManifestList, ...]:
-        return (FakeList(self._word, [self.manifest]),)
+    def manifest_lists(self) -> ManifestLists[ManifestList]:
+        return ManifestLists((FakeList(self._word, [self.manifest]),))
 
     @property
-    def manifests(self) -> tuple[Manifest, ...]:
-        return (self.manifest,)
+    def manifests(self) -> Manifests[FakeManifest]:
+        return Manifests((self.manifest,))
 
     @property
     def files(self) -> FileSet:
         return FileSet(lambda: [entry.file for entry in self.manifest.entries], FileColumns)
 
     @property
-    def index_files(self) -> tuple[IndexFile, ...]:
-        return (make_index(self._word),)
+    def index_files(self) -> IndexFiles[IndexFile]:
+        return IndexFiles((make_index(self._word),))
 
     @property
-    def statistics(self) -> tuple[StatisticsFile, ...]:
-        return (make_statistics(self._word),)
+    def statistics(self) -> StatisticsFiles:
+        return StatisticsFiles((make_statistics(self._word),))
 
     @property
     def changes(self) -> Diff:
@@ -161,16 +183,29 @@ class FakeTable(Table):
         self._word = word
 
     @property
-    def properties(self) -> dict[str, str]:
-        return {self._word(): self._word()}
+    def properties(self) -> Document:
+        return Document({self._word(): self._word()}, "properties")
 
     @property
     def schema(self) -> Schema:
         return self._schema
 
     @property
-    def schemas(self) -> Sequence[Schema]:
-        return (self._schema,)
+    def schemas(self) -> Schemas:
+        return Schemas((self._schema,))
+
+    @property
+    def sort_orders(self) -> SortOrders:
+        word = self._word
+        return SortOrders((SortOrder(1, (SortField(1, word(), word(), word(), word()),)),))
+
+    @property
+    def metadata_log(self) -> MetadataLog:
+        return MetadataLog((MetadataLogEntry(START, self._word(), self._word()),))
+
+    @property
+    def snapshot_log(self) -> SnapshotLog:
+        return SnapshotLog((LogEntry(START, 2, 1, True),))
 
     @property
     def partitioning(self) -> PartitionSpec:
@@ -190,8 +225,8 @@ class FakeTable(Table):
         return self._snapshots[-1] if len(self._snapshots) else None
 
     @property
-    def metadata(self) -> Any:
-        return {self._word(): self._word()}
+    def metadata(self) -> Document:
+        return Document({self._word(): self._word(), "location": self._word()}, "metadata")
 
     @property
     def relocation(self) -> Relocation:
@@ -238,6 +273,29 @@ def make_diff(word: Word, after: Snapshot) -> Diff:
     return diff
 
 
+def list_collections(table: FakeTable) -> list[Any]:
+    """One of every list, document and preview."""
+    import pyarrow as pa
+    from pyroaring import FrozenBitMap64
+
+    word, current = table._word, table.snapshots[-1]
+    manifest = current.manifests[0]
+    entry = manifest.entries[0]
+    match = DeleteMatch(
+        entry.file, word(), "deletion_vector", word(), lambda: FrozenBitMap64([1]), cardinality=1
+    )
+    dangling = DanglingDelete(entry.file, word(), 2, (word(),))
+    names = [f"{word()[:1_000]}{number}".encode(errors="replace").decode() for number in range(2)]
+    return [
+        table.schemas, table.specs, table.sort_orders, table.sort_orders[0], table.metadata_log, table.metadata_log[0],
+        table.snapshot_log, table.snapshot_log[0], table.properties, table.metadata, table.catalog,
+        current.manifest_lists, current.manifests, current.index_files, current.statistics, current.summary, current.raw,
+        manifest.entries, manifest.partition_summary, manifest.partition_summary[0], manifest.raw, manifest.header,
+        entry.raw, entry.file.raw, DeleteMatches((match,)), DanglingDeletes((dangling,)),
+        Preview(pa.table({names[0]: [names[1], None], names[1]: [1, 2]})),
+    ]  # fmt: skip
+
+
 def list_objects(table: FakeTable) -> list[Any]:
     """One object of every kind that has a view."""
     from lakelens.model.catalog import Catalog, FoundTable
@@ -253,4 +311,5 @@ def list_objects(table: FakeTable) -> list[Any]:
         current.manifest_lists[0], manifest, entry, entry.file, current.files, bounds, next(iter(bounds.values())),
         *current.index_files, *current.statistics, current.changes, table.refs, table.refs[0], table.findings,
         table.findings[0], table.evidence, table.relocation, table.reads, tree, found, Catalog(table.location, [found]),
+        *list_collections(table),
     ]  # fmt: skip

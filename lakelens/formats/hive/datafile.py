@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakelens.formats.access import TableAccess
 from lakelens.formats.contents import read_footer
@@ -15,14 +15,13 @@ from lakelens.formats.hive.footers import FactsCache, FileFacts, read_facts, rea
 from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
 from lakelens.formats.hive.rows import read_rows
+from lakelens.model.collections import Document, Preview
 from lakelens.model.datafile import DataFile, Footer
 from lakelens.model.explainable import Source
 from lakelens.model.schema import Field
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from lakelens.model.explanation import Explanation
 
 
@@ -86,17 +85,20 @@ class HiveFile(DataFile):
         return self._access.attempt(lambda: read_format(self._access.store, self.path), self.path, "unknown")
 
     @cached_property
-    def raw(self) -> Mapping[str, Any]:  # type: ignore[override]
+    def raw(self) -> Document:  # type: ignore[override]
         """The facts of the listing and the name; a Hive-style table records nothing else of a file."""
         name = self._found.name
         parts = asdict(name)
-        return {
+        listed = {
             "path": self.path,
             "size": self.size_bytes,
             "modified": self.modified,
             "role": self.role,
             "directories": [f"{key}={text}" for key, text in self._found.pairs],
-        } | {key: value for key, value in parts.items() if value is not None}
+        }
+        return Document(
+            listed | {key: value for key, value in parts.items() if value is not None}, "data file"
+        )
 
     @property
     def facts(self) -> FileFacts | None:
@@ -150,7 +152,7 @@ class HiveFile(DataFile):
         """The facts in the file's own footer. Raises `Corrupt` when it is empty, cut off or something else."""
         return read_footer(self._access.store, self.path, self.file_format)
 
-    def preview(self, n: int = 10) -> pa.Table:
+    def preview(self, n: int = 10) -> Preview:
         """The first rows as stored, without the partition's columns; lines of text as one column `line`.
 
         Parameters
@@ -163,7 +165,7 @@ class HiveFile(DataFile):
         LakeError
             The file is missing, damaged or of a format whose rows are not read.
         """
-        return read_rows(self._access.store, self.path, self.file_format, n)
+        return Preview(read_rows(self._access.store, self.path, self.file_format, n))
 
     def __repr__(self) -> str:
         # counting rows opens the file

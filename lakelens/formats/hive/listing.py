@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lakelens.formats.hive.datafile import HiveFile
 from lakelens.formats.hive.read import Found
 from lakelens.formats.reading_ahead import run_ahead
+from lakelens.model.collections import Document
 from lakelens.model.comparison import FileComparison, FileCounts, WholeComparison, identify_copy
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
@@ -88,7 +89,7 @@ class HiveListing(Snapshot):
         return self._table.schema
 
     @cached_property
-    def summary(self) -> Mapping[str, str]:  # type: ignore[override]
+    def summary(self) -> Document:  # type: ignore[override]
         """Counted from the listing, not recorded anywhere: files, bytes, partitions, jobs, and files by role."""
         data = [one for one in self._found if one.is_data]
         counted = {
@@ -98,7 +99,9 @@ class HiveListing(Snapshot):
             "write-jobs": len({one.name.job for one in data if one.name.job}),
         }
         roles = Counter(one.role for one in self._found if not one.is_data)
-        return {key: str(value) for key, value in (*counted.items(), *sorted(roles.items()))}
+        return Document(
+            {key: str(value) for key, value in (*counted.items(), *sorted(roles.items()))}, "summary"
+        )
 
     @property
     def figures(self) -> Figures:

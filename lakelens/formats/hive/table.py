@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,10 @@ from lakelens.formats.hive.observations import list_columns, observe_listing
 from lakelens.formats.hive.read import Found, walk_table
 from lakelens.formats.hive.schema import infer_schema, make_partitioning, parse_catalog_schema
 from lakelens.io.locate import Locator
+from lakelens.model.collections import Document
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
-from lakelens.model.schema import DataType, PartitionSpec, Schema
+from lakelens.model.schema import DataType, PartitionSpec, Schema, Schemas
 from lakelens.model.snapshot import Refs, Snapshots
 from lakelens.model.storage import Reads, Relocation, StoredFile
 from lakelens.model.table import Table
@@ -83,9 +84,9 @@ class HiveTable(Table):
         return None
 
     @property
-    def properties(self) -> Mapping[str, str]:
+    def properties(self) -> Document:
         """The metastore's table properties; empty when only the directory is known."""
-        return dict((self.catalog or {}).get("properties", {}))
+        return Document((self.catalog or {}).get("properties"), "properties")
 
     @cached_property
     def _known_schema(self) -> Schema | None:
@@ -100,9 +101,9 @@ class HiveTable(Table):
         return infer_schema(files, self._partition_columns, self.findings, self.location)
 
     @property
-    def schemas(self) -> Sequence[Schema]:
+    def schemas(self) -> Schemas:
         """Today's schema: no other is kept."""
-        return (self.schema,)
+        return Schemas((self.schema,))
 
     @cached_property
     def partitioning(self) -> PartitionSpec:
@@ -137,9 +138,9 @@ class HiveTable(Table):
         return HiveListing(self, self._listing, files)
 
     @property
-    def metadata(self) -> Any:
+    def metadata(self) -> Document:
         """The metastore's facts, as they were given; empty for a directory alone."""
-        return self.catalog or {}
+        return Document(self.catalog, "catalog")
 
     @property
     def relocation(self) -> Relocation:

@@ -19,8 +19,9 @@ from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, Iceberg
 from lakelens.formats.iceberg.metadata.committed_document import CommittedDocuments
 from lakelens.formats.iceberg.metadata.wire import WireSnapshot
 from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
-from lakelens.model.datafile import IndexFile, StatisticsFile
+from lakelens.model.datafile import IndexFile, IndexFiles, StatisticsFiles
 from lakelens.model.fileset import FileColumns, FileSet
+from lakelens.model.manifest import ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpec, Schema
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.traits import Figures, parse_figure
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.comparison import IndexChanges
     from lakelens.model.datafile import DataFile
-    from lakelens.model.deletes import DanglingDelete, DeleteMatch
+    from lakelens.model.deletes import DanglingDeletes, DeleteMatch
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # keys of the summary
@@ -152,17 +153,19 @@ class IcebergSnapshot(TableObject, Snapshot):
         return None if self.parent_id is None else self._table.find_by_id(self.parent_id)
 
     @cached_property
-    def manifest_lists(self) -> tuple[IcebergManifestList, ...]:
+    def manifest_lists(self) -> ManifestLists[IcebergManifestList]:
         """The one manifest list."""
         wire = self._wire
         if wire.manifest_list:
-            return (IcebergManifestList(self._readers.manifests, wire.manifest_list, self.id),)
+            return ManifestLists((IcebergManifestList(self._readers.manifests, wire.manifest_list, self.id),))
         if wire.manifests is not None:
-            return (IcebergManifestList(self._readers.manifests, None, self.id, wire.manifests),)
-        return ()
+            return ManifestLists(
+                (IcebergManifestList(self._readers.manifests, None, self.id, wire.manifests),)
+            )
+        return ManifestLists()
 
     @cached_property
-    def manifests(self) -> tuple[IcebergManifest, ...]:
+    def manifests(self) -> Manifests[IcebergManifest]:
         """Every manifest that the list names, in order; as many of them as can be read."""
         found: list[IcebergManifest] = []
         for manifest_list in self.manifest_lists:
@@ -171,7 +174,7 @@ class IcebergSnapshot(TableObject, Snapshot):
             if error is not None:
                 self._context.findings.add_error(error, manifest_list.path or "", (self.id,))
         self._note_repeats(found)
-        return tuple(found)
+        return Manifests(found)
 
     @cached_property
     def files(self) -> FileSet:
@@ -208,7 +211,7 @@ class IcebergSnapshot(TableObject, Snapshot):
         }
 
     @cached_property
-    def dangling_deletes(self) -> tuple[DanglingDelete, ...]:
+    def dangling_deletes(self) -> DanglingDeletes:
         """Delete files and vectors that reach no live data file, or name files that are not live, with the reason.
 
         Reads the manifests, and those position delete files whose data files the metadata does not name.
@@ -216,7 +219,9 @@ class IcebergSnapshot(TableObject, Snapshot):
         from lakelens.formats.iceberg.deletes.dangling import find_dangling
 
         files: Any = self.files
-        return tuple(find_dangling(self.delete_index, files, read=True))
+        from lakelens.model.deletes import DanglingDeletes
+
+        return DanglingDeletes(find_dangling(self.delete_index, files, read=True))
 
     def _note_dangling(self, files: list[IcebergDataFile]) -> None:
         """Keep deletes that reach nothing as a finding, as far as the metadata shows; no delete file is read."""
@@ -240,18 +245,18 @@ class IcebergSnapshot(TableObject, Snapshot):
         self._context.findings.add_error(error, file.path, (self.id,))
 
     @cached_property
-    def index_files(self) -> tuple[IndexFile, ...]:
+    def index_files(self) -> IndexFiles[IndexFile]:
         """Puffin files: the statistics of this snapshot and the files of its deletion vectors."""
         from lakelens.formats.iceberg.deletes.puffins import list_index_files
 
-        return list_index_files(self._readers.deletes, self)
+        return IndexFiles(list_index_files(self._readers.deletes, self))
 
     @cached_property
-    def statistics(self) -> tuple[StatisticsFile, ...]:
+    def statistics(self) -> StatisticsFiles:
         """Table and partition statistics that the document records for this snapshot."""
         from lakelens.formats.iceberg.deletes.puffins import list_statistics
 
-        return list_statistics(self._context, self.id)
+        return StatisticsFiles(list_statistics(self._context, self.id))
 
     def compare_files(self, before: Snapshot) -> FileComparison:
         """The files against an older state's: only the manifests that one of the two names alone are read."""

@@ -5,7 +5,7 @@ Follows "Table Metadata" and "Snapshot References" of the Iceberg table specific
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -20,12 +20,12 @@ from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders, to_time
 from lakelens.io.locate import split_location
+from lakelens.model.collections import Document, Items, Keeper
 from lakelens.model.fileset import FileSet
-from lakelens.model.lazy import Keeper, LazySequence
-from lakelens.model.schema import PartitionSpec, Schema, SortOrder
+from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
 from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
 from lakelens.model.storage import Evidence, Reads, Relocation
-from lakelens.model.table import LogEntry, MetadataLogEntry, Table
+from lakelens.model.table import LogEntry, MetadataLog, MetadataLogEntry, SnapshotLog, Table
 from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
@@ -69,15 +69,15 @@ class IcebergTable(TableObject, Table):
         """The metadata document that was opened."""
         return self._context.document.path
 
-    @property
-    def metadata(self) -> dict[str, Any]:
+    @cached_property
+    def metadata(self) -> Document:
         """The metadata document as it is, every key kept."""
-        return self._context.document.raw
+        return Document(self._context.document.raw, "metadata")
 
-    @property
-    def properties(self) -> Mapping[str, str]:
+    @cached_property
+    def properties(self) -> Document:
         """The table's properties."""
-        return self._context.properties
+        return Document(self._context.properties, "properties")
 
     @property
     def schema(self) -> Schema:
@@ -85,10 +85,10 @@ class IcebergTable(TableObject, Table):
         return self._context.schemas.current
 
     @property
-    def schemas(self) -> Sequence[Schema]:
+    def schemas(self) -> Schemas:
         """Every schema that the document knows, by id."""
         known = self._context.schemas.schemas
-        return tuple(known[number] for number in sorted(known))
+        return Schemas(known[number] for number in sorted(known))
 
     @property
     def partitioning(self) -> PartitionSpec:
@@ -98,16 +98,16 @@ class IcebergTable(TableObject, Table):
         return specs[default] if default in specs else specs[max(specs)]
 
     @property
-    def specs(self) -> Sequence[PartitionSpec]:
+    def specs(self) -> PartitionSpecs:
         """Every partition spec, by id."""
         known = self._context.specs.specs
-        return tuple(known[number] for number in sorted(known))
+        return PartitionSpecs(known[number] for number in sorted(known))
 
     @cached_property
-    def sort_orders(self) -> Sequence[SortOrder]:
+    def sort_orders(self) -> SortOrders:
         """Every sort order, by id; 0 is unsorted."""
         orders = describe_sort_orders(self._context.typed, self._context.schemas.newest_first())
-        return tuple(replace(orders[number], _source=self._source) for number in sorted(orders))
+        return SortOrders(replace(orders[number], _source=self._source) for number in sorted(orders))
 
     @cached_property
     def refs(self) -> Refs:
@@ -140,8 +140,8 @@ class IcebergTable(TableObject, Table):
         return Snapshots(self._known)
 
     @cached_property
-    def _known(self) -> LazySequence[IcebergSnapshot]:
-        return LazySequence(range(len(self._index)), Keeper(self._make_snapshot))
+    def _known(self) -> Items[IcebergSnapshot]:
+        return Items(range(len(self._index)), Keeper(self._make_snapshot))
 
     def _make_snapshot(self, position: int) -> IcebergSnapshot:
         index, document = self._index.locate(position), self._context.document
@@ -161,17 +161,17 @@ class IcebergTable(TableObject, Table):
         return None if self._current_id is None else self.find_by_id(self._current_id)
 
     @cached_property
-    def metadata_log(self) -> Sequence[MetadataLogEntry]:
+    def metadata_log(self) -> MetadataLog:
         """Earlier metadata files, oldest first; not the one that was opened."""
         locate = self._context.access.locator.locate
-        return tuple(
+        return MetadataLog(
             MetadataLogEntry(moment, locate(log.metadata_file), log.metadata_file, _source=self._source)
             for log in self._context.typed.metadata_log
             if (moment := to_time(log.timestamp_ms)) is not None
         )
 
     @cached_property
-    def snapshot_log(self) -> Sequence[LogEntry]:
+    def snapshot_log(self) -> SnapshotLog:
         """Which snapshot was the current one from when on."""
         log = self._context.typed.snapshot_log
         ancestors = self._list_ancestors(self._current_id)
@@ -183,7 +183,7 @@ class IcebergTable(TableObject, Table):
                 to_time(line.timestamp_ms), number, self._index.find_parent(number), number in ancestors
             )
 
-        return LazySequence(range(len(log)), describe)
+        return SnapshotLog(range(len(log)), describe)
 
     @property
     def relocation(self) -> Relocation:

@@ -23,11 +23,12 @@ from lakelens.formats.paimon.metadata.wire import (
     parse_millis,
     parse_snapshot,
 )
+from lakelens.model.collections import Document
 from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
-from lakelens.model.datafile import DataFile, StatisticsFile
-from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows, count_live_rows
+from lakelens.model.datafile import DataFile, IndexFiles, StatisticsFile, StatisticsFiles
+from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows, count_live_rows
 from lakelens.model.fileset import FileSet
-from lakelens.model.manifest import Entry
+from lakelens.model.manifest import Entry, ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.traits import Figures
@@ -100,10 +101,11 @@ class PaimonSnapshot(TableObject, Snapshot):
         return self.context.schemas.find(self.schema_id) or self.context.schema
 
     @cached_property
-    def summary(self) -> Mapping[str, str]:  # type: ignore[override]
+    def summary(self) -> Document:  # type: ignore[override]
         """The scalar facts of the document as text, under their own keys."""
         scalars = {key: value for key, value in self.raw.items() if isinstance(value, str | int | float)}
-        return {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in scalars.items()}
+        texts = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in scalars.items()}
+        return Document(texts, "summary")
 
     @property
     def refs(self) -> tuple[str, ...]:
@@ -114,7 +116,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         return (*names, *(tag.name for tag in refs.tags if tag.snapshot_id == self.id))
 
     @cached_property
-    def manifest_lists(self) -> tuple[PaimonManifestList, ...]:
+    def manifest_lists(self) -> ManifestLists[PaimonManifestList]:
         """The lists: base (everything before the commit), delta (its changes), changelog (when it made one)."""
         document, known = self.document, self._table.known_manifests
         named = (
@@ -122,12 +124,14 @@ class PaimonSnapshot(TableObject, Snapshot):
             ("delta", document.delta_manifest_list, document.delta_manifest_list_size),
             ("changelog", document.changelog_manifest_list, document.changelog_manifest_list_size),
         )
-        return tuple(PaimonManifestList(name, role, size, known) for role, name, size in named if name)
+        return ManifestLists(
+            PaimonManifestList(name, role, size, known) for role, name, size in named if name
+        )
 
     @cached_property
-    def manifests(self) -> tuple[PaimonManifest, ...]:
+    def manifests(self) -> Manifests[PaimonManifest]:
         """The manifests of base, then delta, then changelog. Lists that cannot be read are findings."""
-        return tuple(manifest for found in self.manifest_lists for manifest in self._manifests_of(found))
+        return Manifests(manifest for found in self.manifest_lists for manifest in self._manifests_of(found))
 
     @cached_property
     def files(self) -> FileSet:
@@ -166,16 +170,16 @@ class PaimonSnapshot(TableObject, Snapshot):
         return self._plan_scan(("base", "delta", "changelog"), "live")
 
     @cached_property
-    def index_files(self) -> tuple[PaimonIndexFile, ...]:
+    def index_files(self) -> IndexFiles[PaimonIndexFile]:
         """Every index file of this snapshot; none, with a finding, when the index manifest cannot be read."""
         name = self.index_manifest
         if name is None:
-            return ()
-        return self._attempt(
-            lambda: read_index_files(self.context, name, self._table.vector_reader.read_vector),
+            return IndexFiles()
+        path, read_vector = (
             self.context.layout.shared("manifest", name),
-            (),
+            self._table.vector_reader.read_vector,
         )
+        return IndexFiles(self._attempt(lambda: read_index_files(self.context, name, read_vector), path, ()))
 
     @property
     def deletion_vectors(self) -> Mapping[str, DeleteMatch]:
@@ -183,7 +187,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         return {name: found[-1] for name, found in self._deletes.items()}
 
     @cached_property
-    def dangling_deletes(self) -> tuple[DanglingDelete, ...]:
+    def dangling_deletes(self) -> DanglingDeletes:
         """Index files with deletion vectors for data files that are not live. Reads the manifests."""
         from lakelens.formats.paimon.deletes.matching import find_dangling
 
@@ -193,7 +197,7 @@ class PaimonSnapshot(TableObject, Snapshot):
             self.context.findings.add(
                 "warning", "dangling-deletes", dangling.file.path, dangling.reason, (self.id,)
             )
-        return found
+        return DanglingDeletes(found)
 
     def count_live_rows(self, *, read: bool = True) -> LiveRows:
         """Count the rows that a batch reader sees.
@@ -226,14 +230,14 @@ class PaimonSnapshot(TableObject, Snapshot):
         return match_deletes(self.index_files, self._table.vector_reader)
 
     @cached_property
-    def statistics(self) -> tuple[StatisticsFile, ...]:
+    def statistics(self) -> StatisticsFiles:
         """The statistics that ANALYZE wrote, inherited by later snapshots; a missing file is a finding."""
         name = self.document.statistics
         if name is None:
-            return ()
+            return StatisticsFiles()
         path = self.context.layout.shared("statistics", name)
         absent = StatisticsFile("table", path, name, None, _source=self.context.source())
-        return (self._attempt(lambda: self._read_statistics(path, name), path, absent),)
+        return StatisticsFiles((self._attempt(lambda: self._read_statistics(path, name), path, absent),))
 
     def _read_statistics(self, path: str, name: str) -> StatisticsFile:
         data = self.context.store.read(path)

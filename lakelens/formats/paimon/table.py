@@ -21,7 +21,8 @@ from lakelens.formats.paimon.refs import list_branches, make_branch, make_tag, r
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
 from lakelens.formats.reading_ahead import read_ahead
 from lakelens.io.store import find_info, list_names
-from lakelens.model.schema import PartitionSpec
+from lakelens.model.collections import Document
+from lakelens.model.schema import PartitionSpec, Schemas
 from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
 from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
 from lakelens.model.table import Table
@@ -102,19 +103,19 @@ class PaimonTable(TableObject, Table):
         return self.context.schema
 
     @property
-    def schemas(self) -> tuple[PaimonSchema, ...]:
+    def schemas(self) -> Schemas:
         """Every readable schema, by id."""
-        return self.context.schemas.all()
+        return Schemas(self.context.schemas.all())
 
     @property
-    def properties(self) -> Mapping[str, str]:
+    def properties(self) -> Document:
         """The table options of today's schema."""
-        return self.schema.options
+        return Document(self.schema.options, "properties")
 
     @property
-    def options(self) -> Mapping[str, str]:
+    def options(self) -> Document:
         """The table options of today's schema, as Paimon calls them."""
-        return self.schema.options
+        return self.properties
 
     @property
     def comment(self) -> str | None:
@@ -217,7 +218,7 @@ class PaimonTable(TableObject, Table):
         return read_consumers(self)
 
     @property
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> Document:
         """The raw documents by relative name: today's schema, the current snapshot, the hints, the tags."""
         documents: dict[str, Any] = {}
         if self.schema.raw is not None:
@@ -226,7 +227,8 @@ class PaimonTable(TableObject, Table):
             documents[self._relative(self.current.path)] = self.current.raw
         folder = self._relative(self.context.layout.folder("snapshot"))
         documents |= {f"{folder}/{name}": text for name, text in self.pointer.hints.items()}
-        return documents | {self._relative(tag.path): tag.raw for tag in self.tags.values()}
+        documents |= {self._relative(tag.path): tag.raw for tag in self.tags.values()}
+        return Document(documents, "documents")
 
     @property
     def relocation(self) -> Relocation:

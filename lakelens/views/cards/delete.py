@@ -46,7 +46,7 @@ def list_delete_folds(found: DataFile, detail: int) -> list[Fold]:
     alert, answer = _word_deleted(found, matches, detail)
 
     def make() -> list[Body]:
-        bodies: list[Body] = [_grid_matches(matches)]
+        bodies: list[Body] = [grid_matches(matches)]
         if _knows_positions(matches):
             bodies.append(Note(f"rows {word_positions(found.deleted_positions)}"))
         why = _word_merging(found)
@@ -65,7 +65,7 @@ def list_live_folds(snapshot: Snapshot, detail: int) -> list[Fold]:
     def make() -> list[Body]:
         bodies: list[Body] = [_list_counts(counted)]
         if dangling:
-            bodies.append(_grid_dangling(dangling))
+            bodies.append(grid_dangling(dangling))
         return [*bodies, cells.hint("exactly, and what reaches no file", ".live_rows, .dangling_deletes")]
 
     return [Fold("Live rows", word_live(counted), make)]
@@ -205,7 +205,8 @@ def _is_cheap(match: DeleteMatch, data: DataFile | None = None) -> bool:
     return all(number is not None and number <= _MOST_READ for number in rows)
 
 
-def _grid_matches(matches: Sequence[DeleteMatch]) -> Grid:
+def grid_matches(matches: Sequence[DeleteMatch], how: str = ".deletes") -> Grid:
+    """Deletes with how many rows each deletes and by which rule."""
     rows = [
         (
             cells.text(_KINDS[match.kind]),
@@ -216,10 +217,11 @@ def _grid_matches(matches: Sequence[DeleteMatch]) -> Grid:
         for match in islice(matches, display.max_rows)
     ]
     names = ("kind!", "file", "rows deleted#", "rule")
-    return cells.grid(names, rows, how=".deletes", noun="delete", total=len(matches), about=_ABOUT)
+    return cells.grid(names, rows, how=how, noun="delete", total=len(matches), about=_ABOUT)
 
 
-def _grid_dangling(found: Sequence[DanglingDelete]) -> Grid:
+def grid_dangling(found: Sequence[DanglingDelete], how: str = ".dangling_deletes") -> Grid:
+    """Deletes that reach no live file, each with the reason."""
     rows = [
         (
             cells.code(wording.name(dangling.file.path)),
@@ -229,7 +231,7 @@ def _grid_dangling(found: Sequence[DanglingDelete]) -> Grid:
         for dangling in islice(found, display.max_rows)
     ]
     names = ("file", "deletes#", "why it reaches nothing")
-    return cells.grid(names, rows, how=".dangling_deletes", noun="delete", total=len(found), about=_ABOUT)
+    return cells.grid(names, rows, how=how, noun="delete", total=len(found), about=_ABOUT)
 
 
 def _count_deleted(match: DeleteMatch) -> Cell:

@@ -11,10 +11,47 @@ from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import tell_about
-from lakelens.views.card.model import Card, Cell, Fact, Fold, Grid, Make
+from lakelens.views.card.model import About, Card, Cell, Fact, Fold, Grid, Make
 from lakelens.views.describe import describe, one
 
 _MOST_NAMES = 12
+
+
+def grid_index_files(files: Sequence[IndexFile], how: str = ".index_files") -> Grid:
+    """Index files, one a row; a column that none of them has is left out."""
+    rows = [
+        (
+            cells.text(f.index_type),
+            cells.code(wording.name(f.path)),
+            cells.code(f.partition or None),
+            cells.optional(f.bucket),
+            cells.number(f.row_count),
+            cells.size(f.size_bytes),
+        )
+        for f in islice(files, display.max_rows)
+    ]
+    names = ("type!", "file", "partition", "bucket#", "entries#", "bytes#")
+    about = _list_sections(files)
+    return cells.prune(cells.grid(names, rows, how=how, noun="file", total=len(files), about=about))
+
+
+def grid_statistics(files: Sequence[StatisticsFile], how: str = ".statistics") -> Grid:
+    """Statistics files, one a row."""
+    rows = [
+        (
+            cells.text(f.kind),
+            cells.code(wording.name(f.path)),
+            cells.number(len(f.columns)),
+            cells.size(f.size_bytes),
+        )
+        for f in islice(files, display.max_rows)
+    ]
+    names = ("kind!", "file", "columns#", "bytes#")
+    return cells.grid(names, rows, how=how, noun="file", total=len(files), about=_list_sections(files))
+
+
+def _list_sections(files: Sequence[Any]) -> About:
+    return tell_about(next(iter(files), None), "index_file", "statistics")
 
 
 @describe.register

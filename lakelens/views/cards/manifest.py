@@ -43,6 +43,20 @@ def grid_manifests(manifests: Sequence[Manifest], how: str = "") -> Grid:
     return cells.prune(cells.grid(names, rows, how=how, noun="manifest", total=total, about=about))
 
 
+def grid_lists(lists: Sequence[ManifestList], how: str = ".manifest_lists") -> Grid:
+    """Manifest lists, one a row."""
+    rows = [
+        (cells.text(found.role), cells.code(wording.name(found.path) or "inline"), _show_size(found))
+        for found in islice(lists, display.max_rows)
+    ]
+    names, about = ("role!", "manifest list", "bytes#"), ("common.manifest_list",)
+    return cells.grid(names, rows, how=how, noun="list", total=len(lists), about=about)
+
+
+def _show_size(found: ManifestList) -> Cell:
+    return Cell("not recorded", "mute") if found.size_bytes is None else cells.size(found.size_bytes)
+
+
 def _word_summary(summary: Sequence[FieldSummary]) -> str | None:
     words = [
         f"{wording.clean(s.name, 40)} {wording.value(s.lower)}"
@@ -55,8 +69,8 @@ def _word_summary(summary: Sequence[FieldSummary]) -> str | None:
 @describe.register
 def describe_list(found: ManifestList, detail: int = 1) -> Card:
     """Which manifests make up a snapshot."""
-    size = cells.size(found.size_bytes) if found.size_bytes is not None else Cell("not recorded", "mute")
-    facts = (Fact("role", cells.text(found.role), _ROLES.get(found.role, "")), Fact("bytes", size))
+    role = Fact("role", cells.text(found.role), _ROLES.get(found.role, ""))
+    facts = (role, Fact("bytes", _show_size(found)))
     title = wording.name(found.path) or "inline in the metadata document"
     folds = [_fold_listed(found)]
     if found.path is not None:

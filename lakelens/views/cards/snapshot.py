@@ -9,11 +9,12 @@ from lakelens.model.manifest import Manifest
 from lakelens.model.snapshot import History, Snapshot, Snapshots
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import tell_about
-from lakelens.views.card.model import Body, Card, Cell, Fold
+from lakelens.views.card.model import Body, Card, Fold
 from lakelens.views.cards.delete import list_live_folds
 from lakelens.views.cards.diff import grid_totals, word_counts
 from lakelens.views.cards.fileset import grid_files
-from lakelens.views.cards.manifest import grid_manifests
+from lakelens.views.cards.index import grid_index_files, grid_statistics
+from lakelens.views.cards.manifest import grid_lists, grid_manifests
 from lakelens.views.cards.snapshot_facts import list_facts
 from lakelens.views.cards.snapshot_grid import grid_snapshots, word_changes, word_snapshots
 from lakelens.views.describe import describe, one
@@ -91,15 +92,6 @@ def _fold_changes(snapshot: Snapshot, detail: int) -> Fold:
 
 def _fold_manifests(snapshot: Snapshot) -> list[Fold]:
     lists = snapshot.manifest_lists
-    rows = [
-        (
-            cells.text(found.role),
-            cells.code(wording.name(found.path) or "inline"),
-            cells.size(found.size_bytes) if found.size_bytes is not None else Cell("not recorded", "mute"),
-        )
-        for found in lists
-    ]
-    grid = cells.grid(("role!", "manifest list", "bytes#"), rows)
     roles = ", ".join(
         f"{wording.clean(found.role, 40)} {wording.name(found.path) or 'inline'}" for found in lists
     )
@@ -107,7 +99,7 @@ def _fold_manifests(snapshot: Snapshot) -> list[Fold]:
     answer = f"{wording.plural(len(manifests), 'manifest')}{_word_entries(manifests)}"
     how = "snapshot.manifests"
     return [
-        Fold("Lists", roles, lambda: one(grid)),
+        Fold("Lists", roles, lambda: one(grid_lists(lists))),
         Fold("Manifests", answer, lambda: one(grid_manifests(manifests, how=how)) if manifests else ()),
     ]
 
@@ -132,37 +124,15 @@ def _fold_files(snapshot: Snapshot) -> Fold:
 def _fold_others(snapshot: Snapshot, detail: int) -> list[Fold]:
     """Index files and statistics; index files that only a walk through every manifest finds are left to detail 2."""
     folds = []
-    about = tell_about(snapshot, "index_file", "statistics")
     is_cheap = all(found.role != "all" for found in snapshot.manifest_lists)
     if (detail >= 2 or is_cheap) and snapshot.index_files:
-        rows = [
-            (
-                cells.text(f.index_type),
-                cells.code(wording.name(f.path)),
-                cells.code(f.partition or None),
-                cells.optional(f.bucket),
-                cells.number(f.row_count),
-                cells.size(f.size_bytes),
-            )
-            for f in snapshot.index_files
-        ]
-        kinds = ", ".join(dict.fromkeys(wording.clean(f.index_type, 40) for f in snapshot.index_files))
-        names = ("type!", "file", "partition", "bucket#", "entries#", "bytes#")
-        grid = cells.prune(cells.grid(names, rows, how=".index_files", noun="file", about=about))
-        folds.append(Fold("Index files", f"{len(rows):,}: {kinds}", lambda: one(grid)))
+        found = snapshot.index_files
+        kinds = ", ".join(dict.fromkeys(wording.clean(f.index_type, 40) for f in found))
+        folds.append(Fold("Index files", f"{len(found):,}: {kinds}", lambda: one(grid_index_files(found))))
     if snapshot.statistics:
-        found = [
-            (
-                cells.text(s.kind),
-                cells.code(wording.name(s.path)),
-                cells.number(len(s.columns)),
-                cells.size(s.size_bytes),
-            )
-            for s in snapshot.statistics
-        ]
-        heads = ("kind!", "file", "columns#", "bytes#")
-        table = cells.grid(heads, found, how=".statistics", noun="file", about=about)
-        folds.append(Fold("Statistics", wording.plural(len(found), "file"), lambda: one(table)))
+        statistics = snapshot.statistics
+        answer = wording.plural(len(statistics), "file")
+        folds.append(Fold("Statistics", answer, lambda: one(grid_statistics(statistics))))
     return folds
 
 

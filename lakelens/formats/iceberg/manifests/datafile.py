@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.manifests.bounds import build_bounds
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
+from lakelens.model.collections import Preview
 from lakelens.model.datafile import Content, DataFile, Footer
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
-    from lakelens.model.deletes import DeleteMatch
+    from lakelens.model.deletes import DeleteMatch, DeleteMatches
 
 T = TypeVar("T")
 
@@ -40,9 +39,9 @@ class StoredField(Generic[T]):
     @overload
     def __get__(self, file: None, owner: type) -> StoredField[T]: ...
     @overload
-    def __get__(self, file: DataFile, owner: type) -> T | None: ...
-    def __get__(self, file: DataFile | None, owner: type) -> StoredField[T] | T | None:
-        return self if file is None else file.raw.get(self._name)
+    def __get__(self, file: IcebergDataFile, owner: type) -> T | None: ...
+    def __get__(self, file: IcebergDataFile | None, owner: type) -> StoredField[T] | T | None:
+        return self if file is None else file._fields.get(self._name)
 
 
 class IcebergDataFile(TableObject, DataFile):
@@ -71,7 +70,7 @@ class IcebergDataFile(TableObject, DataFile):
     ) -> None:
         self._context = context
         self._load_partition = partition
-        self.raw = fields
+        self.raw = self._fields = fields
         self.file_path: str = fields["file_path"]
         self.recorded_path = self.file_path
         self.file_format = str(fields.get("file_format") or self.file_path.rpartition(".")[2]).lower()
@@ -87,7 +86,7 @@ class IcebergDataFile(TableObject, DataFile):
         self.file_sequence_number = file_sequence_number
         self.first_row_id = first_row_id
         self._index: Callable[[], DeleteIndex] | None = None
-        self._matches: tuple[DeleteMatch, ...] | None = None
+        self._matches: DeleteMatches | None = None
 
     @cached_property
     def path(self) -> str:  # type: ignore[override]
@@ -156,7 +155,7 @@ class IcebergDataFile(TableObject, DataFile):
         """Bounds and counts per leaf column, under today's names and types."""
         context, path = self._context, self.path
         return build_bounds(
-            self.raw,
+            self._fields,
             context.columns,
             context.properties,
             lambda error: context.findings.add_error(error, path),
@@ -164,13 +163,15 @@ class IcebergDataFile(TableObject, DataFile):
         )
 
     @property
-    def deletes(self) -> tuple[DeleteMatch, ...]:
+    def deletes(self) -> DeleteMatches:
         """The delete files and vectors that reach this data file in its snapshot, each with its rule and its rows.
 
         Empty for delete files, and for a file that was taken from a manifest instead of a snapshot's `files`.
         """
         if self._matches is None:
-            self._matches = () if self._index is None else self._index().match(self)
+            from lakelens.model.deletes import DeleteMatches
+
+            self._matches = DeleteMatches(() if self._index is None else self._index().match(self))
         return self._matches
 
     def with_deletes(self, index: Callable[[], DeleteIndex]) -> IcebergDataFile:
@@ -186,17 +187,17 @@ class IcebergDataFile(TableObject, DataFile):
 
         return read_footer(self._context, self)
 
-    def preview(self, n: int = 10) -> pa.Table:
+    def preview(self, n: int = 10) -> Preview:
         """The first `n` rows as stored; of a deletion vector the first `n` deleted positions."""
         from lakelens.formats.iceberg.manifests.contents import read_preview
 
-        return read_preview(self._context, self, n)
+        return Preview(read_preview(self._context, self, n))
 
     def _note_beyond(self, match: DeleteMatch, last: int) -> None:
         message = f"it deletes row {last} of {self.path}, which has {self.record_count} rows"
         self._context.findings.add("warning", "delete-past-the-end", match.file.path, message)
 
     def _find_content(self) -> Content:
-        content = _CONTENTS.get(self.raw.get("content") or 0, "data")
+        content = _CONTENTS.get(self._fields.get("content") or 0, "data")
         is_vector = self.file_format == "puffin" or self.content_offset is not None
         return "deletion_vector" if content == "position_deletes" and is_vector else content

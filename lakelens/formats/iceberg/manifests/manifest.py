@@ -29,8 +29,17 @@ from lakelens.formats.iceberg.manifests.records import (
 )
 from lakelens.formats.iceberg.metadata.partitions import PartitionColumn
 from lakelens.io.store import find_info
+from lakelens.model.collections import Document
 from lakelens.model.explainable import Source
-from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
+from lakelens.model.manifest import (
+    Entries,
+    Entry,
+    FieldSummaries,
+    FieldSummary,
+    Manifest,
+    ManifestList,
+    Manifests,
+)
 
 T = TypeVar("T")
 
@@ -122,12 +131,14 @@ class IcebergManifest(TableObject, Manifest):
         return schema.get("schema-id") if isinstance(schema, dict) else read_number(header, "schema-id")
 
     @cached_property
-    def partition_summary(self) -> tuple[FieldSummary, ...]:  # type: ignore[override]
+    def partition_summary(self) -> FieldSummaries:  # type: ignore[override]
         """What the list says of each partition field, decoded. Damaged bounds are left out and kept as findings."""
         if not self.partitions:
-            return ()  # nothing is recorded, and the id of the spec may be in the manifest alone
+            return (
+                FieldSummaries()
+            )  # nothing is recorded, and the id of the spec may be in the manifest alone
         columns = self._context.specs.columns(self.partition_spec_id) or []
-        return tuple(
+        return FieldSummaries(
             self._summarise(stored, index, columns[index] if index < len(columns) else None)
             for index, stored in enumerate(self.partitions)
         )
@@ -145,14 +156,14 @@ class IcebergManifest(TableObject, Manifest):
         return FieldSummary(name, lower, upper, stored.get("contains_null"), stored.get("contains_nan"))
 
     @cached_property
-    def header(self) -> Mapping[str, Any]:
+    def header(self) -> Document:
         """The header of the Avro file: `format`, `schema`, `codec`, `metadata` (its JSON values parsed)."""
-        return describe_header(self._file.header)
+        return Document(describe_header(self._file.header), "header")
 
     @cached_property
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Entries:
         """Every entry, deleted ones included, in file order. Raises `LakeError` when the file cannot be read."""
-        return _raise_error(self.walk())
+        return Entries(_raise_error(self.walk()), self._context.describe_columns)
 
     def walk(self) -> tuple[Sequence[Entry], LakeError | None]:
         """The entries that can be read, and what stopped the reading (None: nothing did)."""
@@ -291,14 +302,14 @@ class IcebergManifestList(TableObject, ManifestList):
         return None if info is None else info.size
 
     @cached_property
-    def header(self) -> Mapping[str, Any]:
+    def header(self) -> Document:
         """The header of the Avro file; empty for manifests named in the metadata document."""
-        return {} if self.recorded_path is None else describe_header(self._file.header)
+        return Document({} if self.recorded_path is None else describe_header(self._file.header), "header")
 
     @cached_property
-    def manifests(self) -> Sequence[IcebergManifest]:
+    def manifests(self) -> Manifests[IcebergManifest]:
         """The manifests it names, in order. Raises `LakeError` when the file cannot be read."""
-        return _raise_error(self.walk())
+        return Manifests(_raise_error(self.walk()))
 
     def walk(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
         """The manifests that can be read of, and what stopped the reading (None: nothing did)."""

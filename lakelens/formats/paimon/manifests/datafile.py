@@ -29,16 +29,15 @@ from lakelens.formats.paimon.metadata.schema import PaimonSchema, require_schema
 from lakelens.formats.paimon.metadata.type_promotion import Promotion, keep
 from lakelens.formats.paimon.metadata.types import describe_field
 from lakelens.formats.paimon.metadata.wire import parse_millis
+from lakelens.model.collections import Preview
 from lakelens.model.datafile import DataFile, Footer
 from lakelens.model.explainable import Source
 from lakelens.model.schema import DataType
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest
-    from lakelens.model.deletes import DeleteMatch, LiveRows
+    from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
     from lakelens.model.explanation import Explanation
 
 SOURCES = {0: "APPEND", 1: "COMPACT"}
@@ -57,7 +56,7 @@ class PaimonDataFile(TableObject, DataFile):
     ) -> None:
         file = raw["_FILE"]
         self.context = context
-        self.raw = raw
+        self.raw = self._record = raw
         self.content = manifest.content
         self.manifest = manifest.path
         self.source_manifest = manifest
@@ -145,7 +144,7 @@ class PaimonDataFile(TableObject, DataFile):
     @cached_property
     def value_stats(self) -> SimpleStats:
         """Statistics over the columns, by the names of the file's own schema. Raises `LakeError` on damage."""
-        columns = self.schema.find_stats_columns(self.raw["_FILE"], self.manifest)
+        columns = self.schema.find_stats_columns(self._record["_FILE"], self.manifest)
         return self._decode_stats(VALUE_STATS, columns)
 
     @cached_property
@@ -159,12 +158,14 @@ class PaimonDataFile(TableObject, DataFile):
         return self.context.access.attempt(self._build_bounds, self.source_manifest.path, Bounds({}))
 
     @property
-    def deletes(self) -> tuple[DeleteMatch, ...]:
+    def deletes(self) -> DeleteMatches:
         """The deletion vector that reaches this file in its snapshot, as a tuple of none or one.
 
         Empty for a file that was taken from a manifest instead of a snapshot's `files`.
         """
-        return () if self._find_deletes is None else self._find_deletes(self.file_name)
+        from lakelens.model.deletes import DeleteMatches
+
+        return DeleteMatches(() if self._find_deletes is None else self._find_deletes(self.file_name))
 
     @property
     def live_rows(self) -> LiveRows:
@@ -201,7 +202,7 @@ class PaimonDataFile(TableObject, DataFile):
         """The facts in the file's own footer (Parquet, ORC or Avro). Raises `LakeError` when it cannot be read."""
         return read_footer(self.context.store, self.path, self.file_format)
 
-    def preview(self, n: int = 10) -> pa.Table:
+    def preview(self, n: int = 10) -> Preview:
         """The first rows as stored, with `_KEY_…`, `_SEQUENCE_NUMBER` and `_VALUE_KIND` where there are keys.
 
         Parameters
@@ -214,7 +215,7 @@ class PaimonDataFile(TableObject, DataFile):
         LakeError
             The file is missing, damaged or of a format whose rows are not read.
         """
-        return read_rows(self.context.store, self.path, self.file_format, n)
+        return Preview(read_rows(self.context.store, self.path, self.file_format, n))
 
     def file_index_view(self) -> Explanation:
         """The index over the file's columns: embedded in the manifest entry, or a file beside it.
@@ -233,11 +234,11 @@ class PaimonDataFile(TableObject, DataFile):
         return getattr(self, name)
 
     def _decode_stats(self, label: str, columns: Sequence[PaimonField]) -> SimpleStats:
-        raw = self.raw["_FILE"].get(label.removeprefix("_FILE."))
+        raw = self._record["_FILE"].get(label.removeprefix("_FILE."))
         return decode_stats(raw, columns, self.source_manifest.path, label, self.context.source(self))
 
     def _decode_key(self, name: str) -> StoredRow | None:
-        data = self.raw["_FILE"].get(name)
+        data = self._record["_FILE"].get(name)
         columns = self.schema.key_columns if data and data[:4] != b"\x00\x00\x00\x00" else ()
         if not columns:
             return None

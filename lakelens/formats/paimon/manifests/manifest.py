@@ -9,7 +9,7 @@ table specification.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -18,8 +18,17 @@ from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.manifests.containers import decode_container, decode_container_header
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.stats import SimpleStats, decode_stats
+from lakelens.model.collections import Document
 from lakelens.model.datafile import Content
-from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
+from lakelens.model.manifest import (
+    Entries,
+    Entry,
+    FieldSummaries,
+    FieldSummary,
+    Manifest,
+    ManifestList,
+    Manifests,
+)
 
 KINDS = {0: "ADD", 1: "DELETE"}
 
@@ -30,9 +39,9 @@ class _Container(TableObject):
     path: Any
 
     @cached_property
-    def header(self) -> Mapping[str, Any]:
+    def header(self) -> Document:
         """The facts of the container itself: `format`, `schema`, `codec`, `metadata`."""
-        return decode_container_header(self.context.store.read(self.path), self.path)
+        return Document(decode_container_header(self.context.store.read(self.path), self.path), "header")
 
     def _read_records(self, recorded_size: int | None, recorder: str) -> list[dict[str, Any]]:
         return decode_container(read_metadata(self.context, self.path, recorded_size, recorder), self.path)
@@ -69,12 +78,12 @@ class PaimonManifest(_Container, Manifest):
         return decode_stats(self.raw.get(label), columns, self.path, label, self.context.source(self))
 
     @cached_property
-    def partition_summary(self) -> tuple[FieldSummary, ...]:  # type: ignore[override]
+    def partition_summary(self) -> FieldSummaries:  # type: ignore[override]
         """Smallest and largest value and nulls for each partition column; empty, with a finding, on damage."""
         stats = self.context.access.attempt(lambda: self.partition_stats, self.path, None)
         if stats is None:
-            return ()
-        return tuple(
+            return FieldSummaries()
+        return FieldSummaries(
             FieldSummary(name, low, high, None if nulls is None else nulls > 0, null_count=nulls)
             for name, low, high, nulls in zip(
                 stats.names, stats.min_values, stats.max_values, stats.null_counts, strict=True
@@ -82,10 +91,11 @@ class PaimonManifest(_Container, Manifest):
         )
 
     @cached_property
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Entries:
         """Every entry in file order. Raises `LakeError` when the file is missing or damaged."""
         records = self._read_records(self.file_size, "manifest list")
-        entries = tuple(self._make_entry(record, position) for position, record in enumerate(records))
+        made = tuple(self._make_entry(record, position) for position, record in enumerate(records))
+        entries = Entries(made, self.context.describe_columns)
         added = sum(entry.is_live for entry in entries)
         self.check_counts(added, len(entries) - added)
         return entries
@@ -142,7 +152,7 @@ class PaimonManifestList(_Container, ManifestList):
         self.size_bytes = size_bytes
 
     @cached_property
-    def manifests(self) -> tuple[PaimonManifest, ...]:
+    def manifests(self) -> Manifests[PaimonManifest]:
         """The manifests it names, in order. Raises `LakeError` when the file is missing or damaged."""
         content: Content = "changelog" if self.role == "changelog" else "data"
         records = self._read_records(self.size_bytes, "snapshot")
@@ -150,7 +160,7 @@ class PaimonManifestList(_Container, ManifestList):
             if not isinstance(record.get("_FILE_NAME"), str):
                 message = f"record {position} is no line of a manifest list"
                 raise Corrupt(message, path=self.path, expected="_FILE_NAME", seen=list(record))
-        return tuple(self._known.share(record, content) for record in records)
+        return Manifests(self._known.share(record, content) for record in records)
 
 
 def read_metadata(context: TableContext, path: str, recorded_size: int | None, recorder: str) -> bytes:

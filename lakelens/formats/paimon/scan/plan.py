@@ -233,7 +233,7 @@ class PaimonScan(ColumnarScan):
 
     def _read_entries(self, task: ScanTask) -> Sequence[Entry]:
         try:
-            entries = self._make_manifest(task).entries
+            entries: Sequence[Entry] = self._make_manifest(task).entries
         except LakeError as error:
             self.refuse(task, error)
             entries = ()

@@ -1,0 +1,351 @@
+"""What every list and every document of a table is: a sequence, a mapping or rows that show themselves.
+
+`Items` compares like a tuple and `Document` is a dict, so that code which takes those takes these. Each has one line,
+text, a card, and is a table for every library that takes Arrow. Making one reads and decodes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
+
+from lakelens.display import Displayable
+from lakelens.model.facts import Fact, Facts
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+Kind = TypeVar("Kind", bound=type)
+
+# how many made items are kept when nobody else holds them: their own caches are kept with them
+_MOST_KEPT = 1024
+
+
+class Tabular:
+    """Gives an object that has `to_arrow` the other ways out: pandas, polars, and Arrow's C stream by name."""
+
+    __slots__ = ()
+
+    def to_arrow(self) -> pa.Table:
+        """This object as an Arrow table."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`to_arrow` as a pandas DataFrame."""
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def to_polars(self) -> Any:
+        """`to_arrow` as a polars DataFrame; needs polars."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+class Items(Sequence[T_co], Tabular, Displayable):
+    """Things in order. A slice is of the same class; equal to a tuple or a list of the same things.
+
+    With `make`, things are made from their positions when they are asked for, and not kept.
+
+    >>> squares = Items(range(1_000_000), lambda position: position**2)
+    >>> len(squares), squares[-1], squares[2:4] == (4, 9), Items("ab")
+    (1000000, 999998000001, True, <Items 2>)
+    """
+
+    __slots__ = ("__weakref__", "_held", "_make")
+
+    #: the columns of `to_arrow`; a class of things without facts of their own has one line for each
+    facts: ClassVar[Facts] = (Fact("value", "string", repr),)
+
+    def __init__(self, items: Iterable[Any] = (), make: Callable[[Any], T_co] | None = None) -> None:
+        self._held: Sequence[Any]
+        self._make: Callable[[Any], T_co] | None
+        if isinstance(items, Items) and make is None:
+            self._held, self._make = items._held, items._make
+        else:
+            self._held, self._make = items if isinstance(items, tuple | range) else tuple(items), make
+
+    def _like(self, held: Sequence[Any]) -> Self:
+        """Some of these, as a sequence of the same class."""
+        return type(self)(held, self._make)
+
+    @overload
+    def __getitem__(self, key: int) -> T_co: ...
+    @overload
+    def __getitem__(self, key: slice) -> Self: ...
+    def __getitem__(self, key: int | slice) -> T_co | Self:
+        if isinstance(key, slice):
+            return self._like(self._held[key])
+        held: T_co = self._held[key] if self._make is None else self._make(self._held[key])
+        return held
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __iter__(self) -> Iterator[T_co]:
+        return iter(self._held) if self._make is None else map(self._make, self._held)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Items | tuple | list):
+            return NotImplemented
+        return self is other or (len(self) == len(other) and tuple(self) == tuple(other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __add__(self, other: Iterable[Any]) -> tuple[Any, ...]:
+        return (*self, *other)
+
+    def __radd__(self, other: Iterable[Any]) -> tuple[Any, ...]:
+        return (*other, *self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (tuple(self),)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {len(self)}>"
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each, in order. What does not fit the type of its column is null."""
+        from lakelens.model.metadata_tables import build_rows
+
+        return build_rows(self, self.facts)
+
+
+class NamedItems(Items[T_co]):
+    """Items that are found by name too.
+
+    >>> class Words(NamedItems):
+    ...     def _list_names(self, item):
+    ...         return (item.upper(),)
+    >>> words = Words(["a", "b"])
+    >>> words["B"], "A" in words, words.get("C"), words.keys()
+    ('b', True, None, ['A', 'B'])
+    """
+
+    __slots__ = ()
+
+    def _list_names(self, item: Any) -> tuple[str, ...]:
+        """What an item is called; the first is its name."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, key: int | str) -> T_co: ...
+    @overload
+    def __getitem__(self, key: slice) -> Self: ...
+    def __getitem__(self, key: int | str | slice) -> T_co | Self:
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        found = self.get(key)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        return self.get(key) is not None if isinstance(key, str) else super().__contains__(key)
+
+    def get(self, name: str) -> T_co | None:
+        """The item of a name, or None."""
+        return next((item for item in self if name in self._list_names(item)), None)
+
+    def keys(self) -> list[str]:
+        """The names."""
+        return [self._list_names(item)[0] for item in self]
+
+    def items(self) -> list[tuple[str, T_co]]:
+        """Names with their items."""
+        return [(self._list_names(item)[0], item) for item in self]
+
+
+class Document(dict[str, Any], Tabular, Displayable):
+    """A stored document or record, or named settings: a dict of its keys and values. `noun` says of what.
+
+    >>> Document({"a": 1, "b": [2]}, "snapshot"), Document({"a": 1}) == {"a": 1}
+    (<Document snapshot: 2 keys>, True)
+    """
+
+    __slots__ = ("noun",)
+
+    def __init__(self, held: Mapping[str, Any] | None = None, noun: str = "document") -> None:
+        super().__init__(held or {})
+        self.noun = noun
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each key: `key` and `value`, both text. A value that is no text is JSON."""
+        from lakelens.model.metadata_tables import build_rows
+
+        return build_rows(self.items(), _KEY_FACTS)
+
+    def __repr__(self) -> str:
+        return f"<Document {self.noun}: {len(self)} {'key' if len(self) == 1 else 'keys'}>"
+
+
+def _format_json(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
+_KEY_FACTS: Facts = (
+    Fact("key", "string", lambda item: str(item[0])),
+    Fact("value", "string", lambda item: _format_json(item[1])),
+)
+
+
+class Stored:
+    """An attribute for a stored record: kept as it was read, a `Document` from when it is first looked at.
+
+    So a manifest of 100,000 entries does not copy 100,000 records that nobody looks at. `slot` is where a class with
+    slots keeps it. A value that is no dict stays what it is.
+    """
+
+    def __init__(self, noun: str, slot: Any = None) -> None:
+        self._noun = noun
+        self._slot = slot
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, thing: Any, owner: type | None = None) -> Any:
+        if thing is None:
+            return self
+        try:
+            held = thing.__dict__[self._name] if self._slot is None else self._slot.__get__(thing)
+        except KeyError:
+            return None
+        if type(held) is dict:
+            held = Document(held, self._noun)
+            self.__set__(thing, held)
+        return held
+
+    def __set__(self, thing: Any, held: Any) -> None:
+        if self._slot is None:
+            thing.__dict__[self._name] = held
+        else:
+            self._slot.__set__(thing, held)
+
+
+def stored(noun: str) -> Any:
+    """A `Stored` attribute, typed as what it holds."""
+    return Stored(noun)
+
+
+def show_stored(noun: str) -> Callable[[Kind], Kind]:
+    """Make the field `raw` of a dataclass with slots `Stored`."""
+
+    def decorate(kind: Kind) -> Kind:
+        kind.raw = Stored(noun, kind.__dict__["raw"])  # type: ignore[attr-defined]
+        return kind
+
+    return decorate
+
+
+class Rows(Tabular, Displayable):
+    """Rows of values under named columns, held as an Arrow table."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        return self._table
+
+    def rows(self, most: int | None = None) -> Iterator[tuple[Any, ...]]:
+        """The rows as tuples of Python values; the first `most` of them.
+
+        A value that Python's types cannot hold (a time beyond the year 9999) is its text.
+        """
+        part = self._table if most is None else self._table.slice(0, most)
+        return zip(*([read_cell(cell) for cell in column] for column in part.columns), strict=True)
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {len(self)} rows: {', '.join(self._table.column_names)}>"
+
+
+class Preview(Rows):
+    """The first rows of a file: the `pyarrow.Table` that `to_arrow` gives, with a view. It has all of that table's methods.
+
+    >>> import pyarrow as pa
+    >>> preview = Preview(pa.table({"id": [1, 2]}))
+    >>> preview, preview.num_rows, preview["id"].to_pylist(), preview == pa.table({"id": [1, 2]})
+    (<Preview 2 rows: id>, 2, [1, 2], True)
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_table":  # a copy in the making has none yet
+            raise AttributeError(name)
+        return getattr(self._table, name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._table[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._table.columns)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._table == (other._table if isinstance(other, Preview) else other))
+
+    __hash__ = None  # type: ignore[assignment]  # as a pyarrow.Table
+
+
+def read_cell(cell: Any) -> Any:
+    """A value as Python has it: a map as a dictionary, a time after the year 9999 as text.
+
+    A struct that Python cannot have as a dictionary, two of its fields having one name, is a list of names and values.
+    """
+    import pyarrow as pa
+
+    try:
+        value = cell.as_py()
+    except (ValueError, OverflowError):
+        if pa.types.is_struct(cell.type):
+            return [(field.name, read_cell(cell[place])) for place, field in enumerate(cell.type)]
+        try:
+            return str(cell.cast(pa.string()))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return f"a value of type {cell.type}"
+    return dict(value) if value is not None and pa.types.is_map(cell.type) else value
+
+
+class Keeper(Generic[T]):
+    """Makes each item once while anyone holds it, and keeps those that were asked for last. Threads may share it.
+
+    >>> class Item:
+    ...     def __init__(self, position: int) -> None:
+    ...         self.position = position
+    >>> items = Keeper(Item)
+    >>> items(7) is items(7)
+    True
+    """
+
+    def __init__(self, make: Callable[[int], T], most: int = _MOST_KEPT) -> None:
+        self._make = make
+        self._most = most
+        self._alive: weakref.WeakValueDictionary[int, T] = weakref.WeakValueDictionary()
+        self._kept: dict[int, T] = {}
+        self._lock = threading.RLock()
+
+    def __call__(self, position: int) -> T:
+        """The item of a position."""
+        with self._lock:
+            found = self._kept.pop(position, None)
+            if found is None:
+                found = self._alive.get(position)
+            if found is None:
+                found = self._alive[position] = self._make(position)
+            self._kept[position] = found
+            if len(self._kept) > self._most:
+                del self._kept[next(iter(self._kept))]
+            return found

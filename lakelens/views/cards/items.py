@@ -1,0 +1,141 @@
+"""Cards of what a table is made of: its lists, its documents and records, the rows of a query or of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+from lakelens.model.collections import Document, Items, Preview, Rows
+from lakelens.model.datafile import IndexFiles, StatisticsFiles
+from lakelens.model.deletes import DanglingDeletes, DeleteMatches
+from lakelens.model.facts import Fact
+from lakelens.model.manifest import Entries, FieldSummaries, FieldSummary, ManifestLists, Manifests
+from lakelens.model.schema import PartitionSpecs, Schemas, SortOrder, SortOrders
+from lakelens.model.table import LogEntry, MetadataLog, MetadataLogEntry, SnapshotLog
+from lakelens.options import display
+from lakelens.queryresult import QueryResult
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Grid
+from lakelens.views.cards.delete import grid_dangling, grid_matches
+from lakelens.views.cards.index import grid_index_files, grid_statistics
+from lakelens.views.cards.manifest import grid_entries, grid_lists, grid_manifests
+from lakelens.views.describe import describe, one
+
+_ABOUT = ("common.items",)
+_HOW = ".to_pandas()"
+_MOST_COLUMNS = 60
+# what a list is called, what one of it is called, and its grid where it has one of its own
+_KINDS: dict[type[Items[Any]], tuple[str, tuple[str, str], Callable[..., Grid] | None]] = {
+    Items: ("Items", ("item", "items"), None),
+    Schemas: ("Schemas", ("schema", "schemas"), None),
+    PartitionSpecs: ("Partition specs", ("partition spec", "partition specs"), None),
+    SortOrders: ("Sort orders", ("sort order", "sort orders"), None),
+    ManifestLists: ("Manifest lists", ("manifest list", "manifest lists"), grid_lists),
+    Manifests: ("Manifests", ("manifest", "manifests"), grid_manifests),
+    Entries: ("Entries", ("entry", "entries"), grid_entries),
+    FieldSummaries: ("Partition summary", ("partition field", "partition fields"), None),
+    IndexFiles: ("Index files", ("index file", "index files"), grid_index_files),
+    StatisticsFiles: ("Statistics", ("statistics file", "statistics files"), grid_statistics),
+    DeleteMatches: ("Deletes", ("delete", "deletes"), grid_matches),
+    DanglingDeletes: ("Dangling deletes", ("dangling delete", "dangling deletes"), grid_dangling),
+    MetadataLog: ("Metadata log", ("earlier version", "earlier versions"), None),
+    SnapshotLog: ("Snapshot log", ("entry", "entries"), None),
+}
+# where the keys of a document are explained; the keys of the others are a lake's own
+_SECTIONS = {
+    "data file": ("data_file",),
+    "entry": ("entry", "data_file"),
+    "header": ("manifest_header", "manifest_list"),
+    "index file": ("index_file", "statistics"),
+    "manifest list": ("manifest_list",),
+    "metadata": ("table_metadata",),
+    "partitioning": ("partitioning", "partition_field"),
+    "ref": ("ref", "snapshot"),
+    "schema": ("schema",),
+    "snapshot": ("snapshot",),
+    "statistics": ("statistics", "puffin"),
+    "summary": ("summary", "snapshot", "listing"),
+}
+
+
+@describe.register
+def card_of_items(items: Items, detail: int = 1) -> Card:  # type: ignore[type-arg]
+    """A list: how many there are, and the first of them."""
+    title, (noun, nouns), grid = next(_KINDS[kind] for kind in type(items).__mro__ if kind in _KINDS)
+    if not len(items):
+        return Card(title, "none")
+    shown = _grid_facts(items, (noun, nouns)) if grid is None else grid(items, how=_HOW)
+    about = (*tell_about(items[0], "file_set", "manifest", "index_file"), *_ABOUT)
+    return Card(title, wording.plural(len(items), noun, nouns), body=(shown,), about=about)
+
+
+def _grid_facts(items: Items[Any], nouns: tuple[str, str]) -> Grid:
+    """One line for each item, one column for each of its facts."""
+    rows = [[_show_fact(item, fact) for fact in items.facts] for item in islice(items, display.max_rows)]
+    names = [fact.name.replace("_", " ") + ("#" if fact.kind == "int64" else "") for fact in items.facts]
+    return cells.prune(cells.grid(names, rows, how=_HOW, noun=nouns, total=len(items), about=_ABOUT))
+
+
+def _show_fact(item: Any, fact: Fact) -> Cell:
+    held = fact.read(item)
+    if fact.kind == "time":
+        return cells.moment(held)
+    if fact.kind == "bool":
+        return cells.optional(None if held is None else "yes" if held else "no")
+    if fact.kind == "strings":
+        more = f", … {wording.count(len(held) - 20)} more" if len(held) > 20 else ""
+        return cells.code(", ".join(wording.clean(text, 60) for text in held[:20]) + more)
+    return cells.value(held) if fact.kind == "text" else cells.code(held)
+
+
+@describe.register(SortOrder)
+@describe.register(MetadataLogEntry)
+@describe.register(LogEntry)
+@describe.register(FieldSummary)
+def card_of_item(item: Any, detail: int = 1) -> Card:
+    """One item of a list that has no card of its own: its facts, one a line."""
+    kinds: dict[type, type[Items[Any]]] = {
+        SortOrder: SortOrders,
+        MetadataLogEntry: MetadataLog,
+        LogEntry: SnapshotLog,
+    }
+    facts = kinds.get(type(item), FieldSummaries).facts
+    pairs = [(fact.name.replace("_", " "), _show_fact(item, fact)) for fact in facts]
+    return Card(type(item).__name__, wording.clean(repr(item)), body=(cells.pairs(pairs, _ABOUT),))
+
+
+@describe.register
+def card_of_document(document: Document, detail: int = 1) -> Card:
+    """A stored document or record key by key under its specified names; whole where it is opened."""
+    sections = _SECTIONS.get(document.noun)
+    about = tell_about(document, *sections) if sections else ()
+    body: list[Body] = []
+    if document:
+        known = sections is not None
+        body += cells.fields(document, about, how=_HOW) if known else [cells.mapping(document, how=_HOW)]
+    folds = []
+    if document and detail >= 2:
+        folds.append(Fold("JSON", "the same, whole", lambda: one(cells.document(document)), level=3))
+    sentence = f"{document.noun}, {wording.plural(len(document), 'key')}"
+    return Card("Document", sentence, body=tuple(body), folds=tuple(folds), about=about)
+
+
+@describe.register(Preview)
+@describe.register(QueryResult)
+def card_of_rows(rows: Rows, detail: int = 1) -> Card:
+    """The first rows under their columns, whose names are a lake's own or the query's."""
+    names = rows.to_arrow().column_names
+    shown = [tuple(cells.value(value) for value in row) for row in rows.rows(display.max_rows)]
+    columns = [Column(wording.clean(name, 80)) for name in names[:_MOST_COLUMNS]]
+    cut = [row[:_MOST_COLUMNS] for row in shown]
+    body: list[Body] = [cells.grid(columns, cut, how=_HOW, total=len(rows), is_open=True)] if shown else []
+    if len(names) > _MOST_COLUMNS:
+        body.append(cells.hint(f"… {wording.count(len(names) - _MOST_COLUMNS)} more columns", _HOW))
+    sentence = f"{wording.plural(len(rows), 'row')}, {wording.plural(len(names), 'column')}"
+    title = "Preview"
+    if isinstance(rows, QueryResult):
+        title = "Query"
+        sentence += f" from {', '.join(rows.views) or 'no view'}"
+    return Card(title, sentence, body=tuple(body))
