@@ -67,7 +67,7 @@ class FileDiffWidget(anywidget.AnyWidget):
         self._sentence = split_ids(visible(f"{word_range(diff)}: {word_counts(diff)}"))
         self._list_items()
         style = f"{common_style()}\n{_read_static('filediff.css')}"
-        super().__init__(view=self._write_view(), detail=self._tell(), _css=style)
+        super().__init__(view=self._write_view(), detail=self._describe_choice(), _css=style)
         self.on_msg(self._receive)
         self.observe(self._draw, ["order", "filter", "kept"])
         self.observe(self._follow, "selected")
@@ -96,7 +96,7 @@ class FileDiffWidget(anywidget.AnyWidget):
             try:
                 len(self._diff.kept)
             except LakeError as error:
-                self._message = f"what was kept cannot be told: {clean(error, 300)}"
+                self._message = f"kept files cannot be listed: {clean(error, 300)}"
             else:
                 sides["kept"] = self._diff.kept
         self._dimensions, self._items = list_items(sides)
@@ -128,7 +128,7 @@ class FileDiffWidget(anywidget.AnyWidget):
         self.view = self._write_view()
 
     def _follow(self, _: Any) -> None:
-        self.detail = self._tell()
+        self.detail = self._describe_choice()
 
     def _find(self, key: str) -> DataFile | None:
         side, _, position = key.partition("/")
@@ -151,24 +151,24 @@ class FileDiffWidget(anywidget.AnyWidget):
             raise traitlets.TraitError(f"a filter has at most {_LONGEST} characters")
         return wanted
 
-    def _tell(self) -> dict[str, str]:
+    def _describe_choice(self) -> dict[str, str]:
         """What is said of the chosen file: its card, and the code that leads to it."""
         found = self.file
         if found is None:
             return {"of": "", "html": "", "code": "", "words": ""}
         side, _, position = self.selected.partition("/")
-        told = {
+        choice = {
             "of": self.selected,
             "html": "",
             "code": f"diff.{side}[{int(position)}]",
             "words": side.upper(),
         }
         try:
-            return told | {"html": render_card(found, style=False)}
+            return choice | {"html": render_card(found, style=False)}
         except Exception as error:  # the reader sees why, and can go on
             if display.strict_views:
                 raise
-            return told | {"words": word_failure(found, error)}
+            return choice | {"words": word_failure(found, error)}
 
     def _receive(self, _: Any, content: Any, buffers: Any) -> None:
         """A browser asks for the rows behind a fold."""

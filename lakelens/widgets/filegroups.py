@@ -13,7 +13,7 @@ from lakelens.model.datafile import DataFile
 Side: TypeAlias = Literal["removed", "added", "kept"]
 Order: TypeAlias = Literal["size", "rows", "name"]
 Place: TypeAlias = tuple[str | int | None, ...]
-# what lies side by side: a removed file, an added one; or, alone in its line, one that was kept
+# what is side by side: a removed file, an added one; or, alone in its line, one that was kept
 Line: TypeAlias = tuple["Item | None", "Item | None", "Item | None"]
 
 
@@ -31,7 +31,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """How many files, their bytes, and the rows of the data files; None where a file does not tell."""
+    """How many files, their bytes, and the rows of the data files; None where a file does not record it."""
 
     files: int = 0
     rows: int | None = 0

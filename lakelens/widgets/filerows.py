@@ -21,8 +21,8 @@ _BAR = 42  # pixels on each side of the zero line
 class FileRows:
     """Writes the rows of one query (a filter, an order), and those behind a fold when one is opened.
 
-    A row is plain JSON: `id`, `kind` (group, files, kept, more, end), `depth`, and what the kind tells. A group keeps its id
-    from query to query, so that what a reader opened stays open. A cell is [text, role, title].
+    A row is plain JSON: `id`, `kind` (group, files, kept, more, end), `depth`, and the facts of its kind. A group keeps its
+    id from query to query, so that what a reader opened stays open. A cell is [text, role, title].
     """
 
     def __init__(self, raised: Raised) -> None:
@@ -55,7 +55,7 @@ class FileRows:
             _unknown(added.bytes) or _drop_unit(cells.added_size(added.bytes or 0)),
             _unknown(added.rows) or cells.added(added.rows or 0),
         ]
-        return [_write(cell) for cell in [*changed, *_word_files(removed.files, added.files, kept.files)]]
+        return [_write(cell) for cell in [*changed, *_format_files(removed.files, added.files, kept.files)]]
 
     def _write_inside(self, group: Group, start: int, *, is_open: bool = False) -> list[Row]:
         depth = len(group.place)
@@ -77,7 +77,7 @@ class FileRows:
     def _write_group(self, group: Group, depth: int, opened: bool) -> Row:
         identifier = self._ids.setdefault(group.place, f"g{len(self._ids)}")
         self._sources[identifier] = (group, 0)
-        label = _word_step(group)
+        label = _name_step(group)
         return {
             "id": identifier,
             "kind": "group",
@@ -106,7 +106,7 @@ class FileRows:
 
     def _write_file(self, item: Item) -> Row:
         found = item.file
-        rows, size = _word_amounts(item)
+        rows, size = _format_amounts(item)
         notes = [found.content.replace("_", " ")] if found.content != "data" else []
         if item.side == "removed" and found.path in self._after:
             notes.append(f"now at level {self._after[found.path]}")
@@ -137,30 +137,30 @@ def _changed(group: Group) -> tuple[Sums, Sums]:
     return group.sums["removed"], group.sums["added"]
 
 
-def _word_step(group: Group) -> str:
+def _name_step(group: Group) -> str:
     dimension, step = group.dimensions[len(group.place) - 1], group.place[-1]
     if dimension == "partition":
         return clean(step, 300) if step else "no partition"
     return f"{dimension} {'not said' if step is None else step}"
 
 
-def _word_amounts(item: Item) -> tuple[Cell, Cell]:
+def _format_amounts(item: Item) -> tuple[Cell, Cell]:
     rows, size = item.file.record_count, item.file.own_size_bytes
     words: dict[Side, tuple[Any, Any]] = {
         "removed": (cells.removed, cells.removed_size),
         "added": (cells.added, cells.added_size),
         "kept": (cells.number, cells.size),
     }
-    word_rows, word_size = words[item.side]
-    return _unknown(rows) or word_rows(rows), _unknown(size) or word_size(size)
+    format_rows, format_size = words[item.side]
+    return _unknown(rows) or format_rows(rows), _unknown(size) or format_size(size)
 
 
-def _word_files(removed: int, added: int, kept: int) -> list[Cell]:
+def _format_files(removed: int, added: int, kept: int) -> list[Cell]:
     """How many files, without those that are none: `−1 +4 files, 2 kept`."""
     changed = [cells.removed(removed)] * (removed > 0) + [cells.added(added)] * (added > 0)
-    told = f"{count(kept)} kept" if kept else ""
+    kept_text = f"{count(kept)} kept" if kept else ""
     noun = "file" if removed + added == 1 else "files"
-    rest = f"{noun}, {told}" if changed and told else noun if changed else told
+    rest = f"{noun}, {kept_text}" if changed and kept_text else noun if changed else kept_text
     return [*changed, Cell(rest, "mute")]
 
 

@@ -21,7 +21,7 @@ _MOST_KEPT = 20_000  # rows that one widget has given out
 class Rows:
     """Gives rows their ids, remembers the folds behind them, and answers when one is opened.
 
-    A row is plain JSON: `id`, `kind` (line, title, fold, more), `depth`, and what the kind tells. Lines carry `pieces` of
+    A row is plain JSON: `id`, `kind` (line, title, fold, more), `depth`, and the facts of its kind. Lines carry `pieces` of
     [hex, muted, start, end, tip, label] and a `meaning` of [text, is code]. The answer to an id is made once, so that two
     views of a widget agree.
     """

@@ -19,7 +19,13 @@ from lakelens.views.render.html import common_style, render_card
 from lakelens.views.render.text import render_text
 from lakelens.views.timeline.json import write_view
 from lakelens.views.timeline.layout import Layout, lay_out
-from lakelens.views.timeline.selection import find_path, list_dimmed, word_code, word_diff, word_one
+from lakelens.views.timeline.selection import (
+    describe_choice,
+    describe_mark,
+    find_path,
+    format_code,
+    list_dimmed,
+)
 
 _HINT = "Choose a snapshot with the arrow keys or the mouse; with Shift, or by dragging, a range of them."
 
@@ -62,7 +68,7 @@ class TimelineWidget(anywidget.AnyWidget):
         self._diff: tuple[tuple[str, ...], Diff] | None = None
         self._layout = lay_out(timeline)
         style = f"{common_style()}\n{_read_static('timeline.css')}"
-        super().__init__(view=write_view(self._layout), detail=self._tell(), _css=style)
+        super().__init__(view=write_view(self._layout), detail=self._describe_choice(), _css=style)
         self.on_msg(self._receive)
         self.observe(self._follow, ["selected", "range"])
         self.observe(self._draw, "spacing")
@@ -114,7 +120,7 @@ class TimelineWidget(anywidget.AnyWidget):
                 self.range = []
             else:
                 self.selected = ""
-        self.detail = self._tell()
+        self.detail = self._describe_choice()
 
     def _draw(self, _: Any = None, focus: int = -1) -> None:
         self._layout = lay_out(
@@ -122,7 +128,7 @@ class TimelineWidget(anywidget.AnyWidget):
         )
         with self.hold_sync():
             self.view = write_view(self._layout, is_window=bool(self._trail), focus=focus)
-            self.detail = self._tell()
+            self.detail = self._describe_choice()
 
     def _receive(self, _: Any, content: Any, buffers: Any) -> None:
         """A browser opens a fold, or goes back."""
@@ -139,10 +145,10 @@ class TimelineWidget(anywidget.AnyWidget):
                 self._window = (item.first, item.last + 1)
                 self._draw()
 
-    def _tell(self) -> dict[str, Any]:
+    def _describe_choice(self) -> dict[str, Any]:
         """What is said of the choice: words, the card, the code that goes on from it."""
         chosen = [key for key in (self.selected, *self.range) if key]
-        told: dict[str, Any] = {
+        choice: dict[str, Any] = {
             "of": chosen,
             "from": -1,
             "to": -1,
@@ -152,28 +158,28 @@ class TimelineWidget(anywidget.AnyWidget):
             "dim": [],
         }
         if not self._timeline.marks:
-            return {**told, "words": "", "html": render_card(self._timeline, style=False)}
+            return {**choice, "words": "", "html": render_card(self._timeline, style=False)}
         if not chosen:
-            return told
+            return choice
         marks = [mark for mark in map(self._find, chosen) if mark is not None]
         spots = _find_spots(self._layout, chosen)
-        told |= {"from": spots[0], "to": spots[-1], "code": word_code(self._timeline, marks)}
+        choice |= {"from": spots[0], "to": spots[-1], "code": format_code(self._timeline, marks)}
         try:
             if len(marks) == 1:
-                return told | {
-                    "words": word_one(self._timeline, marks[0]),
+                return choice | {
+                    "words": describe_mark(self._timeline, marks[0]),
                     "html": render_card(marks[0].snapshot, style=False),
                 }
             path = find_path(self._timeline, *chosen)
-            return told | {
-                "words": word_diff(self._timeline, marks, path),
+            return choice | {
+                "words": describe_choice(self._timeline, marks, path),
                 "html": render_card(self.diff, style=False),
                 "dim": list_dimmed(self._layout, path, spots),
             }
         except Exception as error:  # the reader sees why, and can go on
             if display.strict_views:
                 raise
-            return told | {"words": word_failure(self._timeline, error)}
+            return choice | {"words": word_failure(self._timeline, error)}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)
@@ -187,7 +193,7 @@ class TimelineWidget(anywidget.AnyWidget):
         """Show the widget, then the still picture, which the living widget hides.
 
         Two outputs: where a notebook is opened again without its kernel a host that knows of widgets shows nothing but an
-        error in place of the first, whatever else lies in its bundle.
+        error in place of the first, whatever else is in its bundle.
         """
         from IPython.display import publish_display_data
 
@@ -195,11 +201,11 @@ class TimelineWidget(anywidget.AnyWidget):
         data = dict(bundle[0] if isinstance(bundle, tuple) else bundle or {})
         still = data.pop("text/html", "")
         publish_display_data(data)  # type: ignore[no-untyped-call]
-        told = {
+        choice = {
             "text/html": f'<div class="ll-still">{still}</div>',
             "text/plain": render_text(self._timeline),
         }
-        publish_display_data(told)  # type: ignore[no-untyped-call]
+        publish_display_data(choice)  # type: ignore[no-untyped-call]
 
     def __repr__(self) -> str:
         return f"<TimelineWidget of {self._timeline.table.name}: {len(self._timeline):,} snapshots>"

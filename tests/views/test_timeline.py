@@ -22,10 +22,10 @@ from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.present import present
 from lakelens.views.timeline.layout import LEFT, WIDTH, lay_out
-from lakelens.views.timeline.legend import word_notes
+from lakelens.views.timeline.legend import describe_cuts
 from lakelens.views.timeline.selection import find_path
 from lakelens.views.timeline.svg import render_picture
-from lakelens.views.timeline.wording import word_story
+from lakelens.views.timeline.wording import describe_history
 from tests.support import LAKES, growth
 from tests.support.view_lakes import PATHS, name_lake, open_lake
 from tests.views.test_hostile import HOSTILE
@@ -94,7 +94,7 @@ def test_every_table_tells_its_history(path: Path) -> None:
         return
     picture, alternative = read_picture(markup)
     assert {node.tag for node in picture.iter()} <= _ALLOWED
-    story = word_story(history)
+    story = describe_history(history)
     assert alternative == story
     assert story in text
     for lane in history.lanes:
@@ -106,14 +106,14 @@ def test_every_table_tells_its_history(path: Path) -> None:
 
 
 def test_the_story_in_words() -> None:
-    story = word_story(open_table("spark/iceberg/v2-rollback").history)
+    story = describe_history(open_table("spark/iceberg/v2-rollback").history)
     assert story == (
         "4 snapshots of lakes.v2_rollback at 2026-11-21 14:04:27 UTC on branch main: 4 append. Rows on main grew from "
         "1 to 2. A rollback at 2026-11-21 14:04:27 UTC to 9139810181345852535 undid 2 snapshots."
     )
-    story = word_story(open_table("spark/paimon/expired").history)
+    story = describe_history(open_table("spark/paimon/expired").history)
     assert "1 APPEND, 1 COMPACT. Rows on main shrank from 5 to 1. 4 snapshots expired." in story
-    story = word_story(open_table("spark/iceberg/v2-branches-and-tags").history)
+    story = describe_history(open_table("spark/iceberg/v2-branches-and-tags").history)
     assert "on branches main and audit" in story
     assert "Tags v1/with slash and first. Branch empty-handed without a snapshot to itself." in story
 
@@ -186,13 +186,13 @@ def test_few_marks_are_true_to_time_and_a_long_pause_is_cut() -> None:
     times = [n * 1_000 for n in range(10)] + [10**9 + n * 1_000 for n in range(10)]
     layout = lay_out(make_timeline(times))
     assert [index for index, spot in enumerate(layout.spots) if spot.is_cut] == [10]
-    assert "// a pause is shortened" in word_notes(layout)
+    assert "// a pause is shortened" in describe_cuts(layout)
 
 
 def test_one_huge_commit_flattens_nothing() -> None:
     layout = lay_out(make_timeline(list(range(20)), rows=[10] * 19 + [10_000_000]))
     assert layout.scales[0].up == 40
-    assert "a cut bar goes beyond the scale" in word_notes(layout)
+    assert "a cut bar goes beyond the scale" in describe_cuts(layout)
 
 
 def test_names_without_room_are_counted() -> None:
@@ -200,7 +200,7 @@ def test_names_without_room_are_counted() -> None:
     flags = tuple(Flag(f"a tag of some length {n}", "tag", "0") for n in range(9))
     layout = lay_out(Timeline(base.table, base.marks, base.lanes, flags))
     assert sum(banner.row is None for banner in layout.banners) == 6
-    assert "6 names without room are a tag" in word_notes(layout)
+    assert "6 names without room are a tag" in describe_cuts(layout)
 
 
 def test_a_path_in_a_circle_ends() -> None:

@@ -88,7 +88,7 @@ def test_snapshots_of_different_lanes_are_compared_as_they_are() -> None:
     table = open_table()
     widget = table.timeline()
     widget.range = [str(table.snapshots[2].id), str(table.snapshots[3].id)]
-    assert widget.detail["words"] == "They lie on rolled back and main: their files are compared as they are."
+    assert widget.detail["words"] == "They are on rolled back and main: their files are compared as they are."
     assert widget.detail["dim"] == []
 
 

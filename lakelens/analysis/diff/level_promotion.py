@@ -76,7 +76,7 @@ def find_raised(diff: Diff) -> Raised:
 def find_raised_by(snapshot: Snapshot) -> Raised | None:
     """The files of a commit that did nothing but raise files to another level; None for any other commit.
 
-    Only the commit's own manifests are read, and only where their list counts as many files added as removed.
+    Only the commit's own manifests are read, and only where their list counts equally many files added and removed.
     """
     entries = _read_balanced(snapshot)
     before = {e.file.path: e.file.level for e in entries if not e.is_live}

@@ -71,7 +71,7 @@ class Item:
         return Counter(mark.operation for mark in self.marks)
 
     def count_lanes(self) -> Counter[int]:
-        """How many of them lie on each lane."""
+        """How many of them are on each lane."""
         return Counter(mark.lane for mark in self.marks)
 
 

@@ -4,8 +4,8 @@ No manifest is read. Where branches share the snapshots (Iceberg), lanes follow 
 first, and a snapshot belongs to the first branch that leads to it. Where each branch numbers its own (Paimon), those that a
 branch began with are the snapshots of the branch that it was made from, and are shown once, there.
 
-Rollbacks are told by Iceberg's snapshot log: the current snapshot became one of its own ancestors. A Paimon rollback
-deletes the snapshots behind it and the next commit takes their numbers, so nothing is left that could tell of it.
+Rollbacks are found in Iceberg's snapshot log: the current snapshot became one of its own ancestors. A Paimon rollback
+deletes the snapshots behind it and the next commit takes their numbers, so no trace of it is left.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def trace_history(table: Table) -> Timeline:
 
 @dataclass
 class _Found:
-    """What was found so far: snapshots by key in the order of commits, their parents, and on which lane each lies."""
+    """What was found so far: snapshots by key in the order of commits, their parents, and the lane of each."""
 
     snapshots: dict[str, Snapshot] = field(default_factory=dict)
     parents: dict[str, str | None] = field(default_factory=dict)
@@ -161,7 +161,7 @@ def _follow_parents(found: _Found, name: str, head: str) -> None:
 
 
 def _join_lanes(found: _Found) -> None:
-    """More branches than can be told apart share the last lane."""
+    """More branches than can be distinguished share the last lane."""
     if len(found.lanes) <= _MOST_LANES:
         return
     left = len(found.lanes) - _MOST_LANES + 1
@@ -189,8 +189,8 @@ def _place_loose(table: Table, found: _Found, undone: set[str]) -> None:
 
 
 def _find_gaps(table: Table, found: _Found) -> Iterator[Gap]:
-    """Where what a snapshot was made from is no longer there; numbers tell how many are gone, hashes do not."""
-    last: dict[int, int] = {}  # lane: the number met last
+    """Where the snapshot that another was made from is gone; numbers show how many are, hashes do not."""
+    last: dict[int, int] = {}  # lane: the number seen last
     for key, snapshot in found.snapshots.items():
         parent, lane, number = found.parents[key], found.lane_of[key], snapshot.id or 0
         if not table.traits.numbers_branches:
@@ -257,19 +257,21 @@ def read_amounts(snapshot: Snapshot) -> Amounts:
 
     Where that is the net change of rows alone, it counts as added when it is positive, as removed when it is negative.
     """
-    told = snapshot.figures
-    if told.net_rows is not None:
+    figures = snapshot.figures
+    if figures.net_rows is not None:
         return Amounts(
-            added_rows=max(told.net_rows, 0), removed_rows=max(-told.net_rows, 0), rows=snapshot.record_count
+            added_rows=max(figures.net_rows, 0),
+            removed_rows=max(-figures.net_rows, 0),
+            rows=snapshot.record_count,
         )
     return Amounts(
-        added_rows=told.added_rows,
-        removed_rows=told.removed_rows,
-        added_files=told.added_files,
-        removed_files=told.removed_files,
-        added_bytes=told.added_bytes,
-        removed_bytes=told.removed_bytes,
-        rows=told.rows,
-        files=told.files,
-        size_bytes=told.bytes,
+        added_rows=figures.added_rows,
+        removed_rows=figures.removed_rows,
+        added_files=figures.added_files,
+        removed_files=figures.removed_files,
+        added_bytes=figures.added_bytes,
+        removed_bytes=figures.removed_bytes,
+        rows=figures.rows,
+        files=figures.files,
+        size_bytes=figures.bytes,
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 
-# what a commit did to the rows; "compact" kept them and wrote them anew (Iceberg `replace`, Paimon COMPACT)
+# what a commit did to the rows; "compact" kept them and rewrote them (Iceberg `replace`, Paimon COMPACT)
 Kind: TypeAlias = Literal["append", "overwrite", "delete", "compact", "other"]
 
 
@@ -71,7 +71,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Snapshots that expired right before a mark; `count` where ids tell how many."""
+    """Snapshots that expired right before a mark; `count` where ids show how many."""
 
     before: str
     count: int | None = None
@@ -92,7 +92,7 @@ class Timeline(Interactive):
     """A table's history: every snapshot once, oldest first, with what is known around it. No manifest is read for it.
 
     Shown as a still picture and the newest snapshots; `.widget()` is the same to look around in. A Hive table has no
-    snapshots: then `listing` is its files as they lie there now.
+    snapshots: then `listing` is its files as they are now.
 
     >>> import lakelens as ll
     >>> history = ll.sample("iceberg").history

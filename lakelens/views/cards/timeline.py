@@ -15,9 +15,9 @@ from lakelens.views.card.model import Body, Card, Column, Fold, Note, Picture
 from lakelens.views.cards.snapshot_grid import grid_snapshots, word_snapshots
 from lakelens.views.describe import describe, one
 from lakelens.views.timeline.layout import lay_out
-from lakelens.views.timeline.legend import word_notes
+from lakelens.views.timeline.legend import describe_cuts
 from lakelens.views.timeline.svg import render_picture
-from lakelens.views.timeline.wording import list_oddities, word_story
+from lakelens.views.timeline.wording import describe_history, list_oddities
 
 
 @describe.register
@@ -26,8 +26,8 @@ def describe_timeline(timeline: Timeline, detail: int = 1) -> Card:
     name = wording.clean(timeline.table.name, 80)
     if not timeline.marks:
         return _describe_listing(timeline, name)
-    story = word_story(timeline)
-    notes = word_notes(lay_out(timeline))
+    story = describe_history(timeline)
+    notes = describe_cuts(lay_out(timeline))
     body: tuple[Body, ...] = (
         Picture(render_picture(timeline), story),
         Note(story, "mute"),

@@ -45,7 +45,7 @@ class Columns(NamedTuple):
         """How many columns there are."""
         return 4 + bool(self.number) + bool(self.field) + bool(self.value)
 
-    def tell_at(self, depth: int) -> int:
+    def format_at(self, depth: int) -> int:
         """The width of the first column, narrower by what the body of a fold is indented."""
         return max(24, self.at - depth * _INDENT)
 
@@ -73,7 +73,7 @@ def _render(view: BytesView, style: bool) -> str:
 
 
 def choose_columns(view: BytesView) -> Columns:
-    """The columns that some line fills, as wide as what is in them; what is left over tells the meaning."""
+    """The columns that some line fills, as wide as what is in them; the rest of the width is for the meaning."""
     lines = list(view.list_lines())
     numbers = [len(str(line.number)) for line in lines if line.number is not None]
     octets = max((line.lead + line.end - line.start for line in lines if line.role != "more"), default=0)
@@ -91,7 +91,7 @@ def choose_columns(view: BytesView) -> Columns:
 
 
 def measure_depth(parts: Sequence[Part]) -> int:
-    """How many folds lie in one another."""
+    """How deep folds are nested."""
     return max((1 + measure_depth(part.parts) for part in parts if isinstance(part, Fold)), default=0)
 
 

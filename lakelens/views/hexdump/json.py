@@ -45,13 +45,13 @@ def _open_span(span: Span) -> Iterator[str]:
 
 
 def describe_span(span: Span) -> dict[str, Any]:
-    """The facts of a span that JSON can tell; the value of a structure is told by its parts."""
+    """The facts of a span that JSON can express; the value of a structure is that of its parts."""
     facts: dict[str, Any] = {"start": span.start, "end": span.end, "label": span.label}
-    value = _tell_value(span) if is_field(span) else None
+    value = _read_value(span) if is_field(span) else None
     if value is not None:
         facts["value"] = value
-    told = {"note": span.note or None, "role": span.role or None, "number": span.number}
-    facts |= {name: held for name, held in told.items() if held is not None}
+    optional = {"note": span.note or None, "role": span.role or None, "number": span.number}
+    facts |= {name: held for name, held in optional.items() if held is not None}
     if span.error is not None:
         facts["error"] = span.error.reason
     if span.is_packed:
@@ -59,7 +59,7 @@ def describe_span(span: Span) -> dict[str, Any]:
     return facts
 
 
-def _tell_value(span: Span) -> Any:
+def _read_value(span: Span) -> Any:
     try:
         value = span.value
     except LakeError as error:
@@ -68,7 +68,7 @@ def _tell_value(span: Span) -> Any:
 
 
 def _make_plain(value: Any) -> Any:
-    """A value as JSON tells it: bytes as hex, and text for everything that JSON has no type for."""
+    """A value as JSON has it: bytes as hex, and text for everything that JSON has no type for."""
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value).hex()
     if isinstance(value, float):

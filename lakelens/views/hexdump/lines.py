@@ -39,8 +39,8 @@ class Piece:
 class Line:
     """One line: where, whose, which bytes, what they mean. `lead` blank cells stand before the bytes.
 
-    `start` and `end` are absolute; `at` is what the reader counts with, `tip` the byte that it is. `aside` says of which
-    bytes of the line nothing else is to be told.
+    `start` and `end` are absolute; `at` is what the reader counts with, `tip` the byte that it is. `aside` says which
+    bytes of the line are padding.
     """
 
     start: int
@@ -87,10 +87,10 @@ class Frame:
     staggers: bool = False
     code: str = ""
 
-    def tell_at(self, position: int) -> str:
-        """A position as the "at" column tells it.
+    def format_at(self, position: int) -> str:
+        """A position as the "at" column shows it.
 
-        >>> Frame(b"", origin=4).tell_at(12), Frame(b"", origin=4).tell_at(0), Frame(b"").tell_at(12)
+        >>> Frame(b"", origin=4).format_at(12), Frame(b"", origin=4).format_at(0), Frame(b"").format_at(12)
         ('+8', '−4', '12')
         """
         if not self.origin:
@@ -98,7 +98,7 @@ class Frame:
         moved = position - self.origin
         return f"+{moved}" if moved >= 0 else f"{wording.MINUS}{-moved}"
 
-    def tell_byte(self, position: int) -> str:
+    def format_byte(self, position: int) -> str:
         """The byte that a position is, in its file where that is known."""
         return f"byte {position}" if not self.base else f"byte {self.base + position} of the file"
 
@@ -146,7 +146,7 @@ class Frame:
         room = self.width - line.lead - (line.end - line.start)
         if line.role not in ("", "null") or line.end != span.start or room < len(span):
             return None
-        piece = Piece(octets, True, tell_part(span), span)
+        piece = Piece(octets, True, describe_part(span), span)
         return replace(line, end=span.end, pieces=(*line.pieces, piece))
 
     def _is_plain(self, span: Span) -> bool:
@@ -163,7 +163,7 @@ class Frame:
             return 0
         return (position - self.origin) % self.width
 
-    def _tell_group(self, span: Span) -> str:
+    def _name_group(self, span: Span) -> str:
         if self.origin is None or span.number is None:
             return ""
         return f"{self.code} {self.origin} {span.number} {wording.clean(span.label, 80)}"
@@ -172,66 +172,66 @@ class Frame:
         start = max(span.start, span.start - lead + row * self.width)
         end = min(span.end, span.start - lead + (row + 1) * self.width)
         held = [part for part in parts if part.start < end and part.end > start]
-        telling = [part for part in held if part.role not in _MUTED]
+        meant = [part for part in held if part.role not in _MUTED]
         pieces = tuple(
             Piece(
                 bytes(self.data[max(part.start, start) : min(part.end, end)]),
                 part.role in (*_MUTED, "null"),
-                tell_part(part) if len(parts) > 1 else "",
+                describe_part(part) if len(parts) > 1 else "",
                 part,
             )
             for part in held
         )
         meaning = ""
-        if row and telling:
-            main = telling[-1]
-            meaning = _tell_run(max(start, main.start) - main.start, min(end, main.end) - main.start - 1)
+        if row and meant:
+            main = meant[-1]
+            meaning = _format_run(max(start, main.start) - main.start, min(end, main.end) - main.start - 1)
             if find_main(parts) is None and main.label not in ("", "bytes", span.label):
                 meaning = f"{wording.clean(main.label, 40)}: {meaning}"
         return Line(
             start,
             end,
-            self.tell_at(start),
-            self.tell_byte(start),
+            self.format_at(start),
+            self.format_byte(start),
             span.number,
             "" if row else wording.clean(span.label, 80),
             lead if row == 0 else 0,
             pieces,
             meaning,
-            _tell_padding(held, start, end) if len(parts) > 1 else "",
+            _format_padding(held, start, end) if len(parts) > 1 else "",
             role="mute" if span.role in _MUTED else "",
             code=self.code,
-            group=self._tell_group(span),
+            group=self._name_group(span),
             span=span,
         )
 
     def _begin(self, span: Span, parts: list[Span], line: Line) -> Line:
-        """The first line of a field tells what it means; what a field leaves open its only telling part says."""
+        """The first line of a field says what it means; where the field does not, its only part with a value does."""
         main = find_main(parts) or span
         alone = parts[0] if len(parts) == 1 else span
-        value = "" if self._is_plain(span) else tell_value(span) or tell_value(main)
+        value = "" if self._is_plain(span) else format_value(span) or format_value(main)
         if alone.role == "damage":
             reason = f"ERROR: {wording.clean(alone.note or 'damaged', 300)}"
             return replace(line, meaning=reason, value=value, role="damage")
         note = span.note or main.note
         if not note and main is span and len(parts) > 1:
-            note = "; ".join(tell_part(part) for part in parts)
+            note = "; ".join(describe_part(part) for part in parts)
         role: LineRole = "null" if "null" in (span.role, alone.role) else line.role
         if alone.role in _MUTED:
             role = "mute"
         return replace(line, meaning=wording.clean(note, 300), value=value, role=role)
 
 
-def tell_part(part: Span) -> str:
+def describe_part(part: Span) -> str:
     """A leaf in a few words.
 
-    >>> tell_part(Span(0, 1, "length", 5, "varint"))
+    >>> describe_part(Span(0, 1, "length", 5, "varint"))
     'length: varint'
     """
     return wording.clean(f"{part.label}: {part.note}" if part.note else part.label, 120)
 
 
-def tell_value(span: Span) -> str:
+def format_value(span: Span) -> str:
     """What a field decodes to; nothing for one that has no value of its own."""
     if span.role == "null":
         return "null"
@@ -247,11 +247,11 @@ def tell_value(span: Span) -> str:
     return text if len(text) <= _MOST_VALUE else f"{text[:_MOST_VALUE]}…"
 
 
-def _tell_run(first: int, last: int) -> str:
+def _format_run(first: int, last: int) -> str:
     return f"byte {first}" if first == last else f"bytes {first} to {last}"
 
 
-def _tell_padding(held: list[Span], start: int, end: int) -> str:
+def _format_padding(held: list[Span], start: int, end: int) -> str:
     """How much of a line is padding; a separator or a line feed is no padding, although it holds no value either."""
     fills = [part for part in held if part.role == "padding" and "padding" in part.label]
     padding = sum(min(part.end, end) - max(part.start, start) for part in fills)

@@ -24,7 +24,7 @@ from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
 from lakelens.model.explanation import Explanation, is_field
 from lakelens.views.card import wording
-from lakelens.views.hexdump.lines import Frame, Line, tell_value
+from lakelens.views.hexdump.lines import Frame, Line, format_value
 from lakelens.views.hexdump.parts import BytesView, Fold, Group, More, Part, count_shown, list_lines
 
 #: rows in the open, and rows behind folds, for each detail
@@ -75,11 +75,13 @@ def present_bytes(
     else:
         parts = builder.build(explanation, frame, open_rows, looked_at=explanation.looked_at)
     damage = next((line for line in list_lines(parts) if line.role == "damage"), None)
-    counts = "" if not origin and not explanation.base else f"“at” counts from {frame.tell_byte(origin or 0)}"
+    counts = (
+        "" if not origin and not explanation.base else f"“at” counts from {frame.format_byte(origin or 0)}"
+    )
     details = [wording.clean(explanation.details), "" if origin is None else counts]
     return BytesView(
         wording.clean(explanation.what, 200),
-        tell_structure(explanation, explanation.summary),
+        describe_structure(explanation, explanation.summary),
         wording.clean(explanation.place),
         "; ".join(filter(None, details)),
         "" if damage is None else f"ERROR at {damage.tip}",
@@ -87,11 +89,11 @@ def present_bytes(
     )
 
 
-def tell_structure(span: Span, note: str = "") -> str:
+def describe_structure(span: Span, note: str = "") -> str:
     """What a structure is, in a line: its note, else its first values; and how many bytes it has."""
     words = note or span.note
     if not words:
-        words = ", ".join(_tell_first_values(span))
+        words = ", ".join(_format_first_values(span))
     counted = wording.plural(len(span), "byte")
     if not words:
         return counted
@@ -99,13 +101,13 @@ def tell_structure(span: Span, note: str = "") -> str:
     return words if counted in words else f"{words}, {counted}"
 
 
-def _tell_first_values(span: Span, most: int = 3) -> Iterator[str]:
-    told = 0
+def _format_first_values(span: Span, most: int = 3) -> Iterator[str]:
+    shown = 0
     for child in islice(span.iter_children(), 2 * most):
-        if told < most and is_field(child) and child.role in ("", "null") and len(child) <= 4096:
-            value = tell_value(child)
+        if shown < most and is_field(child) and child.role in ("", "null") and len(child) <= 4096:
+            value = format_value(child)
             if value:
-                told += 1
+                shown += 1
                 yield f"{wording.clean(child.label, 40)} {value[:40]}"
 
 
@@ -145,10 +147,10 @@ class _Builder:
         parts = self._place(nodes, budget - sum(len(node.lines or "1") for node in nodes), depth)
         if before:
             parts.insert(
-                0, More(f"… {before:,} more before {frame.tell_at(nodes[0].span.start)}", frame.code)
+                0, More(f"… {before:,} more before {frame.format_at(nodes[0].span.start)}", frame.code)
             )
         if left_out or rest is not None:
-            parts.append(_tell_rest(span, left_out, rest, frame))
+            parts.append(_describe_rest(span, left_out, rest, frame))
         return parts
 
     def _take_rows(
@@ -171,7 +173,7 @@ class _Builder:
 
     def _make_nodes(self, child: Span, frame: Frame) -> Iterator[_Node]:
         if not is_field(child):
-            yield _Node(child, _enter(child, frame), place=_tell_place(child, frame))
+            yield _Node(child, _enter(child, frame), place=_describe_place(child, frame))
             return
         yield _Node(child, frame, frame.write(child))
         if child.is_packed and self.unpackings and len(child) <= _MOST_UNPACKED:
@@ -185,11 +187,11 @@ class _Builder:
         except LakeError as error:
             line = Line(packed.start, packed.end, meaning=f"ERROR: {wording.clean(error.reason, 300)}")
             line = replace(
-                line, at=frame.tell_at(packed.start), tip=frame.tell_byte(packed.start), role="damage"
+                line, at=frame.format_at(packed.start), tip=frame.format_byte(packed.start), role="damage"
             )
             return _Node(packed, frame, [line])
         code = f"{frame.code}.unpacked({packed.start})"
-        told = Span(
+        content = Span(
             inner.start,
             inner.end,
             f"decompressed: {inner.label}",
@@ -200,7 +202,7 @@ class _Builder:
         )
         place = f"{code} has positions of its own"
         return _Node(
-            told,
+            content,
             Frame(data, inner.origin, None, choose_width(data, inner), rows=frame.rows, code=code),
             place=place,
         )
@@ -262,7 +264,7 @@ def choose_width(data: Octets, span: Span) -> int:
 
 
 def choose_frame(span: Span, children: Sequence[Span], frame: Frame) -> Frame:
-    """How the lines of a structure lie: short fields that share a word of eight bytes stand at their place in it."""
+    """How the lines of a structure are laid out: short fields that share a word of eight bytes are at their place in it."""
     if frame.origin is None or (span.start - frame.origin) % _WORD or len(span) % _WORD:
         return replace(frame, staggers=False)
     shares = any(len(child) < _WORD for child in children)
@@ -314,7 +316,7 @@ def _split(children: Iterator[Span], budget: int) -> tuple[list[Span], Iterator[
     return shown, None if following is None else chain((following,), children)
 
 
-def _tell_rest(span: Span, left_out: list[Span], rest: Iterator[Span] | None, frame: Frame) -> More:
+def _describe_rest(span: Span, left_out: list[Span], rest: Iterator[Span] | None, frame: Frame) -> More:
     """What is left out. How many that is, is counted only in bytes at hand: in a stored file it would be read for that."""
     others = chain(left_out, rest or ())
     first = next(others)
@@ -323,13 +325,13 @@ def _tell_rest(span: Span, left_out: list[Span], rest: Iterator[Span] | None, fr
         count = 1 + sum(1 for _ in islice(others, _MOST_COUNTED))
         many = f"{count:,} " if count <= _MOST_COUNTED else f"more than {_MOST_COUNTED:,} "
     left = wording.plural(span.end - first.start, "byte")
-    text = f"… {many}more from {frame.tell_at(first.start)}, {left}"
+    text = f"… {many}more from {frame.format_at(first.start)}, {left}"
     return More(text, f"{frame.code}.at({first.start})", (span, frame, first.start))
 
 
 def _entitle(node: _Node, parts: list[Part]) -> list[Part]:
     """Lines of a structure under its name."""
-    title = f"{wording.clean(_label(node.span), 80)}, {tell_structure(node.span)}"
+    title = f"{wording.clean(_label(node.span), 80)}, {describe_structure(node.span)}"
     first = parts[0] if parts else Group("", ())
     if not isinstance(first, Group):
         return [Group(title, ()), *parts]
@@ -337,19 +339,19 @@ def _entitle(node: _Node, parts: list[Part]) -> list[Part]:
 
 
 def _fold(node: _Node, parts: list[Part], *, opened: bool) -> Fold:
-    label, answer = wording.clean(_label(node.span), 80), tell_structure(node.span)
+    label, answer = wording.clean(_label(node.span), 80), describe_structure(node.span)
     if any(line.role == "damage" for line in list_lines(parts)):
         answer = f"ERROR inside: {answer}"
     call = "" if parts else f"{node.frame.code}.at({node.span.start})"
     return Fold(label, answer, node.place, tuple(parts), opened, call, (node.span, node.frame))
 
 
-def _tell_place(span: Span, frame: Frame) -> str:
+def _describe_place(span: Span, frame: Frame) -> str:
     """Where a structure is, and from where its own positions count."""
-    place = f"at {frame.tell_at(span.start)}"
+    place = f"at {frame.format_at(span.start)}"
     if span.origin is None or span.origin == frame.origin:
         return place
-    return f"{place}; “at” below counts from {frame.tell_byte(span.origin)}"
+    return f"{place}; “at” below counts from {frame.format_byte(span.origin)}"
 
 
 def _label(span: Span) -> str:

@@ -22,7 +22,7 @@ class Group:
 class More:
     """What was left out, and the call on the shown explanation that shows it.
 
-    `source` is the structure, how its lines lie, and the byte from which it goes on: for a view that can ask for more.
+    `source` is the structure, the frame of its lines, and the byte from which it goes on: for a view that can ask for more.
     """
 
     text: str
@@ -34,7 +34,7 @@ class More:
 class Fold:
     """A structure that can be folded; `answer` says what is in it. Without parts, `call` is what shows them.
 
-    `source` is the structure and how its lines lie: for a view that can ask for its parts.
+    `source` is the structure and the frame of its lines: for a view that can ask for its parts.
     """
 
     label: str

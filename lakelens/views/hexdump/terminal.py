@@ -11,7 +11,7 @@ from lakelens.views.card.wording import visible
 from lakelens.views.hexdump.lines import Line
 from lakelens.views.hexdump.model import choose_scale, present_bytes
 from lakelens.views.hexdump.parts import BytesView, Fold, Group, Part
-from lakelens.views.hexdump.text import tell_more
+from lakelens.views.hexdump.text import format_more
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,7 +57,7 @@ def _print_parts(console: Console, view: BytesView, parts: Sequence[Part], inden
             if part.opened:
                 _print_parts(console, view, part.parts, f"{indent}  ")
         else:
-            console.print(Text(f"{indent}{visible(tell_more(part))}", style="dim"))
+            console.print(Text(f"{indent}{visible(format_more(part))}", style="dim"))
 
 
 def _make_table(lines: Sequence[Line], width: int) -> Table:

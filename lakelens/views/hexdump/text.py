@@ -63,7 +63,7 @@ class _Table:
                 if part.opened:
                     yield from self.write(part.parts, f"{indent}  ")
             else:
-                yield f"{indent}{tell_more(part)}"
+                yield f"{indent}{format_more(part)}"
 
     def _align(self, row: Sequence[str]) -> str:
         cells = (
@@ -73,7 +73,7 @@ class _Table:
         return "  ".join(cells)
 
 
-def tell_more(more: More) -> str:
+def format_more(more: More) -> str:
     """What was left out, with the call that shows it."""
     return f"{more.text}: {more.code}" if more.code else more.text
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lakelens.model.fileset import FileSet
     from lakelens.model.table import Table
 
-# told apart by lightness too, and by the legend's words
+# distinguished by lightness too, and by the legend's words
 _COLOURS = {
     "data": "#3b6fb6",
     "changelog": "#8db4e2",
@@ -96,7 +96,7 @@ def _draw_sizes(axes: Axes, shape: FileShape) -> None:
         )
         _draw_legend(axes)
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(_word_bytes)
+    axes.xaxis.set_major_formatter(_format_bytes)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     _title(axes, f"{wording.plural(sum(map(len, shape.sizes.values())), 'file')} by size")
     axes.set_xlabel("file size (binary units)", fontsize=8)
@@ -126,7 +126,7 @@ def _draw_groups(axes: Axes, noun: str, groups: Sequence[Group]) -> None:
     axes.set_yticks(range(len(groups)), names, fontsize=8)
     axes.invert_yaxis()
     axes.margins(x=0.25, y=0.02)
-    axes.xaxis.set_major_formatter(_word_bytes)
+    axes.xaxis.set_major_formatter(_format_bytes)
     axes.set_xlabel("bytes (binary units)", fontsize=8)
     _title(axes, f"by {noun}")
     if any(level is not None for level in levels):
@@ -148,7 +148,7 @@ def _draw_growth(axes: Axes, name: str, moments: Sequence[Moment]) -> None:
         axes.plot(times, totals, ".", color=_COLOURS["data"], markersize=5)
     axes.set_ylim(bottom=0)
     if name == "bytes":
-        axes.yaxis.set_major_formatter(_word_bytes)
+        axes.yaxis.set_major_formatter(_format_bytes)
     else:
         axes.yaxis.set_major_formatter(lambda amount, _: f"{amount:,.0f}")
     axes.set_ylabel(f"{name} (binary units)" if name == "bytes" else name, fontsize=8)
@@ -160,7 +160,7 @@ def _draw_growth(axes: Axes, name: str, moments: Sequence[Moment]) -> None:
     _title(axes, f"{name} after each of {wording.plural(len(known), 'snapshot')}")
 
 
-def _word_bytes(amount: float, _: Any) -> str:
+def _format_bytes(amount: float, _: Any) -> str:
     return wording.size(round(amount))
 
 

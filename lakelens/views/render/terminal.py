@@ -56,10 +56,10 @@ def make_card(card: Card, detail: int, width: int = 100) -> RenderableType:
     from rich.console import Group
     from rich.tree import Tree
 
-    told = [(card.noun, "bold"), (f"  {card.sentence}", "")]
+    pieces = [(card.noun, "bold"), (f"  {card.sentence}", "")]
     if card.alert:
-        told += [("  — ", ""), (card.alert, _STYLES["warn"])]
-    head = _join(told)
+        pieces += [("  — ", ""), (card.alert, _STYLES["warn"])]
+    head = _join(pieces)
     parts: list[RenderableType] = [head]
     if card.place:
         parts.append(make_text(card.place, "dim"))

@@ -59,11 +59,11 @@ def print_rows(console: Console, columns: Sequence[Column], rows: Iterable[tuple
     stream = chain(first, remaining)
     if layout.width > console.width:
         return _print_records(console, columns, stream)
-    told = 0
+    printed = 0
     while chunk := list(islice(stream, _PRINTED)):
-        console.print(_make_piece(columns, chunk, layout, show_header=told == 0))
-        told += len(chunk)
-    return told
+        console.print(_make_piece(columns, chunk, layout, show_header=printed == 0))
+        printed += len(chunk)
+    return printed
 
 
 @dataclass
@@ -93,10 +93,10 @@ def _make_piece(
 
 def _print_records(console: Console, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> int:
     """Each row as a record; what is null in it is left out."""
-    told = 0
+    printed = 0
     for row in rows:
-        told += 1
-        console.print(make_text(f"{told}", "bold"))
+        printed += 1
+        console.print(make_text(f"{printed}", "bold"))
         table = make_table(show_header=False)
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
@@ -104,7 +104,7 @@ def _print_records(console: Console, columns: Sequence[Column], rows: Iterable[S
             if cell.text not in _SILENT:
                 table.add_row(make_text(f"  {column.name}", "dim"), make_cell(cell))
         console.print(table)
-    return told
+    return printed
 
 
 def _fit(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> _Layout:

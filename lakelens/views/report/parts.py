@@ -18,7 +18,7 @@ from lakelens.views.card.meanings import list_meanings
 from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note, Pairs
 from lakelens.views.report.sections import SIZES, Part, list_parts
 
-# figures whose label stands after them, as it is worded of one
+# figures whose label stands after them, in the singular
 _COUNTED = {
     "added": "added",
     "existing": "existing",
@@ -54,7 +54,9 @@ def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section
     """The sections of a page about an object, the object itself first."""
     parts = list_parts(thing)
     cards: dict[Part, Card] = {}
-    for part in sorted(parts, key=lambda part: part.is_deferred):  # stable: what tells of the rest comes last
+    for part in sorted(
+        parts, key=lambda part: part.is_deferred
+    ):  # stable: what depends on the rest comes last
         cards[part] = _describe(part, describe)
     if len(parts) > 1:
         last = Part(None, noun="Meanings")
@@ -66,7 +68,7 @@ def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section
         Section(
             number,
             cards[part].noun,
-            _word_answer(part, cards[part]),
+            _format_answer(part, cards[part]),
             _link(_leave_out_answer(part, cards[part]), targets, number),
             SIZES[part.kind],
             part.depth,
@@ -81,8 +83,8 @@ def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section
 def _describe(part: Part, describe: Callable[[Any], Card]) -> Card:
     """The card of a part; an error stands where the part would."""
     if part.left_out is not None:
-        told, typed = part.left_out
-        return Card(part.noun, f"left out: {told}", body=(Note("to see it", "mute", typed),))
+        reason, typed = part.left_out
+        return Card(part.noun, f"left out: {reason}", body=(Note("to see it", "mute", typed),))
     if isinstance(part.thing, LakeError):
         return Card(part.noun, f"cannot be read: {wording.clean(part.thing)}", alert="ERROR")
     if isinstance(part.thing, Exception):
@@ -99,24 +101,24 @@ def _describe(part: Part, describe: Callable[[Any], Card]) -> Card:
 
 def _describe_meanings(cards: Iterable[Card]) -> Card:
     """Every name of the page with its sentence, once."""
-    met = {(name, meaning) for card in cards for name, meaning in list_meanings(card)}
-    items = tuple((name, Cell(meaning, "mute")) for name, meaning in sorted(met))
-    told = f"{wording.plural(len(items), 'name')} of this page, each in one sentence"
+    found = {(name, meaning) for card in cards for name, meaning in list_meanings(card)}
+    items = tuple((name, Cell(meaning, "mute")) for name, meaning in sorted(found))
+    sentence = f"{wording.plural(len(items), 'name')} of this page, each in one sentence"
     return Card(
-        "Meanings", told, folds=(Fold("Names", "by the alphabet", lambda: (Pairs(items, is_open=True),)),)
+        "Meanings", sentence, folds=(Fold("Names", "by the alphabet", lambda: (Pairs(items, is_open=True),)),)
     )
 
 
-def _word_answer(part: Part, card: Card) -> str:
+def _format_answer(part: Part, card: Card) -> str:
     """What the title says beside the noun: the card's sentence; figures before it where that is but a name."""
     if isinstance(part.thing, Diff):
-        told = next((body.text for body in card.body if isinstance(body, Note)), "")
+        note = next((body.text for body in card.body if isinstance(body, Note)), "")
         return wording.clean(
-            f"{told.removesuffix('.')}; {card.sentence}" if told else card.sentence, _MOST_WORDS
+            f"{note.removesuffix('.')}; {card.sentence}" if note else card.sentence, _MOST_WORDS
         )
     words = [card.sentence]
     if part.kind in _NAMED or not card.sentence:
-        figures = [_word_fact(fact.label, fact.value.text) for fact in card.facts[:4]]
+        figures = [_format_fact(fact.label, fact.value.text) for fact in card.facts[:4]]
         words.insert(0, ", ".join(filter(None, figures)))
     if not any(words) and card.folds:
         words.append(card.folds[0].answer)
@@ -129,11 +131,11 @@ def _leave_out_answer(part: Part, card: Card) -> Card:
     return replace(card, body=card.body[1:]) if is_said else card
 
 
-def _word_fact(label: str, value: str) -> str:
-    """A figure in the line of a title; of what there is none nothing is said.
+def _format_fact(label: str, value: str) -> str:
+    """A figure in the line of a title; none for what is not there.
 
-    >>> _word_fact("added", "2"), _word_fact("deleted", "0"), _word_fact("content", "data"), _word_fact("bucket", "3")
-    ('2 added', '', 'data', 'bucket 3')
+    >>> _format_fact("added", "2"), _format_fact("deleted", "0"), _format_fact("bucket", "3")
+    ('2 added', '', 'bucket 3')
     """
     if value in ("0", "unknown", "absent"):
         return ""

@@ -57,11 +57,11 @@ class Part:
     names: tuple[tuple[str, str], ...] = ()
     noun: str = ""
     left_out: tuple[str, str] | None = None
-    is_deferred: bool = False  # described after all others were read: it tells what was met
+    is_deferred: bool = False  # described after all others were read: it summarises them
 
     @property
     def depth(self) -> int:
-        """How many parts it lies below."""
+        """How many parts are above it."""
         return 0 if self.above is None else self.above.depth + 1
 
 
@@ -133,8 +133,8 @@ def _add_table(found: _Found, table: Table) -> None:
         found.add(refs, "refs")
     found.add(table.findings, "findings", is_deferred=True)
     if history is not None and history.count > _MOST_WALKED:
-        told = f"who refers to what is found by walking {wording.plural(history.count, 'snapshot')}"
-        found.add(None, noun="Storage tree", left_out=(told, "table.tree().to_html(path)"))
+        reason = f"what refers to what is found by walking {wording.plural(history.count, 'snapshot')}"
+        found.add(None, noun="Storage tree", left_out=(reason, "table.tree().to_html(path)"))
     else:
         tree = found.read("Storage tree", table.tree)
         if tree is not None:
@@ -155,8 +155,8 @@ def _add_snapshot(found: _Found, snapshot: Snapshot) -> None:
         _add_files(found, snapshot, files, manifests, top)
     for index in islice(found.read("Index files", lambda: snapshot.index_files, top) or (), _MOST_OTHERS):
         found.add(index, "index", top, names=(("file", wording.name(index.path)),))
-    for told in islice(found.read("Statistics", lambda: snapshot.statistics, top) or (), _MOST_OTHERS):
-        found.add(told, "statistics", top, names=(("file", wording.name(told.path)),))
+    for statistics in islice(found.read("Statistics", lambda: snapshot.statistics, top) or (), _MOST_OTHERS):
+        found.add(statistics, "statistics", top, names=(("file", wording.name(statistics.path)),))
 
 
 def _add_manifests(found: _Found, lists: Sequence[ManifestList], top: Part) -> dict[str, Part]:
@@ -200,8 +200,8 @@ def _choose_files(files: FileSet, manifests: set[str]) -> Iterator[DataFile]:
             if len(by_manifest) == len(manifests):
                 break
     yield from islice(by_manifest.values(), _MOST_FILES)
-    met = {file.identity for file in by_manifest.values()}
-    others = (file for file in files if file.content == "data" and file.identity not in met)
+    chosen = {file.identity for file in by_manifest.values()}
+    others = (file for file in files if file.content == "data" and file.identity not in chosen)
     yield from islice(others, max(_MOST_FILES - len(by_manifest), 0))
 
 

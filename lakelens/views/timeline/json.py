@@ -7,9 +7,9 @@ from typing import Any
 from lakelens.views.card import wording
 from lakelens.views.card.wording import visible
 from lakelens.views.timeline.layout import Layout
-from lakelens.views.timeline.legend import list_entries, word_notes
+from lakelens.views.timeline.legend import describe_cuts, list_entries
 from lakelens.views.timeline.shapes import draw_timeline
-from lakelens.views.timeline.wording import word_item, word_time
+from lakelens.views.timeline.wording import describe_item, format_time
 
 _TOP = 2
 
@@ -28,12 +28,12 @@ def write_view(layout: Layout, *, is_window: bool = False, focus: int = -1) -> d
                 "x": round(spot.x, 1),
                 "left": round(spot.left, 1),
                 "right": round(spot.right, 1),
-                "label": visible(word_item(layout.timeline, item, flags)),
+                "label": visible(describe_item(layout.timeline, item, flags)),
             }
         )
     return {
         "title": "Timeline",
-        "sentence": visible(_word_head(layout, is_window)),
+        "sentence": visible(_describe_head(layout, is_window)),
         "back": "back" if is_window else "",
         "width": 800,
         "height": round(layout.height, 1),
@@ -45,7 +45,7 @@ def write_view(layout: Layout, *, is_window: bool = False, focus: int = -1) -> d
         ],
         "items": items,
         "legend": [[entry.sign(7, 7), visible(entry.text)] for entry in list_entries(layout)],
-        "notes": visible(word_notes(layout)),
+        "notes": visible(describe_cuts(layout)),
         "focus": len(items) - 1 if focus < 0 else focus,
     }
 
@@ -54,14 +54,14 @@ def _without_place(attributes: dict[str, Any]) -> dict[str, Any]:
     return {name: held for name, held in attributes.items() if name not in ("item", "lane")}
 
 
-def _word_head(layout: Layout, is_window: bool) -> str:
+def _describe_head(layout: Layout, is_window: bool) -> str:
     name = wording.clean(layout.timeline.table.name, 80)
     number = layout.end - layout.first
     if not number:
         return f"of {name}: no snapshots"
-    told = f"of {name}, {wording.plural(number, 'snapshot')}"
+    head = f"of {name}, {wording.plural(number, 'snapshot')}"
     if not is_window:
-        return told
+        return head
     marks = layout.timeline.marks
-    begin, end = word_time(marks[layout.first].time), word_time(marks[layout.end - 1].time)
-    return f"{told} from {begin} to {end} UTC"
+    begin, end = format_time(marks[layout.first].time), format_time(marks[layout.end - 1].time)
+    return f"{head} from {begin} to {end} UTC"

@@ -1,4 +1,4 @@
-"""Where everything of a timeline lies: items along time, lanes below each other, bars, flags. Pixels, without any markup.
+"""Where everything of a timeline is: items along time, lanes below each other, bars, flags. Pixels, without any markup.
 
 The axis follows time, but marks keep 12 pixels from each other and a long pause is cut; up to 8 items it is true to time.
 Bars end at four times the third quartile, so that one huge commit flattens nothing; folds have a scale of their own.

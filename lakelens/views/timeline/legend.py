@@ -53,7 +53,7 @@ def place_entries(entries: Sequence[Entry], width: float) -> list[tuple[Entry, f
     return placed
 
 
-def word_notes(layout: Layout) -> str:
+def describe_cuts(layout: Layout) -> str:
     """What the picture did to fit, in words."""
     notes = []
     if layout.folding.folded:

@@ -8,23 +8,23 @@ from collections.abc import Sequence
 from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.views.card import wording
 from lakelens.views.timeline.layout import Layout
-from lakelens.views.timeline.wording import word_operations
+from lakelens.views.timeline.wording import format_operations
 
 
-def word_one(timeline: Timeline, mark: Mark) -> str:
-    """Where a snapshot lies, how long after its parent, and what is unusual about it."""
+def describe_mark(timeline: Timeline, mark: Mark) -> str:
+    """On which lane a snapshot is, how long after its parent, and what is unusual about it."""
     lane = timeline.lanes[mark.lane]
-    told = [
+    parts = [
         f"{wording.clean(mark.operation, 40)} on {wording.clean(lane.name, 60)}" if lane.is_branch else ""
     ]
     parent = timeline.find(mark.parent) if mark.parent is not None else None
     if parent is not None:
-        told.append(f"{_word_pause(mark.time - timeline.marks[parent].time)} after its parent")
-    told += [wording.clean(note, 80) for note in mark.notes]
-    told += [
+        parts.append(f"{_format_pause(mark.time - timeline.marks[parent].time)} after its parent")
+    parts += [wording.clean(note, 80) for note in mark.notes]
+    parts += [
         f"{flag.type} {wording.clean(flag.name, 60)}" for flag in timeline.flags if flag.key == mark.key
     ][:8]
-    return ", ".join(filter(None, told))
+    return ", ".join(filter(None, parts))
 
 
 def find_path(timeline: Timeline, before: str, after: str) -> tuple[Mark, ...] | None:
@@ -42,50 +42,50 @@ def find_path(timeline: Timeline, before: str, after: str) -> tuple[Mark, ...] |
     return None
 
 
-def word_diff(timeline: Timeline, marks: Sequence[Mark], path: Sequence[Mark] | None) -> str:
-    """What lies between two snapshots. A diff is what is different in the end, not the sum of the commits."""
+def describe_choice(timeline: Timeline, marks: Sequence[Mark], path: Sequence[Mark] | None) -> str:
+    """What is between two snapshots. A diff is the difference in the end, not the sum of the commits."""
     before, after = marks
     if path is None:
         one, other = (wording.clean(timeline.lanes[mark.lane].name, 60) for mark in marks)
-        where = f"They lie on {one} and {other}" if one != other else "The one was not made from the other"
+        where = f"They are on {one} and {other}" if one != other else "Neither was made from the other"
         return f"{where}: their files are compared as they are."
     lane = wording.clean(timeline.lanes[after.lane].name, 60)
     number = wording.plural(len(path), "snapshot")
-    pause = _word_pause(after.time - before.time)
-    return f"{number} on {lane} in {pause}: {word_operations(Counter(mark.operation for mark in path))}."
+    pause = _format_pause(after.time - before.time)
+    return f"{number} on {lane} in {pause}: {format_operations(Counter(mark.operation for mark in path))}."
 
 
 def list_dimmed(layout: Layout, path: Sequence[Mark] | None, spots: Sequence[int]) -> list[list[int]]:
-    """Items with lanes inside of the chosen range whose commits are not on the way: the diff does not follow them."""
+    """Items with lanes in the chosen range whose commits are not on the path: the diff does not follow them."""
     if path is None:
         return []
     followed = {mark.key for mark in path}
     dimmed = []
     for index in range(max(spots[0] + 1, 0), spots[-1] + 1):
         marks = layout.spots[index].item.marks
-        on_the_way = {mark.lane for mark in marks if mark.key in followed}
-        dimmed += [[index, lane] for lane in sorted({mark.lane for mark in marks} - on_the_way)]
+        on_the_path = {mark.lane for mark in marks if mark.key in followed}
+        dimmed += [[index, lane] for lane in sorted({mark.lane for mark in marks} - on_the_path)]
     return dimmed
 
 
-def word_code(timeline: Timeline, marks: Sequence[Mark]) -> str:
+def format_code(timeline: Timeline, marks: Sequence[Mark]) -> str:
     """What to type to go on from a choice."""
-    codes = [_word_snapshot(mark) for mark in marks]
+    codes = [_format_snapshot(mark) for mark in marks]
     if len(codes) == 1:
         return codes[0] if codes[0].startswith("table.") else f"table.snapshot({codes[0]})"
     return f"table.diff({codes[0]}, {codes[1]})"
 
 
-def _word_snapshot(mark: Mark) -> str:
+def _format_snapshot(mark: Mark) -> str:
     """A snapshot's number; of a branch that numbers its own, the way to it."""
     branch, is_apart, number = mark.key.rpartition("/")
     return f"table.branch({wording.clean(repr(branch), 80)}).snapshot({number})" if is_apart else mark.key
 
 
-def _word_pause(milliseconds: int) -> str:
+def _format_pause(milliseconds: int) -> str:
     """A length of time in the unit that suits it.
 
-    >>> _word_pause(300), _word_pause(90_000), _word_pause(7_200_000), _word_pause(400_000_000)
+    >>> _format_pause(300), _format_pause(90_000), _format_pause(7_200_000), _format_pause(400_000_000)
     ('0.3 s', '90 s', '2.0 h', '4.6 days')
     """
     seconds = milliseconds / 1000

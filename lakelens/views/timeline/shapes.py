@@ -1,7 +1,7 @@
 """The picture of a timeline as a list of shapes: the still picture writes them, the widget draws them, both the same.
 
 A shape is a tag, its attributes and its text. Nothing from a lake is in any attribute. A mark also has the attributes
-`item` and `lane`, numbers that tell which one it is; a document leaves them out.
+`item` and `lane`, numbers that identify it; a document leaves them out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from lakelens.analysis.timeline.timeline import Kind, Mark
 from lakelens.views.card.wording import MINUS, clean
 from lakelens.views.timeline.layout import FLAG, LEFT, RIGHT, WIDTH, Layout, Scale, Spot, is_wide
-from lakelens.views.timeline.wording import brief, word_time
+from lakelens.views.timeline.wording import brief, format_time
 
 Shape: TypeAlias = tuple[str, dict[str, Any], str]
 
@@ -88,7 +88,7 @@ def _draw_bars(layout: Layout) -> Iterator[Shape]:
             if spot.item.count > 1:
                 yield from shapes
             else:
-                yield from (_tell_place(shape, index, spot.item.marks[0].lane) for shape in shapes)
+                yield from (_mark_place(shape, index, spot.item.marks[0].lane) for shape in shapes)
         x = float(WIDTH - RIGHT - 28 if number else LEFT - 8)
         anchor = "start" if number else "end"
         if scale.up:
@@ -148,7 +148,7 @@ def _cut(name: str) -> str:
 
 def _draw_parents(layout: Layout) -> Iterator[Shape]:
     """From a snapshot to the first one of another lane that was made from it."""
-    met: set[tuple[int, int, int, int]] = set()
+    drawn: set[tuple[int, int, int, int]] = set()
     for index, spot in enumerate(layout.spots):
         for mark in spot.item.marks:
             parent = _find_mark(layout, mark.parent)
@@ -156,9 +156,9 @@ def _draw_parents(layout: Layout) -> Iterator[Shape]:
             if parent is None or where is None:
                 continue
             tie = (where, parent.lane, index, mark.lane)
-            if tie in met or where == index:
+            if tie in drawn or where == index:
                 continue
-            met.add(tie)
+            drawn.add(tie)
             yield _tie(layout.spots[where].x, layout.lanes[parent.lane], spot.x, layout.lanes[mark.lane])
 
 
@@ -210,15 +210,15 @@ def _draw_marks(layout: Layout) -> Iterator[Shape]:
         for lane, count in spot.item.count_lanes().items():
             y = layout.lanes[lane]
             if spot.item.count > 1:
-                yield from (_tell_place(shape, number, lane) for shape in _draw_fold(spot.x, y, count))
+                yield from (_mark_place(shape, number, lane) for shape in _draw_fold(spot.x, y, count))
                 continue
             mark = spot.item.marks[0]
-            yield _tell_place(draw_kind(mark.kind, spot.x, y), number, lane)
+            yield _mark_place(draw_kind(mark.kind, spot.x, y), number, lane)
             if layout.is_roomy:
                 yield _text(spot.x, y + 19, clean(mark.operation, 9), "middle")
 
 
-def _tell_place(shape: Shape, item: int, lane: int) -> Shape:
+def _mark_place(shape: Shape, item: int, lane: int) -> Shape:
     tag, attributes, text = shape
     return tag, {**attributes, "item": item, "lane": lane}, text
 
@@ -243,13 +243,13 @@ def _draw_axis(layout: Layout) -> Iterator[Shape]:
         time = spot.item.start
         beside = [chosen[n] for n in (number - 1, number + 1) if 0 <= n < len(chosen)]
         near = min((abs(spots[other].item.start - time) for other in beside), default=_DAY // 2)
-        words, told = _word_label(time, near, span)
+        words, below = _format_label(time, near, span)
         yield _line(spot.x, y, spot.x, y + 4, "ll-base")
         x = min(spot.x, WIDTH - _HALF * len(words))
         yield _text(x, y + 16, words, "middle")
-        if told != day:
-            yield _text(x, y + 29, told if number else f"{told} UTC", "middle")
-        day = told
+        if below != day:
+            yield _text(x, y + 29, below if number else f"{below} UTC", "middle")
+        day = below
     for before, spot in itertools.pairwise(spots):
         if spot.is_cut:
             x = (before.x + spot.x) / 2
@@ -268,12 +268,12 @@ def _choose_labels(spots: Sequence[Spot], width: float) -> list[int]:
     return sorted(chosen)
 
 
-def _word_label(time: int, near: int, span: int) -> tuple[str, str]:
+def _format_label(time: int, near: int, span: int) -> tuple[str, str]:
     """The words of a label, as exact as its neighbours ask for, and what stands below them: the day, or the year."""
-    told = word_time(time, exact=True)
+    moment = format_time(time, exact=True)
     is_day = near >= 1.5 * _DAY
     if span < 3_000:
-        return told[11:], told[:10]
+        return moment[11:], moment[:10]
     if is_day:
-        return told[5:10], told[:4]
-    return (told[11:19] if near < 600_000 else told[11:16]), told[:10]
+        return moment[5:10], moment[:4]
+    return (moment[11:19] if near < 600_000 else moment[11:16]), moment[:10]

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from lakelens.analysis.timeline.timeline import Amounts, Mark, Timeline
 from lakelens.views.card import wording
-from lakelens.views.timeline.wording import word_story, word_time
+from lakelens.views.timeline.wording import describe_history, format_time
 
 #: pieces of one line, each with its style
 Line: TypeAlias = list[tuple[str, str]]
@@ -73,24 +73,24 @@ class _Graph:
 
 
 def draw_history(timeline: Timeline, limit: int | None = None, *, is_plain: bool = False) -> Iterator[Line]:
-    """The lines of a history. Plain ones tell a snapshot in one line each, for grep."""
+    """The lines of a history. Plain ones have a line for each snapshot, for grep."""
     graph = _Graph(_PLAIN if is_plain else _DRAWN)
     names = _list_names(timeline)
     gaps = {gap.before: gap.count for gap in timeline.gaps}
     shown = timeline.marks if limit is None else timeline.marks[max(len(timeline.marks) - limit, 0) :]
     oldest = {mark.lane: mark.key for mark in reversed(timeline.marks)}
-    yield [(word_story(timeline), "dim" if not is_plain else "")]
+    yield [(describe_history(timeline), "dim" if not is_plain else "")]
     for mark in reversed(shown):
         graph.open.add(mark.lane)
         is_root = mark.parent is None and oldest[mark.lane] == mark.key and mark.key not in gaps
         yield from _draw_mark(graph, timeline, mark, names.get(mark.key, []), is_plain, is_root)
         if mark.key in gaps:
-            told = (
+            details = (
                 "expired"
                 if gaps[mark.key] is None
                 else f"{wording.plural(gaps[mark.key] or 0, 'snapshot')} expired"
             )
-            yield [*graph.draw(mark.lane, graph.signs["gap"]), (told, "dim")]
+            yield [*graph.draw(mark.lane, graph.signs["gap"]), (details, "dim")]
         if oldest[mark.lane] == mark.key:
             yield from _close_lane(graph, timeline, mark)
     left = len(timeline.marks) - len(shown)
@@ -114,8 +114,10 @@ def _draw_mark(
     lane = timeline.lanes[mark.lane]
     sign = graph.signs["mark" if lane.is_branch else "loose"]
     named = f"  [{', '.join(names)}]" if names else ""
-    told = ", ".join(filter(None, (_word_amounts(mark.amounts), *(wording.clean(n, 80) for n in mark.notes))))
-    time = word_time(mark.time, exact=True)
+    details = ", ".join(
+        filter(None, (_format_amounts(mark.amounts), *(wording.clean(n, 80) for n in mark.notes)))
+    )
+    time = format_time(mark.time, exact=True)
     key, operation = wording.clean(mark.key, 80), wording.clean(mark.operation, 40)
     head: Line = [
         *graph.draw(mark.lane, sign),
@@ -123,11 +125,11 @@ def _draw_mark(
         (f"  {operation}", _KINDS.get(mark.kind, "")),
     ]
     if is_plain:
-        yield [*head, (f"  {time}  {told}{named}", "")]
+        yield [*head, (f"  {time}  {details}{named}", "")]
         return
     yield [*head, (named, "bold cyan")]
     below = graph.draw(mark.lane, " ") if is_root else graph.draw()
-    yield [*below, (f"{time}  {told}", "dim")]
+    yield [*below, (f"{time}  {details}", "dim")]
 
 
 def _list_names(timeline: Timeline) -> dict[str, list[str]]:
@@ -146,8 +148,8 @@ def _list_names(timeline: Timeline) -> dict[str, list[str]]:
     return names
 
 
-def _word_amounts(amounts: Amounts) -> str:
-    """What came and went, and how many rows there were then."""
+def _format_amounts(amounts: Amounts) -> str:
+    """What was added and removed, and how many rows there were after."""
     words = []
     for noun, gone, came in (
         ("files", amounts.removed_files, amounts.added_files),
@@ -157,7 +159,7 @@ def _word_amounts(amounts: Amounts) -> str:
         if signed:
             words.append(f"{noun} {' '.join(signed)}")
     if amounts.rows is not None:
-        words.append(f"{wording.plural(amounts.rows, 'row')} then")
+        words.append(f"{wording.plural(amounts.rows, 'row')} after")
     return ", ".join(words)
 
 

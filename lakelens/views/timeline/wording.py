@@ -1,4 +1,4 @@
-"""What a timeline says in words: of one item, of all, of what is unusual. The picture only repeats it."""
+"""What a timeline says: about one item, about all, about what is unusual. The picture only repeats it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _MOST_NAMES = 6
 _NAME = 60  # characters
 
 
-def word_time(time: int, *, exact: bool = False) -> str:
+def format_time(time: int, *, exact: bool = False) -> str:
     """Milliseconds since 1970 as a moment in UTC."""
     return wording.moment(_EPOCH + timedelta(milliseconds=time), exact=exact)
 
 
-def word_operations(operations: Mapping[str, int]) -> str:
+def format_operations(operations: Mapping[str, int]) -> str:
     """Operations with their counts, the most frequent first."""
     ordered = sorted(operations.items(), key=lambda item: -item[1])
-    told = [f"{wording.count(number)} {wording.clean(name, 40)}" for name, number in ordered[:8]]
-    return ", ".join([*told, f"{len(ordered) - 8} more kinds"] if len(ordered) > 8 else told)
+    listed = [f"{wording.count(number)} {wording.clean(name, 40)}" for name, number in ordered[:8]]
+    return ", ".join([*listed, f"{len(ordered) - 8} more kinds"] if len(ordered) > 8 else listed)
 
 
 def join_names(names: Sequence[str]) -> str:
@@ -39,44 +39,46 @@ def join_names(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
 
 
-def word_item(timeline: Timeline, item: Item, flags: Sequence[str]) -> str:
+def describe_item(timeline: Timeline, item: Item, flags: Sequence[str]) -> str:
     """One item for those who hear it: what, when, where, how many rows, which names."""
     rows = f"rows +{wording.count(item.added)} {wording.MINUS}{wording.count(item.removed)}"
     named = f", named {join_names(flags)}" if flags else ""
     mark = item.marks[0]
     if item.count > 1:
-        span = f"{word_time(item.start)} to {word_time(item.end)} UTC"
-        what = f"{wording.plural(item.count, 'snapshot')}: {word_operations(item.count_operations())}"
+        span = f"{format_time(item.start)} to {format_time(item.end)} UTC"
+        what = f"{wording.plural(item.count, 'snapshot')}: {format_operations(item.count_operations())}"
         return f"{what}, {span}, {rows}{named}. Enter opens them"
     lane = wording.clean(timeline.lanes[mark.lane].name, _NAME)
     where = f"on {lane}" if timeline.lanes[mark.lane].is_branch else lane
     notes = "".join(f", {wording.clean(note, 80)}" for note in mark.notes if note != lane)
     what = f"{wording.clean(mark.operation, 40)}, snapshot {wording.clean(mark.key, _NAME)}"
-    return f"{what}, {word_time(item.start, exact=True)} UTC, {where}, {rows}{notes}{named}"
+    return f"{what}, {format_time(item.start, exact=True)} UTC, {where}, {rows}{notes}{named}"
 
 
-def word_range(timeline: Timeline, *, exact: bool = False) -> str:
+def format_range(timeline: Timeline, *, exact: bool = False) -> str:
     """From when to when the snapshots were committed."""
     first, last = timeline.marks[0].time, timeline.marks[-1].time
-    begin, end = word_time(first, exact=exact), word_time(last, exact=exact)
+    begin, end = format_time(first, exact=exact), format_time(last, exact=exact)
     if begin == end:
         return f"at {begin} UTC"
     return f"from {begin} to {end[11:] if end[:10] == begin[:10] else end} UTC"
 
 
-def word_story(timeline: Timeline) -> str:
+def describe_history(timeline: Timeline) -> str:
     """The history in a few sentences: what a reader without the picture needs."""
     marks = timeline.marks
     branches = [lane.name for lane in timeline.lanes if lane.is_branch]
     where = f" on {'branch' if len(branches) == 1 else 'branches'} {join_names(branches)}" if branches else ""
-    operations = word_operations(Counter(mark.operation for mark in marks))
+    operations = format_operations(Counter(mark.operation for mark in marks))
     words = f"{wording.plural(len(marks), 'snapshot')} of {wording.clean(timeline.table.name, 80)} "
-    sentences = [f"{words}{word_range(timeline)}{where}: {operations}."]
-    sentences += list(filter(None, (_word_growth(timeline), *list_oddities(timeline), _word_flags(timeline))))
+    sentences = [f"{words}{format_range(timeline)}{where}: {operations}."]
+    sentences += list(
+        filter(None, (_describe_growth(timeline), *list_oddities(timeline), _describe_flags(timeline)))
+    )
     return " ".join(sentences)
 
 
-def _word_growth(timeline: Timeline) -> str:
+def _describe_growth(timeline: Timeline) -> str:
     own = [mark for mark in timeline.marks if mark.lane == 0 and mark.amounts.rows is not None]
     if not own:
         return ""
@@ -90,23 +92,23 @@ def _word_growth(timeline: Timeline) -> str:
 
 def list_oddities(timeline: Timeline) -> list[str]:
     """What a reader would not expect, a sentence each: rollbacks, snapshots off every branch, gaps."""
-    told = []
+    sentences = []
     for rollback in timeline.rollbacks[:2]:
         many = wording.plural(len(rollback.undone), "snapshot")
         moment = f" at {wording.moment(rollback.at)} UTC" if rollback.at is not None else ""
-        told.append(f"A rollback{moment} to {rollback.end} undid {many}.")
+        sentences.append(f"A rollback{moment} to {rollback.end} undid {many}.")
     if len(timeline.rollbacks) > 2:
-        told.append(f"{wording.plural(len(timeline.rollbacks) - 2, 'more rollback')}.")
+        sentences.append(f"{wording.plural(len(timeline.rollbacks) - 2, 'more rollback')}.")
     for index, lane in enumerate(timeline.lanes):
         if not lane.is_branch and lane.name != "rolled back":
             number = sum(mark.lane == index for mark in timeline.marks)
-            told.append(f"{wording.plural(number, 'snapshot')} off every branch: {lane.name}.")
+            sentences.append(f"{wording.plural(number, 'snapshot')} off every branch: {lane.name}.")
     if timeline.gaps:
-        told.append(_word_gaps(timeline))
-    return told
+        sentences.append(_describe_gaps(timeline))
+    return sentences
 
 
-def _word_gaps(timeline: Timeline) -> str:
+def _describe_gaps(timeline: Timeline) -> str:
     known = sum(gap.count or 0 for gap in timeline.gaps)
     places = "" if len(timeline.gaps) == 1 else f" in {wording.count(len(timeline.gaps))} places"
     if all(gap.count is not None for gap in timeline.gaps):
@@ -114,7 +116,7 @@ def _word_gaps(timeline: Timeline) -> str:
     return f"Older snapshots expired{places}."
 
 
-def _word_flags(timeline: Timeline) -> str:
+def _describe_flags(timeline: Timeline) -> str:
     words = []
     for kind, one, many in (("tag", "Tag", "Tags"), ("branch", "Branch", "Branches")):
         names = [flag.name for flag in timeline.flags if flag.type == kind and flag.key is not None]

@@ -101,7 +101,7 @@ function drawWide(row, tr, wide) {
   tr.append(cell);
 }
 
-/* Whether two rows tell of the same field: a row has its number in its slot and in its variable part. */
+/* Whether two rows are about the same field: a row has its number in its slot and in its variable part. */
 function isSame(one, other) {
   if (one.kind !== "line" || other.kind !== "line" || one.code !== other.code) return false;
   if (one.start === other.start && one.end === other.end) return true;
@@ -290,11 +290,11 @@ class Dump {
         node.classList.toggle("ll-on", same && leaf !== null && held[2] === leaf[2] && held[3] === leaf[3]);
       });
     }
-    if (row) this.status.textContent = this.tell(row, leaf);
+    if (row) this.status.textContent = this.describe(row, leaf);
     else this.tellSelected();
   }
 
-  tell(row, leaf) {
+  describe(row, leaf) {
     if (row.kind === "title" || row.kind === "more") return row.text;
     const [start, end] = leaf ? [leaf[2], leaf[3]] : [row.start, row.end];
     const size = plural(end - start);

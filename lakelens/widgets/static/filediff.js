@@ -89,7 +89,7 @@ class Files {
     this.box = make("div", "ll-box");
     this.box.append(this.table);
     this.body = make("tbody");
-    this.status = make("p", "ll-p ll-told");
+    this.status = make("p", "ll-p ll-said");
     this.status.setAttribute("role", "status");
     this.card = make("div", "ll-detail");
     this.drawBar();
@@ -97,7 +97,7 @@ class Files {
     el.replaceChildren(this.root);
     this.listen();
     this.show();
-    this.tell();
+    this.describe();
   }
 
   drawBar() {
@@ -133,7 +133,7 @@ class Files {
     on(this.input, "keydown", (event) => this.leave(event));
     this.handlers = {
       "change:view": () => this.show(),
-      "change:detail": () => this.tell(),
+      "change:detail": () => this.describe(),
       "change:filter": () => this.follow(),
       "msg:custom": (message) => this.answer(message),
     };
@@ -147,7 +147,7 @@ class Files {
     this.root.remove();
   }
 
-  /* Draw what the view says, anew; what the reader opened or closed stays so, and the focus stays in the table. */
+  /* Draw the view again; what the reader opened or closed stays so, and the focus stays in the table. */
   show() {
     const view = this.model.get("view");
     const held = this.body.contains(document.activeElement);
@@ -318,7 +318,7 @@ class Files {
     const item = this.items[index];
     if (!item?.asked || item.loaded) return;
     item.loaded = true;
-    this.say(message.message || `${message.rows.length} rows more`);
+    this.say(message.message || `${message.rows.length} more rows`);
     if (!message.rows.length) return;
     if (item.row.kind !== "more") {
       this.insert(message.rows, index + 1);
@@ -373,7 +373,7 @@ class Files {
   }
 
   /* Show what Python says of the chosen file. */
-  tell() {
+  describe() {
     const detail = this.model.get("detail");
     this.mark();
     const parsed = new DOMParser().parseFromString(detail.html, "text/html");
@@ -385,8 +385,8 @@ class Files {
   sayChosen() {
     const view = this.model.get("view");
     const detail = this.model.get("detail");
-    const told = [view.message, detail.of ? detail.words : view.message ? "" : view.said];
-    this.say(told.filter(Boolean).join("; "));
+    const said = [view.message, detail.of ? detail.words : view.message ? "" : view.said];
+    this.say(said.filter(Boolean).join("; "));
     if (detail.of) this.status.append(" ", make("code", "ll-s", detail.code));
   }
 

@@ -1,4 +1,4 @@
-/* The timeline of a table. Python says where everything lies and what is told of it; this module draws, and hears the reader.
+/* The timeline of a table. Python says where everything is and what it means; this module draws, and listens to the reader.
 
    Traits   view      {title, sentence, back, width, height, top, bottom, shapes, items, legend, notes, focus}
                       shapes are [tag, attributes, text, item, lane]; an item is {first, last, count, x, left, right, label} with
@@ -46,7 +46,7 @@ class Timeline {
     this.nodes = []; // of the shapes
     this.at = -1; // the item that was reached last, and the one that a range began with
     this.from = -1;
-    this.rest = 0; // where the tab stop lies while nothing is chosen
+    this.rest = 0; // where the tab stop is while nothing is chosen
     this.drag = null;
     this.timer = 0;
     this.abort = new AbortController();
@@ -57,10 +57,10 @@ class Timeline {
     this.stage.setAttribute("aria-multiselectable", "true");
     this.stage.setAttribute("aria-orientation", "horizontal");
     this.legend = make("p", "ll-p ll-legend");
-    this.told = make("p", "ll-p ll-told");
-    this.told.setAttribute("role", "status");
+    this.said = make("p", "ll-p ll-said");
+    this.said.setAttribute("role", "status");
     this.card = make("div", "ll-detail");
-    this.root.append(this.head, this.stage, this.legend, this.told, this.card);
+    this.root.append(this.head, this.stage, this.legend, this.said, this.card);
     el.replaceChildren(this.root);
     this.listen();
     this.show();
@@ -85,7 +85,7 @@ class Timeline {
     on(this.stage, "pointerup", (event) => this.drop(event));
     on(this.stage, "pointercancel", () => { this.drag = null; });
     on(this.root, "click", (event) => this.click(event));
-    this.handlers = { "change:view": () => this.show(), "change:detail": () => this.tell() };
+    this.handlers = { "change:view": () => this.show(), "change:detail": () => this.describe() };
     for (const [name, act] of Object.entries(this.handlers)) this.model.on(name, act);
   }
 
@@ -97,7 +97,7 @@ class Timeline {
     this.root.remove();
   }
 
-  /* Draw what the view says, anew. */
+  /* Draw the view again. */
   show() {
     const view = this.model.get("view");
     const held = this.stage.contains(document.activeElement);
@@ -112,7 +112,7 @@ class Timeline {
     this.showHead(view);
     this.showLegend(view);
     this.rest = Math.min(Math.max(view.focus, 0), this.items.length - 1);
-    this.tell();
+    this.describe();
     if (held && this.options.length) this.options[this.at < 0 ? this.rest : this.at].focus();
   }
 
@@ -161,7 +161,7 @@ class Timeline {
   }
 
   /* Show what Python says of the choice, and which items it stands for. */
-  tell() {
+  describe() {
     const detail = this.model.get("detail");
     const chosen = [this.model.get("selected"), ...this.model.get("range")].filter(Boolean);
     if (String(detail.of) === String(chosen)) {
@@ -169,7 +169,7 @@ class Timeline {
       if (!same) [this.from, this.at] = [detail.from, detail.to];
     }
     this.paint();
-    this.told.textContent = detail.words;
+    this.said.textContent = detail.words;
     const parsed = new DOMParser().parseFromString(detail.html, "text/html");
     this.card.replaceChildren(...parsed.body.childNodes);
     if (detail.code) {
