@@ -5,7 +5,7 @@ They are the columns of its Arrow tables, of the SQL views and of Spark's, the k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -80,6 +80,17 @@ FIELD_SUMMARY: Facts = (
     Fact("contains_nan", "bool"),
     Fact("null_count", "int64"),
 )
+# of `Snapshot.figures`, as an inventory names them
+FIGURES: Facts = (
+    Fact("added_files", "int64"),
+    Fact("removed_files", "int64"),
+    Fact("added_rows", "int64"),
+    Fact("removed_rows", "int64"),
+    Fact("added_bytes", "int64"),
+    Fact("removed_bytes", "int64"),
+    Fact("total_files", "int64", lambda figures: figures.files),
+    Fact("total_bytes", "int64", lambda figures: figures.bytes),
+)
 FINDING: Facts = (
     Fact("severity"),
     Fact("code"),
@@ -99,9 +110,15 @@ def list_facts(facts: Facts, thing: Any, **known: Any) -> dict[str, Any]:
     return {fact.name: known[fact.name] if fact.name in known else fact.read(thing) for fact in facts}
 
 
-def list_kinds(facts: Facts, without: Iterable[str] = ()) -> dict[str, str]:
+def list_kinds(facts: Facts) -> dict[str, str]:
     """The names of facts with their kinds."""
-    return {fact.name: fact.kind for fact in facts if fact.name not in without}
+    return {fact.name: fact.kind for fact in facts}
+
+
+def choose_facts(facts: Facts, *names: str) -> Facts:
+    """Some facts by name, in the order of the names."""
+    known = {fact.name: fact for fact in facts}
+    return tuple(known[name] for name in names)
 
 
 def arrow_kind(kind: str) -> pa.DataType:

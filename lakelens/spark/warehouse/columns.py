@@ -17,10 +17,33 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from lakelens.model.facts import (
+    FIGURES,
+    FINDING,
+    MANIFEST,
+    REF,
+    SNAPSHOT,
+    arrow_kind,
+    choose_facts,
+    list_kinds,
+)
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
 DATA_SETS = ("tables", "snapshots", "manifests", "entries", "members", "listings", "findings")
+
+# what a snapshot and a manifest record of themselves beside their key, before and after what the inventory adds
+SNAPSHOT_FACTS = choose_facts(
+    SNAPSHOT,
+    *["parent_id", "sequence_number", "committed_at", "operation", "schema_id", "record_count", "summary"],
+)
+REF_FACTS = choose_facts(REF, "name", "type", "snapshot_id")
+MANIFEST_FACTS = choose_facts(
+    MANIFEST,
+    *["content", "role", "size_bytes", "spec_id", "schema_id", "sequence_number"],
+    *["added_files_count", "existing_files_count", "deleted_files_count"],
+)
 
 _KEY = {"table": "string", "location": "string", "format": "string"}
 _FILE = {
@@ -28,7 +51,7 @@ _FILE = {
     "path": "string",
     "file_format": "string",
     "partition": "string",
-    "partition_texts": "texts",
+    "partition_texts": "map",
     "bucket": "int32",
     "level": "int32",
     "record_count": "int64",
@@ -51,9 +74,9 @@ _COLUMNS: dict[str, dict[str, str]] = {
         "record_count": "int64",
         "schema_id": "int64",
         "column_count": "int32",
-        "columns": "words",
-        "partitioning": "words",
-        "properties": "texts",
+        "columns": "strings",
+        "partitioning": "strings",
+        "properties": "map",
         "refs": "refs",
         "error_code": "string",
         "error": "string",
@@ -66,22 +89,10 @@ _COLUMNS: dict[str, dict[str, str]] = {
     "snapshots": {
         **_KEY,
         "snapshot_id": "int64",
-        "parent_id": "int64",
-        "sequence_number": "int64",
-        "committed_at": "time",
-        "operation": "string",
-        "schema_id": "int64",
-        "record_count": "int64",
-        "added_files": "int64",
-        "removed_files": "int64",
-        "added_rows": "int64",
-        "removed_rows": "int64",
-        "added_bytes": "int64",
-        "removed_bytes": "int64",
-        "total_files": "int64",
-        "total_bytes": "int64",
+        **list_kinds(SNAPSHOT_FACTS[:-1]),
+        **list_kinds(FIGURES),
         "manifest_count": "int64",
-        "summary": "texts",
+        **list_kinds(SNAPSHOT_FACTS[-1:]),
         "is_ancestor": "bool",
         "key": "string",
         "partial": "bool",
@@ -89,16 +100,10 @@ _COLUMNS: dict[str, dict[str, str]] = {
     "manifests": {
         **_KEY,
         "manifest": "string",
-        "content": "string",
-        "role": "string",
-        "size_bytes": "int64",
+        **list_kinds(MANIFEST_FACTS[:6]),
         "spec_id": "int32",
-        "schema_id": "int64",
-        "sequence_number": "int64",
         "snapshot_id": "int64",
-        "added_files_count": "int64",
-        "existing_files_count": "int64",
-        "deleted_files_count": "int64",
+        **list_kinds(MANIFEST_FACTS[6:]),
         "entry_count": "int64",
         "error": "string",
     },
@@ -116,16 +121,12 @@ _COLUMNS: dict[str, dict[str, str]] = {
     "listings": {**_KEY, **_FILE, "modified": "time"},
     "findings": {
         **_KEY,
-        "severity": "string",
-        "code": "string",
-        "path": "string",
-        "message": "string",
-        "snapshots": "numbers",
+        **list_kinds(FINDING),
         "of_state": "bool",
     },
 }
 
-#: What executors tell of the work itself: `portions` are manifests to read, pickled; `counts` go into the commit's record.
+#: What executors report about the work: `portions` are manifests to read, pickled; `counts` go into the commit's record.
 _WORK: dict[str, dict[str, str]] = {
     "portions": {"location": "string", "round": "int32", "size_bytes": "int64", "plan": "binary"},
     "counts": {
@@ -154,8 +155,7 @@ def data_schema(name: str) -> pa.Schema:
     import pyarrow as pa
 
     columns = _COLUMNS[name] if name in _COLUMNS else _WORK[name]
-    kinds = _make_kinds()
-    return pa.schema([pa.field(column, kinds[kind]) for column, kind in columns.items()])
+    return pa.schema([pa.field(column, _type_column(kind)) for column, kind in columns.items()])
 
 
 @cache
@@ -180,21 +180,13 @@ def widen_rows(name: str, rows: Any, names: tuple[str, ...]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _make_kinds() -> dict[str, pa.DataType]:
+def _type_column(kind: str) -> pa.DataType:
     import pyarrow as pa
 
-    text, number = pa.string(), pa.int64()
-    ref = [pa.field("name", text), pa.field("type", text), pa.field("snapshot_id", number)]
-    return {
-        "string": text,
-        "int32": pa.int32(),
-        "int64": number,
-        "bool": pa.bool_(),
-        "binary": pa.binary(),
-        "time": pa.timestamp("us", "UTC"),
-        "texts": pa.map_(text, text),
-        "words": pa.list_(text),
-        "numbers": pa.list_(number),
-        "refs": pa.list_(pa.struct(ref)),
-        "present": pa.list_(pa.struct([pa.field("key", text), pa.field("is_ancestor", pa.bool_())])),
+    structs = {
+        "refs": list_kinds(REF_FACTS),
+        "present": {"key": "string", "is_ancestor": "bool"},
     }
+    if kind not in structs:
+        return arrow_kind(kind)
+    return pa.list_(pa.struct([pa.field(name, arrow_kind(of)) for name, of in structs[kind].items()]))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from lakelens.model.arrow import map_distinct
-from lakelens.model.scan.files_to_arrow import make_request
 from lakelens.spark.warehouse.columns import DESCRIBED, READ, data_schema, widen_rows
 from lakelens.spark.warehouse.fact_rows import Known, Row, describe_finding
 from lakelens.spark.warehouse.facts import describe_place
+from lakelens.spark.warehouse.prepared import OWN_SIZE, SCANNED, request_entries
 from lakelens.spark.warehouse.tables import Place
 
 if TYPE_CHECKING:
@@ -26,24 +26,6 @@ Batches = Iterator["pa.RecordBatch"]
 
 _FLUSH_ROWS = 2_000
 _LEAST, _MOST = -(2**63), 2**63 - 1
-#: The columns of entries that a scan gives under the same name.
-_SCANNED = (
-    "status",
-    "content",
-    "path",
-    "file_format",
-    "partition",
-    "bucket",
-    "level",
-    "record_count",
-    "size_bytes",
-    "spec_id",
-    "schema_id",
-    "sequence_number",
-    "snapshot_id",
-    "manifest",
-)
-_OWN_SIZE = "content_size_in_bytes"  # of a deletion vector, whose Puffin file holds others too
 
 
 def describe_batches(batches: Batches) -> Batches:
@@ -103,10 +85,7 @@ def read_portion(plan: bytes) -> Batches:
 
 def _read_scan(scan: FileScan, paths: Sequence[str]) -> tuple[list[FileBatch], dict[str, str]]:
     """The batches of all tasks; where something else than damage stops that, manifest by manifest."""
-    names = list(_SCANNED)
-    if _OWN_SIZE in dict(scan.columns.further):
-        names.append(_OWN_SIZE)
-    request = make_request(scan.columns, stats=False, wanted=names, entries=True, identity=True)
+    request = request_entries(scan.columns)
     errors: dict[str, str] = {}
     try:
         return list(scan.read(scan.tasks, request)), errors
@@ -157,10 +136,10 @@ def assemble_entries(
     columns: dict[str, Any] = {
         name: pa.repeat(pa.scalar(value, pa.string()), batch.rows) for name, value in key.items()
     }
-    columns |= {name: plain[name] for name in _SCANNED if name in plain}
+    columns |= {name: plain[name] for name in SCANNED if name in plain}
     if origins:
         columns["snapshot_id"] = map_distinct(manifests, origins.get, pa.int64())
-    own = plain.get(_OWN_SIZE)
+    own = plain.get(OWN_SIZE)
     columns["own_size_bytes"] = (
         plain["size_bytes"]
         if own is None

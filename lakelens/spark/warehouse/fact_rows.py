@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lakelens.errors import LakeError, Missing, NotATable
+from lakelens.model.facts import FINDING, list_facts
 from lakelens.model.finding import Finding
 from lakelens.spark.warehouse.tables import Place
 
@@ -33,15 +34,7 @@ def hash_path(path: str) -> bytes:
 
 def describe_finding(finding: Finding, key: Row, *, of_state: bool) -> Row:
     """A finding as a row."""
-    return {
-        **key,
-        "severity": finding.severity,
-        "code": finding.code,
-        "path": finding.path,
-        "message": finding.message,
-        "snapshots": list(finding.snapshots),
-        "of_state": of_state,
-    }
+    return {**key, **list_facts(FINDING, finding), "of_state": of_state}
 
 
 def describe_failure(place: Place, known: Known, error: Exception) -> Rows:

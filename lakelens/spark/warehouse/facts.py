@@ -16,9 +16,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
+from lakelens.model.facts import FIGURES, list_facts
 from lakelens.model.scan.scan_to_arrow import cut_portions
 from lakelens.opening import open_located
+from lakelens.spark.warehouse.columns import MANIFEST_FACTS, REF_FACTS, SNAPSHOT_FACTS
 from lakelens.spark.warehouse.fact_rows import Known, Row, Rows, describe_failure, describe_finding, hash_path
+from lakelens.spark.warehouse.prepared import prepare_scan
 from lakelens.spark.warehouse.tables import Place
 
 if TYPE_CHECKING:
@@ -127,9 +130,7 @@ class _Look:
             "columns": None if leaves is None else [f"{name} {leaf.type}" for name, leaf in leaves],
             "partitioning": [str(one.name) for one in table.partitioning.fields],
             "properties": {str(k): str(v) for k, v in table.properties.items()},
-            "refs": [
-                {"name": ref.name, "type": ref.type, "snapshot_id": ref.snapshot_id} for ref in table.refs
-            ],
+            "refs": [list_facts(REF_FACTS, ref) for ref in table.refs],
         }
 
     def _find_snapshots(self, current: Snapshot | None) -> tuple[list[Snapshot], list[Row]]:
@@ -181,28 +182,16 @@ class _Look:
             return  # it was walked again for the sake of what could not be read
         if not partial:
             yield from (("findings", describe_finding(one, self._key, of_state=False)) for one in fresh)
-        figures = snapshot.figures
         yield (
             "snapshots",
             {
                 **self._key,
                 "snapshot_id": snapshot.id,
-                "parent_id": snapshot.parent_id,
-                "sequence_number": snapshot.sequence_number,
-                "committed_at": snapshot.committed_at,
-                "operation": snapshot.operation,
-                "schema_id": snapshot.schema_id,
-                "record_count": snapshot.record_count,
-                "added_files": figures.added_files,
-                "removed_files": figures.removed_files,
-                "added_rows": figures.added_rows,
-                "removed_rows": figures.removed_rows,
-                "added_bytes": figures.added_bytes,
-                "removed_bytes": figures.removed_bytes,
-                "total_files": figures.files,
-                "total_bytes": figures.bytes,
+                **list_facts(
+                    SNAPSHOT_FACTS, snapshot, summary={str(k): str(v) for k, v in snapshot.summary.items()}
+                ),
+                **list_facts(FIGURES, snapshot.figures),
                 "manifest_count": count,
-                "summary": dict(snapshot.summary),
                 "is_ancestor": is_ancestor,
                 "key": key,
                 "partial": partial,
@@ -219,12 +208,15 @@ class _Look:
         for named in snapshot.manifest_lists:
             if named.role != "all":
                 self._note_roles(named, snapshot)
-        if any(hash_path(manifest.path) not in self._known.manifests for manifest in manifests):
+        fresh = [one for one in manifests if hash_path(one.path) not in self._known.manifests]
+        if fresh:
             scan = snapshot.scan_entries()
-            if scan is not None:
-                walked.scan = scan
-                for task in scan.tasks:
-                    walked.tasks.setdefault(task.path, task)
+            if scan is None:
+                unread = [one for one in fresh if one.path not in walked.tasks]
+                scan = prepare_scan(unread, snapshot.files.columns)
+            walked.scan = scan
+            for task in scan.tasks:
+                walked.tasks.setdefault(task.path, task)
         return len(manifests)
 
     def _note_roles(self, named: Any, snapshot: Snapshot) -> None:
@@ -277,23 +269,9 @@ class _Look:
             done += size
 
     def _describe_manifest(self, manifest: Manifest) -> Row:
-        raw = manifest.raw
         role, origin = self._walked.origins.get(manifest.path, ("all", manifest.added_snapshot_id))
-        spec = raw.get("partition_spec_id")
-        return {
-            **self._key,
-            "manifest": manifest.path,
-            "content": manifest.content,
-            "role": role,
-            "size_bytes": manifest.size_bytes,
-            "spec_id": spec if isinstance(spec, int) else None,
-            "schema_id": raw.get("_SCHEMA_ID"),
-            "sequence_number": manifest.sequence_number,
-            "snapshot_id": origin,
-            "added_files_count": manifest.added_files_count,
-            "existing_files_count": manifest.existing_files_count,
-            "deleted_files_count": manifest.deleted_files_count,
-        }
+        facts = list_facts(MANIFEST_FACTS, manifest, role=role)
+        return {**self._key, **facts, "manifest": manifest.path, "snapshot_id": origin}
 
     def _describe_findings(self) -> Rows:
         """The findings of this look; those of lists that were read whole are kept for ever, and stand there already."""

@@ -1,0 +1,330 @@
+"""A table format of another package, small but whole: what lakelens shows for it, it shows for any format.
+
+    ledger/0001.json    a snapshot: when, what was done, the columns, the rows that are left, and its pages
+    ledger/p1.csv       a page: one line per file, added (+) or removed (-), with its day, its rows and its bytes
+    *.csv               data
+
+It imports what a package of its own may import: `lakelens.errors`, `lakelens.formats.{base,access,contents}`, `lakelens.io`
+and `lakelens.model`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import Corrupt
+from lakelens.formats.access import TableAccess
+from lakelens.formats.base import OpenRequest
+from lakelens.formats.contents import read_footer
+from lakelens.io.locate import Locator
+from lakelens.io.store import walk
+from lakelens.model.datafile import DataFile, Footer
+from lakelens.model.fileset import FileColumns, FileSet
+from lakelens.model.manifest import Entry, Manifest, ManifestList
+from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
+from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
+from lakelens.model.stats import Bounds, Partition
+from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
+from lakelens.model.table import Table
+from lakelens.model.traits import Figures, Traits
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.analysis.diff.diff import Diff
+    from lakelens.model.explanation import Explanation
+
+TEXT = DataType("text", "string")
+KINDS = {"number": DataType("number", "int64"), "text": TEXT}
+HOME = "ledger"
+
+
+class LedgerFile(DataFile):
+    """A CSV file that a page names."""
+
+    file_format = "csv"
+
+    def __init__(self, table: LedgerTable, line: Mapping[str, str], page: str, number: int) -> None:
+        self._table = table
+        self.raw = line
+        self.recorded_path = line["file"]
+        self.path = f"{table.location}/{line['file']}"
+        self.partition = Partition({"day": line["day"]}, {"day": line["day"]})
+        self.record_count, self.size_bytes = int(line["rows"]), int(line["bytes"])
+        self.snapshot_id, self.manifest = number, page
+        self.scribe = line["scribe"]
+
+    @property
+    def bounds(self) -> Bounds:
+        """None are recorded."""
+        return Bounds({})
+
+    @property
+    def footer(self) -> Footer:
+        """CSV has none."""
+        return read_footer(self._table.access.store, self.path, "csv")
+
+    def preview(self, n: int = 10) -> pa.Table:
+        """The first lines."""
+        import pyarrow.csv
+
+        return pyarrow.csv.read_csv(io.BytesIO(self._table.access.store.read(self.path))).slice(0, n)
+
+
+class Page(Manifest):
+    """One page."""
+
+    spec_id = 0
+
+    def __init__(self, table: LedgerTable, name: str, number: int) -> None:
+        self._table = table
+        self.recorded_path = name
+        self.path = f"{table.location}/{HOME}/{name}"
+        self.size_bytes = table.access.store.info(self.path).size
+        self.added_snapshot_id = number
+        self.raw = {"name": name}
+
+    @cached_property
+    def entries(self) -> Sequence[Entry]:
+        """One for each line."""
+        text = self._table.access.store.read(self.path).decode()
+        found = []
+        for line in csv.DictReader(io.StringIO(text)):
+            if line["mark"] not in ("+", "-"):
+                raise Corrupt("no mark", path=self.path, expected="+ or -", seen=line["mark"])
+            file = LedgerFile(self._table, line, self.path, self.added_snapshot_id or 0)
+            status = "ADDED" if line["mark"] == "+" else "DELETED"
+            found.append(Entry(status, self.added_snapshot_id, None, file, raw=line))
+        return found
+
+    @property
+    def header(self) -> Mapping[str, Any]:
+        """The names of the columns."""
+        return {"format": "csv", "schema": list(self.entries[0].raw), "codec": None, "metadata": {}}
+
+    def bytes_view(self) -> Explanation:
+        """The page as text."""
+        from lakelens import explain_bytes
+
+        return explain_bytes(self._table.access.store.read(self.path), "text")
+
+
+class PageList(ManifestList):
+    """The pages that a snapshot names."""
+
+    role = "all"
+
+    def __init__(self, snapshot: LedgerSnapshot) -> None:
+        self._snapshot = snapshot
+        self.path = self.recorded_path = snapshot.path
+        self.size_bytes = None
+
+    @property
+    def manifests(self) -> Sequence[Manifest]:
+        """Every page, in order."""
+        return self._snapshot.pages
+
+    @property
+    def header(self) -> Mapping[str, Any]:
+        """A JSON document has none."""
+        return {"format": "json", "schema": None, "codec": None, "metadata": {}}
+
+
+class LedgerSnapshot(Snapshot):
+    """One numbered document."""
+
+    def __init__(self, table: LedgerTable, path: str, raw: dict[str, Any]) -> None:
+        self._table, self.path, self.raw = table, path, raw
+        self.id: int = raw["number"]
+        self.parent_id = self.id - 1 or None
+        self.committed_at = datetime.fromisoformat(raw["at"])
+        self.operation = raw["what"]
+        self.record_count = raw["rows"]
+        self.summary = {"scribe": raw["scribe"]}
+        self.schema_id = self.id
+        fields = enumerate(raw["columns"].items(), 1)
+        self.schema = Schema(self.id, tuple(Field(n, name, KINDS[kind]) for n, (name, kind) in fields))
+
+    @property
+    def figures(self) -> Figures:
+        """Rows and files are recorded."""
+        return Figures(rows=self.record_count, added_files=self.raw["new"], files=self.raw["files"])
+
+    @property
+    def refs(self) -> tuple[str, ...]:
+        """The newest one is `main`."""
+        return tuple(ref.name for ref in self._table.refs if ref.snapshot_id == self.id)
+
+    @cached_property
+    def pages(self) -> tuple[Page, ...]:
+        """Its pages, each with the number of the snapshot that wrote it."""
+        return tuple(Page(self._table, name, number) for name, number in self.raw["pages"].items())
+
+    @property
+    def manifest_lists(self) -> tuple[ManifestList, ...]:
+        """The document itself."""
+        return (PageList(self),)
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """The pages."""
+        return self.pages
+
+    @cached_property
+    def files(self) -> FileSet:
+        """What was added and not removed."""
+        return FileSet(self._fold, self._table.describe_columns)
+
+    def _fold(self) -> list[DataFile]:
+        live: dict[str, DataFile] = {}
+        for page in self.pages:
+            entries = self._table.access.attempt(lambda found=page: found.entries, page.path, (), (self.id,))  # type: ignore[misc]
+            for entry in entries:
+                if entry.is_live:
+                    live[entry.file.path] = entry.file
+                else:
+                    live.pop(entry.file.path, None)
+        return list(live.values())
+
+    @property
+    def partitioning(self) -> PartitionSpec:
+        """By day, always."""
+        return self._table.partitioning
+
+    @property
+    def table_location(self) -> str:
+        """Where its table is."""
+        return self._table.location
+
+    def walk_ancestors(self) -> Iterator[Snapshot]:
+        """The documents of smaller numbers."""
+        return (one for one in reversed(self._table.snapshots) if one.id is not None and one.id < self.id)
+
+    @property
+    def changes(self) -> Diff:
+        """Compared with the document before."""
+        return self._table.diff(None if self.parent_id is None else self.parent_id, self)
+
+    def bytes_view(self) -> Explanation:
+        """The document."""
+        from lakelens import explain_bytes
+
+        return explain_bytes(self._table.access.store.read(self.path or ""), "json")
+
+
+class LedgerTable(Table):
+    """A directory with a ledger."""
+
+    format = "ledger"
+    format_version = 1
+
+    def __init__(self, request: OpenRequest) -> None:
+        self.location = request.path.rstrip("/")
+        self.name = request.name or self.location.rpartition("/")[2]
+        self.evidence = request.evidence
+        self.access = TableAccess(request.store, Locator(self.location, scheme=request.store.scheme))
+        self.findings = self.access.findings
+
+    @property
+    def traits(self) -> Traits:
+        """What is true of every ledger."""
+        return Traits("Ledger", "ledger of CSV files", has_sequence_numbers=False)
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """Who wrote last."""
+        return {"scribe": self.snapshots[-1].summary["scribe"]}
+
+    @property
+    def schema(self) -> Schema:
+        """The newest columns."""
+        return self.snapshots[-1].schema
+
+    @property
+    def schemas(self) -> Sequence[Schema]:
+        """Those of every snapshot."""
+        return tuple(snapshot.schema for snapshot in self.snapshots)
+
+    @property
+    def partitioning(self) -> PartitionSpec:
+        """By day, always."""
+        return PartitionSpec(0, (PartitionField("day", None, "day", "identity", result_type=TEXT),))
+
+    @property
+    def refs(self) -> Refs:
+        """One branch."""
+        return Refs([Ref("main", "branch", self.snapshots[-1].id)])
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """Every document, by number."""
+        found = []
+        for info in sorted(self.access.store.list(f"{self.location}/{HOME}"), key=lambda info: info.name):
+            if info.name.endswith(".json"):
+                document = json.loads(self.access.store.read(info.path))
+                found.append(LedgerSnapshot(self, info.path, document))
+        return Snapshots(found)
+
+    @property
+    def current(self) -> Snapshot | None:
+        """The newest document."""
+        return self.snapshots[-1]
+
+    @property
+    def metadata(self) -> Any:
+        """The newest document."""
+        return self.snapshots[-1].raw
+
+    @property
+    def relocation(self) -> Relocation:
+        """Nothing is recorded as an absolute location."""
+        return self.access.describe_relocation(None)
+
+    @property
+    def reads(self) -> Reads:
+        """What was read so far."""
+        return self.access.count_reads()
+
+    def list_files(self) -> Iterator[StoredFile]:
+        """Every object with its role."""
+        for info in walk(self.access.store, self.location):
+            below = info.path.removeprefix(f"{self.location}/")
+            role = (
+                "data file"
+                if not below.startswith(HOME)
+                else "page"
+                if below.endswith(".csv")
+                else "snapshot"
+            )
+            yield StoredFile(info.path, below, info.size, role)
+
+    def describe_columns(self) -> FileColumns:
+        """Files have a scribe beside what all files have."""
+        stats = tuple((name, field.type) for name, field in self.schema.leaves())
+        return FileColumns(stats, (), (("day", TEXT),), (("scribe", TEXT),))
+
+
+class LedgerFormat:
+    """What the entry point names."""
+
+    name = "ledger"
+    looked_for = "ledger/0001.json"
+
+    def detect(self, place: Any) -> Evidence | None:
+        """A directory with a folder `ledger`."""
+        if HOME not in place.children:
+            return None
+        return Evidence("ledger", ("there is a folder ledger",), (place.child(HOME),))
+
+    def open(self, request: OpenRequest) -> Table:
+        """The table."""
+        return LedgerTable(request)
+
+
+LEDGER = LedgerFormat()
