@@ -1,4 +1,4 @@
-"""Parquet footers as plain facts: what a file says of its rows, row groups and columns.
+"""Parquet footers as plain facts: the rows, row groups and columns of a file.
 
     PAR1 | column chunks … | page indexes, bloom filters | FileMetaData (Thrift compact) | its length i32 LE | PAR1
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -29,7 +30,9 @@ from lakelens.codecs.parquet.structure import (
     decode_row_groups,
 )
 from lakelens.codecs.parquet.thrift import decode_struct
-from lakelens.errors import Corrupt, Unsupported
+from lakelens.codecs.parquet.thrift_schema import FILE
+from lakelens.codecs.span.reader import in_file
+from lakelens.errors import Corrupt, LakeError, Unsupported
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -99,14 +102,11 @@ class ParquetFooter:
     @cached_property
     def schema_arrow(self) -> pa.Schema:
         """The schema as Arrow reads it; fields carry `PARQUET:field_id` where the file has ids."""
-        with _naming_the_place(self.path):
-            return self._open().schema_arrow
-
-    def _open(self) -> Any:
         import pyarrow.parquet as pq
 
         framed = MAGIC + self.stored + struct.pack("<I", len(self.stored)) + MAGIC  # a file of a footer alone
-        return pq.ParquetFile(io.BytesIO(framed))
+        with _pyarrow_errors(self.path):
+            return pq.ParquetFile(io.BytesIO(framed)).schema_arrow
 
     def _column(self, index: int, leaf: SchemaLeaf) -> ParquetColumn:
         chunks = [group.columns[index] for group in self.row_groups]
@@ -143,26 +143,27 @@ def decode_footer(file: IO[bytes], path: str | None = None) -> ParquetFooter:
     >>> footer.num_rows, footer.columns[0].path, footer.columns[0].max
     (3, 'id', 3)
     """
-    start, size = _check_frame(file, path)
-    file.seek(start)
-    stored = file.read(size - 8 - start)
-    structure = decode_struct(stored, base=start, path=path)
-    reader = StructReader(structure, path, start)
-    leaves = decode_leaves(reader)
-    created_by = structure.get(6)
-    return ParquetFooter(
-        num_rows=reader.integer(3, "row count"),
-        num_row_groups=len(reader.sequence(4, "row groups")),
-        num_columns=len(leaves),
-        created_by=created_by.decode(errors="replace") if isinstance(created_by, bytes) else None,
-        format_version=str(reader.integer(1, "version")),
-        serialized_size=len(stored),
-        key_values=decode_key_values(reader),
-        structure=structure,
-        leaves=leaves,
-        path=path,
-        stored=stored,
-    )
+    with in_file(path):
+        start, end = _check_frame(file)
+        file.seek(start)
+        stored = file.read(end - start)
+        structure = decode_struct(stored, base=start)
+        reader = StructReader(structure, FILE, start)
+        leaves = decode_leaves(reader)
+        created_by = reader.get("created_by")
+        return ParquetFooter(
+            num_rows=reader.integer("num_rows"),
+            num_row_groups=len(reader.sequence("row_groups")),
+            num_columns=len(leaves),
+            created_by=created_by.decode(errors="replace") if isinstance(created_by, bytes) else None,
+            format_version=str(reader.integer("version")),
+            serialized_size=len(stored),
+            key_values=decode_key_values(reader),
+            structure=structure,
+            leaves=leaves,
+            path=path,
+            stored=stored,
+        )
 
 
 def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
@@ -177,12 +178,8 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
     [{'id': 1}, {'id': 2}]
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    start, _ = _check_frame(file, path)
-    with _naming_the_place(path, start):
-        file.seek(0)
-        parquet = pq.ParquetFile(file)
+    with _open(file, path) as parquet:
         batches, missing = [], count
         for batch in parquet.iter_batches(batch_size=max(1, min(count, 65_536))) if count > 0 else ():
             batches.append(batch.slice(0, missing))
@@ -203,12 +200,8 @@ def read_schema(file: IO[bytes], path: str | None = None) -> pa.Schema:
     >>> read_schema(sink).names
     ['id']
     """
-    import pyarrow.parquet as pq
-
-    start, _ = _check_frame(file, path)
-    with _naming_the_place(path, start):
-        file.seek(0)
-        schema: pa.Schema = pq.ParquetFile(file).schema_arrow
+    with _open(file, path) as parquet:
+        schema: pa.Schema = parquet.schema_arrow
         return schema
 
 
@@ -227,10 +220,8 @@ def iter_columns(
     """
     import pyarrow.parquet as pq
 
-    start, _ = _check_frame(file, path)
-    with _naming_the_place(path, start):
-        file.seek(0)
-        metadata = pq.ParquetFile(file).metadata
+    with _open(file, path) as opened:
+        metadata = opened.metadata
         leaves = {metadata.schema.column(index).path for index in range(metadata.num_columns)}
         parquet = pq.ParquetFile(file, metadata=metadata, read_dictionary=sorted(leaves & set(names)))
         for batch in parquet.iter_batches(_BATCH_ROWS, columns=list(names)):
@@ -238,72 +229,73 @@ def iter_columns(
             yield batch.select([index for index, name in enumerate(batch.schema.names) if name in names])
 
 
-def _check_frame(file: IO[bytes], path: str | None) -> tuple[int, int]:
-    """Magics and footer length; gives the offset at which the footer begins and the size of the file."""
+def _check_frame(file: IO[bytes]) -> tuple[int, int]:
+    """Where the footer begins and ends. Raises `Corrupt` for another frame, `Unsupported` for an encrypted footer."""
+    start, end, is_encrypted = find_footer(file)
+    if is_encrypted:
+        raise Unsupported("a Parquet file with an encrypted footer")
+    if end - start > MAX_FOOTER:
+        expected = f"at most {MAX_FOOTER} bytes"
+        raise Corrupt("an absurd footer length", offset=end, expected=expected, seen=end - start)
+    return start, end
+
+
+def find_footer(file: IO[bytes]) -> tuple[int, int, bool]:
+    """Where the footer begins and ends, and whether it is encrypted. Raises `Corrupt` for another frame."""
     size = file.seek(0, 2)
     if size == 0:
-        raise Corrupt(
-            "an empty file, not Parquet", path=path, offset=0, expected=f"{MIN_SIZE} bytes", seen="0 bytes"
-        )
+        raise Corrupt("an empty file, not Parquet", offset=0, expected=f"{MIN_SIZE} bytes", seen="0 bytes")
     file.seek(0)
     head = file.read(4)
     if head not in (MAGIC, ENCRYPTED_MAGIC):
-        raise Corrupt("not a Parquet file", path=path, offset=0, expected="PAR1", seen=head)
+        raise Corrupt("not a Parquet file", offset=0, expected="PAR1", seen=head)
     file.seek(max(0, size - 8))
     tail = file.read(8)
-    if head == ENCRYPTED_MAGIC or tail[-4:] == ENCRYPTED_MAGIC:
-        raise Unsupported("a Parquet file with an encrypted footer", path=path)
-    if size < MIN_SIZE or tail[-4:] != MAGIC:
-        raise Corrupt(
-            "a Parquet file that is cut: its end is missing",
-            path=path,
-            offset=max(0, size - 4),
-            expected="PAR1",
-            seen=tail[-4:],
-        )
-    length = struct.unpack_from("<I", tail)[0]
-    if length > size - MIN_SIZE:
-        raise Corrupt(
-            "a footer length that does not fit the file",
-            path=path,
-            offset=size - 8,
-            expected=f"at most {size - MIN_SIZE}",
-            seen=length,
-        )
-    if length > MAX_FOOTER:
-        expected = f"at most {MAX_FOOTER} bytes"
-        raise Corrupt("an absurd footer length", path=path, offset=size - 8, expected=expected, seen=length)
-    return size - 8 - length, size
+    if size < MIN_SIZE or tail[-4:] not in (MAGIC, ENCRYPTED_MAGIC):
+        message = "a Parquet file that is cut: its end is missing"
+        raise Corrupt(message, offset=max(0, size - 4), expected="PAR1", seen=tail[-4:])
+    length, most = int.from_bytes(tail[:4], "little"), size - MIN_SIZE
+    if length > most:
+        message = "a footer length that does not fit the file"
+        raise Corrupt(message, offset=size - 8, expected=f"at most {most}", seen=length)
+    return size - 8 - length, size - 8, ENCRYPTED_MAGIC in (head, tail[-4:])
 
 
-class _naming_the_place:  # noqa: N801 - reads as a statement: with _naming_the_place(path)
+@contextmanager
+def _open(file: IO[bytes], path: str | None) -> Iterator[Any]:
+    """The file as pyarrow's, its frame checked; what pyarrow raises inside becomes our error."""
+    import pyarrow.parquet as pq
+
+    with in_file(path):
+        start, _ = _check_frame(file)
+    with _pyarrow_errors(path, start):
+        file.seek(0)
+        yield pq.ParquetFile(file)
+
+
+@contextmanager
+def _pyarrow_errors(path: str | None, offset: int | None = None) -> Iterator[None]:
     """Turns what pyarrow raises over a file's contents into our errors; mistakes in our own calls stay what they are."""
+    import pyarrow as pa
 
-    def __init__(self, path: str | None, offset: int | None = None) -> None:
-        self.path, self.offset = path, offset
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        import pyarrow as pa
-
-        if isinstance(error, pa.ArrowNotImplementedError):
-            raise Unsupported(f"pyarrow does not read this file: {error}", path=self.path) from error
-        if isinstance(error, pa.ArrowException | OSError | UnicodeDecodeError) and not isinstance(
-            error, Corrupt
-        ):
-            raise Corrupt("a damaged Parquet file", path=self.path, offset=self.offset, seen=error) from error
+    try:
+        yield
+    except LakeError:
+        raise
+    except pa.ArrowNotImplementedError as error:
+        raise Unsupported(f"pyarrow does not read this file: {error}", path=path) from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise Corrupt("a damaged Parquet file", path=path, offset=offset, seen=error) from error
 
 
 def _bounds(chunks: list[ColumnChunk]) -> tuple[Any, Any]:
-    """The bounds over all chunks; a side is None when one of them does not tell it."""
+    """The bounds over all chunks; a side is None when one of them does not have it."""
     lows = [(_order(chunk.min, chunk.min_raw), chunk.min) for chunk in chunks]
     highs = [(_order(chunk.max, chunk.max_raw), chunk.max) for chunk in chunks]
-    low = None if not lows or any(value is None for _, value in lows) else min(lows, key=itemgetter(0))[1]
-    return low, None if not highs or any(value is None for _, value in highs) else max(
-        highs, key=itemgetter(0)
-    )[1]
+    has_low = bool(lows) and all(value is not None for _, value in lows)
+    has_high = bool(highs) and all(value is not None for _, value in highs)
+    low = min(lows, key=itemgetter(0))[1] if has_low else None
+    return low, max(highs, key=itemgetter(0))[1] if has_high else None
 
 
 def _order(value: Any, raw: bytes | None) -> Any:

@@ -4,7 +4,7 @@
     data page V2   repetition levels | definition levels | values: only these are compressed
 
 Follows "Data Pages" of the Apache Parquet format. Refused with `Corrupt`: headers that are none, pages that do not fit their
-chunk, content of another size than told, and checksums that are not the page's (once its data is looked at).
+chunk, content of another size than recorded, and checksums that are not the page's (once its data is looked at).
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from typing import Any
 
 from lakelens.codecs.compression import decompress
 from lakelens.codecs.parquet.structure import SchemaLeaf
-from lakelens.codecs.parquet.thrift_schema import shape_page_header
-from lakelens.codecs.parquet.thrift_spans import Struct, explain_struct
+from lakelens.codecs.parquet.thrift_schema import Struct, shape_page_header
+from lakelens.codecs.parquet.thrift_spans import explain_struct
 from lakelens.codecs.parquet.value_spans import PageContent, explain_content, explain_runs
-from lakelens.codecs.span.reader import format_count
+from lakelens.codecs.span.reader import GROUP, format_count
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import Corrupt
 
-GROUP = 1024
 _WINDOWS = (1 << 10, 1 << 14, 1 << 20, 1 << 24)
 _CODECS = {"SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd", "BROTLI": "brotli", "LZ4_RAW": "lz4_block"}
 _LABELS = {"DATA_PAGE": "data page", "DATA_PAGE_V2": "data page V2", "DICTIONARY_PAGE": "dictionary page"}
@@ -32,11 +31,10 @@ _LABELS = {"DATA_PAGE": "data page", "DATA_PAGE_V2": "data page V2", "DICTIONARY
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What the footer tells of a column chunk; `width` is the length of its values where all have one."""
+    """The facts about a column chunk that its pages need."""
 
     leaf: SchemaLeaf | None
     codec: str
-    width: int = 0
 
 
 def explain_pages(data: Octets, start: int, end: int, chunk: Chunk, number: int = 0) -> Iterator[Span]:
@@ -51,12 +49,11 @@ def explain_pages(data: Octets, start: int, end: int, chunk: Chunk, number: int 
         header = explain_leading_struct(data, at, end, shape, "page header")
         page = _Page(data, header, header.value, chunk)
         if page.end > end:
-            raise Corrupt(
+            message, expected = (
                 "a page that does not fit its column chunk",
-                offset=at,
-                expected=f"at most {end - page.body} bytes",
-                seen=page.end - page.body,
+                f"at most {end - page.body} bytes",
             )
+            raise Corrupt(message, offset=at, expected=expected, seen=page.end - page.body)
         label = _LABELS.get(page.type, "page")
         label += f" {number}" if page.is_data else ""
         yield Span(at, page.end, label, header.value, page.note, page.explain)
@@ -87,8 +84,8 @@ class _Page:
         self.body = header.end
         self.end = header.end + self.number(facts, "compressed_page_size")
         key = {"DATA_PAGE_V2": "data_page_header_v2", "DICTIONARY_PAGE": "dictionary_page_header"}
-        told = facts.get(key.get(self.type, "data_page_header"))
-        self.more = told if isinstance(told, dict) else {}
+        inner = facts.get(key.get(self.type, "data_page_header"))
+        self.more = inner if isinstance(inner, dict) else {}
 
     @property
     def is_data(self) -> bool:
@@ -117,9 +114,8 @@ class _Page:
             for name in ("repetition", "definition"):
                 length = self.number(self.more, f"{name}_levels_byte_length")
                 if length > self.end - at or length > size:
-                    raise Corrupt(
-                        f"a page that ends inside its {name} levels", offset=at, seen=f"{length} bytes"
-                    )
+                    message = f"a page that ends inside its {name} levels"
+                    raise Corrupt(message, offset=at, seen=f"{length} bytes")
                 if length:
                     yield self.explain_levels(at, at + length, name)
                 at, size = at + length, size - length
@@ -150,9 +146,8 @@ class _Page:
         stored = bytes(self.data[start : self.end])
         content = decompress(_CODECS[self.chunk.codec], stored, size, offset=start)
         if len(content) != size:
-            raise Corrupt(
-                "page content of another size than told", offset=start, expected=size, seen=len(content)
-            )
+            message = "page content of another size than recorded"
+            raise Corrupt(message, offset=start, expected=size, seen=len(content))
         make = partial(explain_content, content, 0, size, self.content())
         return content, Span(0, size, "page content", None, self.note, make)
 
@@ -165,15 +160,12 @@ class _Page:
             has_levels=self.type == "DATA_PAGE",
             definition_encoding=str(self.more.get("definition_level_encoding", "RLE")),
             repetition_encoding=str(self.more.get("repetition_level_encoding", "RLE")),
-            width=self.chunk.width,
         )
 
     def check_sum(self) -> None:
-        told = self.facts.get("crc")
-        if type(told) is int:
-            found = zlib.crc32(bytes(self.data[self.body : self.end]))
-            if found != told & 0xFFFFFFFF:
-                seen = f"{told & 0xFFFFFFFF:08x}"
-                raise Corrupt(
-                    "a checksum that is not the page's", offset=self.body, expected=f"{found:08x}", seen=seen
-                )
+        stored = self.facts.get("crc")
+        if type(stored) is int:
+            computed, seen = zlib.crc32(bytes(self.data[self.body : self.end])), stored & 0xFFFFFFFF
+            if computed != seen:
+                message = "a checksum that is not the page's"
+                raise Corrupt(message, offset=self.body, expected=f"{computed:08x}", seen=f"{seen:08x}")

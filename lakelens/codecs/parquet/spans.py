@@ -4,31 +4,32 @@
          | FileMetaData (Thrift compact) | its length, uint32 LE | PAR1
     PARE | encrypted … | FileCryptoMetaData, encrypted footer | length | PARE
 
-Follows the Apache Parquet format ("File format", "Page Index", "Bloom Filter", "Encryption"). Where everything lies is in
-the footer: what no member of it points to stays unexplained. Only footer, page headers and indexes are read, and data
-where it is looked at. Refused with `Corrupt` is what `parquet.decode_footer` refuses, and parts that overlap or leave the
-file.
+Follows the Apache Parquet format ("File format", "Page Index", "Bloom Filter", "Encryption"). The footer says where
+everything is: bytes that no member of it points to stay unexplained. Only footer, page headers and indexes are read, and
+data where it is looked at. Refused with `Corrupt` is what `footer.decode_footer` refuses, and sections that overlap or leave
+the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import groupby
 from operator import attrgetter
-from typing import IO, Any, cast
+from typing import IO, cast
 
-from lakelens.codecs.parquet.enums import CODECS, name_of
-from lakelens.codecs.parquet.footer import ENCRYPTED_MAGIC, MAGIC, MIN_SIZE, ParquetFooter, decode_footer
+from lakelens.codecs.parquet.enums import CODECS
+from lakelens.codecs.parquet.footer import ENCRYPTED_MAGIC, MAGIC, ParquetFooter, decode_footer, find_footer
 from lakelens.codecs.parquet.page_spans import Chunk, explain_leading_struct, explain_pages
-from lakelens.codecs.parquet.structure import SchemaLeaf
+from lakelens.codecs.parquet.structure import SchemaLeaf, StructReader
 from lakelens.codecs.parquet.thrift import decode_struct
 from lakelens.codecs.parquet.thrift_schema import (
     BLOOM_FILTER,
+    FILE,
     FILE_CRYPTO,
     OFFSET_INDEX,
+    Struct,
     shape_column_index,
     shape_file,
 )
@@ -69,7 +70,7 @@ def explain_parquet(data: Octets, start: int = 0, end: int | None = None) -> Spa
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Section:
     """A piece of the file that the footer points to; positions are absolute."""
 
     start: int
@@ -77,7 +78,7 @@ class _Part:
     kind: str
     group: int
     column: int
-    facts: Mapping[int, Any]
+    chunk: StructReader
 
 
 class _File:
@@ -86,27 +87,16 @@ class _File:
     def __init__(self, data: Octets, start: int, end: int) -> None:
         self.data, self.start, self.end = data, start, end
 
+    @property
+    def view(self) -> IO[bytes]:
+        """The bytes as a file."""
+        return cast(IO[bytes], OctetsFile(self.data, self.start, self.end))
+
     @cached_property
     def footer_start(self) -> int:
         """Where the footer begins. Raises `Corrupt` when the frame is not that of a Parquet file."""
-        size = self.end - self.start
-        tail = bytes(self.data[max(self.start, self.end - 8) : self.end])
-        if size < MIN_SIZE or tail[-4:] not in (MAGIC, ENCRYPTED_MAGIC):
-            raise Corrupt(
-                "a Parquet file that is cut: its end is missing",
-                offset=max(self.start, self.end - 4),
-                expected="PAR1",
-                seen=tail[-4:],
-            )
-        length = int.from_bytes(tail[:4], "little")
-        if length > size - MIN_SIZE:
-            raise Corrupt(
-                "a footer length that does not fit the file",
-                offset=self.end - 8,
-                expected=f"at most {size - MIN_SIZE}",
-                seen=length,
-            )
-        return self.end - 8 - length
+        with shift_errors(self.start):
+            return self.start + find_footer(self.view)[0]
 
     @cached_property
     def stored(self) -> bytes:
@@ -121,16 +111,25 @@ class _File:
         return self.decode()
 
     def decode(self) -> ParquetFooter:
-        view = cast(IO[bytes], OctetsFile(self.data, self.start, self.end))
         with shift_errors(self.start):
-            return decode_footer(view)
+            return decode_footer(self.view)
 
     @cached_property
-    def structure(self) -> Mapping[int, Any]:
+    def structure(self) -> StructReader:
         stored = self.stored  # refuses what is too large before anything is decoded
-        with suppress(LakeError):
-            return self.footer.structure
-        return decode_struct(stored, base=self.footer_start)
+        try:
+            structure = self.footer.structure
+        except LakeError:
+            structure = decode_struct(stored, base=self.footer_start)
+        return StructReader(structure, FILE, self.footer_start)
+
+    @cached_property
+    def leaves(self) -> tuple[SchemaLeaf, ...]:
+        """The columns; none when the schema is damaged."""
+        try:
+            return self.footer.leaves
+        except LakeError:
+            return ()
 
     def explain(self) -> Iterator[Span]:
         head = bytes(self.data[self.start : min(self.start + 4, self.end)])
@@ -151,7 +150,7 @@ class _File:
 
     def explain_encrypted(self) -> Iterator[Span]:
         if self.footer_start > self.start + 4:
-            note = "the footer that tells what they are is encrypted"
+            note = "the footer that describes them is encrypted"
             yield Span(self.start + 4, self.footer_start, "row groups", None, note, role="unexplained")
         crypto = explain_struct(self.stored, FILE_CRYPTO, base=self.footer_start)
         yield crypto
@@ -162,108 +161,103 @@ class _File:
     @cached_property
     def metadata(self) -> Span:
         """The footer as a struct, bounds decoded by the types of their columns where the schema is whole."""
-        stored = self.stored
-        leaves: tuple[SchemaLeaf, ...] = ()
-        with suppress(LakeError):
-            leaves = self.footer.leaves
-        return explain_struct(stored, shape_file(leaves), base=self.footer_start)
+        return explain_struct(self.stored, shape_file(self.leaves), base=self.footer_start)
 
     def explain_footer(self) -> Iterator[Span]:
         metadata, end = self.metadata, self.end - 8
         yield from metadata.iter_children()
-        if end - metadata.end == _SIGNATURE and 8 in self.structure:
-            yield Span(
-                metadata.end, end, "signature", None, "nonce, 12 bytes, and tag, 16 bytes", role="unexplained"
-            )
+        if end - metadata.end == _SIGNATURE and "encryption_algorithm" in self.structure:
+            note = "nonce, 12 bytes, and tag, 16 bytes"
+            yield Span(metadata.end, end, "signature", None, note, role="unexplained")
         elif metadata.end < end:
             yield Span(metadata.end, end, "unexplained", role="unexplained")
-        error = self.find_flaw()
+        error = self.find_damage()
         if error is not None:
             yield damaged_leaf(end, end, error)
 
-    def find_flaw(self) -> LakeError | None:
+    def find_damage(self) -> LakeError | None:
         """What is wrong with a footer that is whole Thrift, but not what a footer must be."""
         try:
             _ = self.structure
         except LakeError:
-            return None  # the struct's own tree tells it
+            return None  # the struct's own tree has it
         try:
             _ = self.footer.row_groups
         except Unsupported:
             return None
         except Corrupt as error:
-            if error.offset:
-                return error
-            return Corrupt(error.message, offset=self.footer_start, expected=error.expected, seen=error.seen)
+            error.offset = error.offset or self.footer_start
+            return error
         return None
 
     def explain_body(self) -> Iterator[Span]:
         at, stop = self.start + 4, self.footer_start
         try:
-            parts = sorted(self.find_parts(), key=attrgetter("start", "end"))
+            sections = sorted(self.find_sections(), key=attrgetter("start", "end"))
         except LakeError:
             if at < stop:
-                note = "the footer that tells what they are is damaged"
+                note = "the footer that describes them is damaged"
                 yield Span(at, stop, "row groups", None, note, role="unexplained")
             return
-        fitting: list[_Part] = []
+        fitting: list[_Section] = []
         wrong = None
-        for part in parts:
-            if part.start == part.end:
+        for section in sections:
+            if section.start == section.end:
                 continue  # a row group without rows has no pages
-            if not at <= part.start < part.end <= stop:
-                wrong = wrong or part
+            if not at <= section.start < section.end <= stop:
+                wrong = wrong or section
             else:
-                fitting.append(part)
-                at = part.end
+                fitting.append(section)
+                at = section.end
         for (kind, group), run in groupby(fitting, key=attrgetter("kind", "group")):
-            run_parts = tuple(run)
+            of_group = tuple(run)
             label = _RUN_LABELS[kind].format(group)
-            explain = partial(self.explain_parts, run_parts)
-            note = self.note_group(group) if kind == "pages" else format_count(len(run_parts), "column")
-            yield Span(run_parts[0].start, run_parts[-1].end, label, None, note, explain)
+            explain = partial(self.explain_sections, of_group)
+            note = self.note_group(group) if kind == "pages" else format_count(len(of_group), "column")
+            yield Span(of_group[0].start, of_group[-1].end, label, None, note, explain)
         if wrong is not None:
             where = f"column {wrong.column} in row group {wrong.group}"
             message = f"the footer puts the {wrong.kind} of {where} where it cannot be"
             seen = f"bytes {wrong.start} to {wrong.end}"
             yield damaged_leaf(stop, stop, Corrupt(message, offset=stop, seen=seen))
 
-    def note_group(self, group: int) -> str:
-        facts = self.structure[4][group]
-        rows, size = facts.get(3), facts.get(2)
-        if type(rows) is not int or type(size) is not int:
+    def note_group(self, number: int) -> str:
+        group = self.structure.struct("row_groups", self.structure.get("row_groups")[number])
+        rows, size = group.optional("num_rows"), group.optional("total_byte_size")
+        if rows is None or size is None:
             return ""
-        return f"{format_count(rows, 'row')}, {format_count(size, 'byte')} without codec"
+        return f"{format_count(rows, 'row')}, {format_count(size, 'byte')} uncompressed"
 
-    def find_parts(self) -> Iterator[_Part]:
+    def find_sections(self) -> Iterator[_Section]:
         """Everything that the footer points to, in the order of the footer. Raises `Corrupt` when it is damaged."""
-        groups = self.structure.get(4)
-        for g, group in enumerate(groups if isinstance(groups, list) else ()):
-            columns = group.get(1) if isinstance(group, dict) else None
-            for c, column in enumerate(columns if isinstance(columns, list) else ()):
-                if isinstance(column, dict) and 1 not in column:  # else its data is in another file
-                    yield from self.find_parts_of(g, c, column)
+        for g, group in enumerate(_whole_structs(self.structure, "row_groups")):
+            for c, chunk in enumerate(_whole_structs(group, "columns") if group else ()):
+                if chunk is not None and "file_path" not in chunk:  # else its data is in another file
+                    yield from self.find_sections_of(g, c, chunk)
 
-    def find_parts_of(self, g: int, c: int, column: Mapping[int, Any]) -> Iterator[_Part]:
-        facts = column.get(3)
-        facts = facts if isinstance(facts, dict) else {}
+    def find_sections_of(self, g: int, c: int, chunk: StructReader) -> Iterator[_Section]:
+        stored = chunk.get("meta_data")
+        metadata = chunk.struct("meta_data", stored if isinstance(stored, dict) else {})
 
-        def part(kind: str, offset: object, length: object) -> Iterator[_Part]:
+        def section(kind: str, offset: object, length: object) -> Iterator[_Section]:
             if type(offset) is int and type(length) is int:
                 at = self.start + offset
-                yield _Part(at, at + length, kind, g, c, column)
+                yield _Section(at, at + length, kind, g, c, chunk)
 
         # writers put 0 where there is no dictionary page, or no data page behind one
-        offsets = [offset for offset in (facts.get(9), facts.get(11)) if type(offset) is int and offset]
-        yield from part("pages", min(offsets, default=None), facts.get(7))
-        yield from part("offset index", column.get(4), column.get(5))
-        yield from part("column index", column.get(6), column.get(7))
-        bloom = facts.get(14)
+        offsets = [metadata.get(name) for name in ("data_page_offset", "dictionary_page_offset")]
+        first = min((offset for offset in offsets if type(offset) is int and offset), default=None)
+        yield from section("pages", first, metadata.get("total_compressed_size"))
+        for kind in ("offset_index", "column_index"):
+            offset, length = chunk.get(f"{kind}_offset"), chunk.get(f"{kind}_length")
+            yield from section(kind.replace("_", " "), offset, length)
+        bloom = metadata.get("bloom_filter_offset")
         if type(bloom) is int:
-            yield from part("bloom filter", bloom, facts.get(15) or self.measure_bloom(bloom))
+            length = metadata.get("bloom_filter_length") or self.measure_bloom(bloom)
+            yield from section("bloom filter", bloom, length)
 
     def measure_bloom(self, offset: int) -> int | None:
-        """The length of a bloom filter whose footer does not tell it; None when there is none."""
+        """The length of a bloom filter where the footer does not record it; None when there is none."""
         at = self.start + offset
         if not self.start <= at < self.footer_start:
             return None
@@ -274,83 +268,56 @@ class _File:
         size = header.value.get("numBytes")
         return header.end - at + size if type(size) is int and size >= 0 else None
 
-    def explain_parts(self, parts: tuple[_Part, ...]) -> Iterator[Span]:
-        leaves: tuple[SchemaLeaf, ...] = ()
-        with suppress(LakeError):
-            leaves = self.footer.leaves
-        for part in parts:
-            leaf = leaves[part.column] if part.column < len(leaves) else None
-            label = leaf.path if leaf else f"column {part.column}"
-            make = {
-                "pages": self.explain_chunk,
-                "column index": self.explain_column_index,
-                "offset index": self.explain_offset_index,
-                "bloom filter": self.explain_bloom,
-            }[part.kind]
-            yield make(part, label, leaf)
+    def explain_sections(self, sections: tuple[_Section, ...]) -> Iterator[Span]:
+        for section in sections:
+            leaf = self.leaves[section.column] if section.column < len(self.leaves) else None
+            label = leaf.path if leaf else f"column {section.column}"
+            if section.kind == "pages":
+                yield self.explain_chunk(section, label, leaf)
+            elif section.kind == "bloom filter":
+                yield self.explain_bloom(section, label)
+            else:
+                shape = shape_column_index(leaf) if section.kind == "column index" else OFFSET_INDEX
+                yield self.explain_index(section, label, shape)
 
-    def explain_chunk(self, part: _Part, label: str, leaf: SchemaLeaf | None) -> Span:
-        facts = part.facts[3]
-        if 8 in part.facts:
-            return Span(
-                part.start,
-                part.end,
-                label,
-                None,
-                "an encrypted column",
-                role="unexplained",
-                number=part.column,
-            )
-        codec = name_of(CODECS, facts.get(4))
-        kind = leaf.physical_type if leaf else "pages"
-        chunk = Chunk(leaf, codec, self.widths[part.column] if part.column < len(self.widths) else 0)
-        count = facts.get(5)
-        note = f"{kind}, {codec}" + (f", {format_count(count, 'value')}" if type(count) is int else "")
-        make = partial(explain_pages, self.data, part.start, part.end, chunk)
-        return Span(part.start, part.end, label, None, note, make, number=part.column)
+    def explain_chunk(self, section: _Section, label: str, leaf: SchemaLeaf | None) -> Span:
+        start, end, column = section.start, section.end, section.column
+        if "crypto_metadata" in section.chunk:
+            return Span(start, end, label, None, "an encrypted column", role="unexplained", number=column)
+        metadata = section.chunk.struct("meta_data", section.chunk.get("meta_data"))
+        codec, count = CODECS.find(metadata.get("codec")), metadata.optional("num_values")
+        note = f"{leaf.physical_type if leaf else 'pages'}, {codec}"
+        note += "" if count is None else f", {format_count(count, 'value')}"
+        make = partial(explain_pages, self.data, start, end, Chunk(leaf, codec))
+        return Span(start, end, label, None, note, make, number=column)
 
-    @cached_property
-    def widths(self) -> tuple[int, ...]:
-        """The length of the values of each column of FIXED_LEN_BYTE_ARRAY, 0 of the others."""
-        try:
-            _ = self.footer
-        except LakeError:  # what follows trusts that the schema is a list of structures
-            return ()
-        elements = [e for i, e in enumerate(self.structure[2]) if not e.get(5) and (i or 1 in e)]
-        stored = [element.get(2) for element in elements]
-        return tuple(width if type(width) is int and width > 0 else 0 for width in stored)
-
-    def explain_column_index(self, part: _Part, label: str, leaf: SchemaLeaf | None) -> Span:
-        return self.explain_index(
-            part, explain_struct(self.take(part), shape_column_index(leaf), label, base=part.start)
-        )
-
-    def explain_offset_index(self, part: _Part, label: str, leaf: SchemaLeaf | None) -> Span:
-        return self.explain_index(part, explain_struct(self.take(part), OFFSET_INDEX, label, base=part.start))
-
-    def explain_index(self, part: _Part, index: Span) -> Span:
+    def explain_index(self, section: _Section, label: str, shape: Struct) -> Span:
         """An index in the room that the footer gives it."""
-        index.number = part.column
-        if index.end == part.end:
+        stored = bytes(self.data[section.start : min(section.end, section.start + MAX_FOOTER)])
+        index = explain_struct(stored, shape, label, base=section.start)
+        index.number = section.column
+        if index.end == section.end:
             return index
-        return Span(part.start, part.end, index.label, children=lambda: (index,), number=part.column)
+        return Span(section.start, section.end, label, children=lambda: (index,), number=section.column)
 
-    def take(self, part: _Part) -> bytes:
-        return bytes(self.data[part.start : min(part.end, part.start + MAX_FOOTER)])
+    def explain_bloom(self, section: _Section, label: str) -> Span:
+        start, end = section.start, section.end
 
-    def explain_bloom(self, part: _Part, label: str, leaf: SchemaLeaf | None) -> Span:
         def explain() -> Iterator[Span]:
-            header = explain_leading_struct(self.data, part.start, part.end, BLOOM_FILTER, "header")
+            header = explain_leading_struct(self.data, start, end, BLOOM_FILTER, "header")
             yield header
-            size = header.value.get("numBytes")
-            if size != part.end - header.end:
-                raise Corrupt(
-                    "a bloom filter of another size than told",
-                    offset=header.start,
-                    expected=part.end - header.end,
-                    seen=size,
-                )
+            size, expected = header.value.get("numBytes"), end - header.end
+            if size != expected:
+                message = "a bloom filter of another size than recorded"
+                raise Corrupt(message, offset=header.start, expected=expected, seen=size)
             if size:
-                yield Span(header.end, part.end, "bits", None, f"{size // 32} blocks of 256 bits")
+                yield Span(header.end, end, "bits", None, f"{size // 32} blocks of 256 bits")
 
-        return Span(part.start, part.end, label, None, "header and bits", explain, number=part.column)
+        return Span(start, end, label, None, "header and bits", explain, number=section.column)
+
+
+def _whole_structs(parent: StructReader, name: str) -> Iterator[StructReader | None]:
+    """The structures of a list, None in the place of anything else; nothing when there is no list."""
+    stored = parent.get(name)
+    for i, value in enumerate(stored if isinstance(stored, list) else ()):
+        yield parent.struct(name, value, i) if isinstance(value, dict) else None

@@ -1,16 +1,10 @@
-"""The structures of a Parquet footer by Thrift field id: schema leaves, key-values, row groups, column chunks.
+"""What a Parquet footer says, taken from its structure: schema leaves, key-values, row groups, column chunks.
 
-    FileMetaData   1 version, 2 schema, 3 num_rows, 4 row_groups, 5 key_value_metadata, 6 created_by
-    SchemaElement  1 type, 3 repetition, 4 name, 5 num_children, 6 converted_type, 7 scale, 8 precision, 9 field_id,
-                   10 logicalType
-    RowGroup       1 columns, 2 total_byte_size, 3 num_rows, 4 sorting_columns (1 column, 2 descending, 3 nulls first)
-    ColumnChunk    3 meta_data, 4 offset_index_offset, 6 column_index_offset, 8 crypto_metadata, 9 encrypted metadata
-    ColumnMetaData 1 type, 2 encodings, 3 path, 4 codec, 5 num_values, 6 uncompressed, 7 compressed, 9 data page,
-                   11 dictionary page, 12 statistics, 14 bloom filter offset
-    Statistics     1 max, 2 min (old, signed order), 3 null_count, 4 distinct_count, 5 max_value, 6 min_value
+    FileMetaData ─ schema: SchemaElement …, a tree in depth-first order
+                 └ row_groups: RowGroup … ─ columns: ColumnChunk … ─ meta_data: ColumnMetaData ─ statistics: Statistics
 
-Follows `parquet.thrift` of the Apache Parquet format. Refused with `Corrupt`: members that are missing or of another type, a
-schema whose tree does not add up, row groups that do not have every leaf.
+Follows `parquet.thrift` of the Apache Parquet format, whose field ids are in `thrift_schema`. Refused with `Corrupt`:
+members that are missing or of another type, a schema whose tree does not add up, row groups without every leaf.
 """
 
 from __future__ import annotations
@@ -19,16 +13,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from lakelens.codecs.parquet.enums import CODECS, ENCODINGS, PHYSICAL, decode_statistic, logical_type, name_of
+from lakelens.codecs.parquet.enums import CODECS, CONVERTED, ENCODINGS, PHYSICAL, UNITS, decode_statistic
+from lakelens.codecs.parquet.thrift_schema import FILE, Struct, element_shape
+from lakelens.codecs.span.reader import in_file
 from lakelens.errors import Corrupt, Unsupported
 
 MAX_DEPTH = 100
 OPTIONAL, REPEATED = 1, 2
+_WORDS = {"UNKNOWN": "Null", "JSON": "JSON", "BSON": "BSON", "UUID": "UUID"}
+_OLD_WORDS = {"UTF8": "String", "MAP_KEY_VALUE": "Map", "JSON": "JSON", "BSON": "BSON"}
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaLeaf:
-    """One leaf of the schema tree: a column that has pages."""
+    """One leaf of the schema tree: a column that has pages. `width` is the length of FIXED_LEN_BYTE_ARRAY values."""
 
     path: str
     physical_type: str
@@ -36,11 +34,12 @@ class SchemaLeaf:
     field_id: int | None
     max_definition_level: int
     max_repetition_level: int
+    width: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnChunk:
-    """One column in one row group. Sizes in bytes; `min` and `max` are Python values or None when not stored or not telling,
+    """One column in one row group. Sizes in bytes; `min` and `max` are Python values or None when they are not known,
     `min_raw` and `max_raw` the bytes they were made from.
 
     `start` is where its pages begin: the dictionary page, if there is one, else the first data page.
@@ -81,46 +80,60 @@ class RowGroup:
 
 
 class StructReader:
-    """Takes members of one decoded Thrift struct and says what is wrong with those that are not as they must be."""
+    """The members of one decoded Thrift struct by name, checked; `offset` is where the footer begins, for errors."""
 
-    def __init__(self, structure: Mapping[int, Any], path: str | None, offset: int) -> None:
-        self.structure, self.path, self.offset = structure, path, offset
+    __slots__ = ("offset", "shape", "structure")
+
+    def __init__(self, structure: Mapping[int, Any], shape: Struct, offset: int | None) -> None:
+        self.structure, self.shape, self.offset = structure, shape, offset
+
+    def __contains__(self, name: str) -> bool:
+        return self.shape.ids[name] in self.structure
 
     def fail(self, message: str, *, expected: object = None, seen: object = None) -> NoReturn:
-        raise Corrupt(message, path=self.path, offset=self.offset, expected=expected, seen=seen)
+        raise Corrupt(message, offset=self.offset, expected=expected, seen=seen)
 
-    def integer(self, number: int, what: str) -> int:
+    def get(self, name: str, default: Any = None) -> Any:
+        """A member as stored."""
+        return self.structure.get(self.shape.ids[name], default)
+
+    def integer(self, name: str) -> int:
         """A required number that is not negative."""
-        value = self.structure.get(number)
-        if type(value) is not int or value < 0:
-            self.fail(f"no proper {what} in the footer", expected="a number", seen=value)
+        value = self.optional(name)
+        if value is None:
+            self.fail(f"no proper {self.shape.name}.{name}", expected="a number", seen=self.get(name))
         return value
 
-    def optional(self, number: int) -> int | None:
+    def optional(self, name: str) -> int | None:
         """An optional number; None when it is absent, of another type or negative."""
-        value = self.structure.get(number)
+        value = self.get(name)
         return value if type(value) is int and value >= 0 else None
 
-    def sequence(self, number: int, what: str) -> list[Any]:
-        value = self.structure.get(number)
+    def sequence(self, name: str) -> list[Any]:
+        """A required list."""
+        value = self.get(name)
         if not isinstance(value, list):
-            self.fail(f"no list of {what} in the footer", seen=value)
+            self.fail(f"no list of {self.shape.name}.{name}", seen=value)
         return value
 
-    def structs(self, number: int, what: str) -> list[StructReader]:
-        return [self.of(value, what) for value in self.sequence(number, what)]
+    def structs(self, name: str, *, is_optional: bool = False) -> list[StructReader]:
+        """A list of structures."""
+        values = self.sequence(name) if name in self or not is_optional else []
+        return [self.struct(name, value, i) for i, value in enumerate(values)]
 
-    def of(self, value: object, what: str) -> StructReader:
-        if not isinstance(value, dict):
-            self.fail(f"a member of the {what} is no structure", seen=value)
-        return StructReader(value, self.path, self.offset)
+    def struct(self, name: str, value: object, place: int = 0) -> StructReader:
+        """A structure that is a member, or an element of one."""
+        shape = element_shape(self.shape.shape_of(name), place)
+        if not isinstance(value, dict) or not isinstance(shape, Struct):
+            self.fail(f"{self.shape.name}.{name} is no structure", seen=value)
+        return StructReader(value, shape, self.offset)
 
 
 def decode_key_values(footer: StructReader) -> dict[str, str | bytes]:
     """The file's own key-value metadata: values as text where they are UTF-8."""
     found: dict[str, str | bytes] = {}
-    for pair in footer.structs(5, "key-values") if 5 in footer.structure else []:
-        key, value = pair.structure.get(1), pair.structure.get(2, b"")
+    for pair in footer.structs("key_value_metadata", is_optional=True):
+        key, value = pair.get("key"), pair.get("value", b"")
         if not isinstance(key, bytes) or not isinstance(value, bytes):
             footer.fail("a key-value pair that is no text", seen=key)
         try:
@@ -132,7 +145,7 @@ def decode_key_values(footer: StructReader) -> dict[str, str | bytes]:
 
 def decode_leaves(footer: StructReader) -> tuple[SchemaLeaf, ...]:
     """The leaves of the schema, which the footer stores as a tree in depth-first order."""
-    elements = footer.structs(2, "schema")
+    elements = footer.structs("schema")
     if not elements:
         footer.fail("a footer without schema")
     leaves: list[SchemaLeaf] = []
@@ -149,28 +162,27 @@ def _walk(
     levels: tuple[int, int],
     leaves: list[SchemaLeaf],
 ) -> int:
-    """Takes the element `at` with all below it; gives the place after them."""
+    """Takes the element `at` with all below it; returns the place after them."""
     if at >= len(elements) or len(names) > MAX_DEPTH:
         elements[0].fail("a schema whose tree does not add up", expected=f"{len(elements)} elements")
     element = elements[at]
-    stored = element.structure.get(4)
-    name = stored.decode(errors="replace") if isinstance(stored, bytes) else ""
-    repetition = element.structure.get(3)
+    stored, repetition = element.get("name"), element.get("repetition_type")
     definition, repeated = levels
     if at:  # the root has no levels and no part in the names
-        names = (*names, name)
+        names = (*names, stored.decode(errors="replace") if isinstance(stored, bytes) else "")
         definition += repetition in (OPTIONAL, REPEATED)
         repeated += repetition == REPEATED
-    children = element.optional(5) or 0
-    if not children and (at or 1 in element.structure):
+    children = element.optional("num_children") or 0
+    if not children and (at or "type" in element):  # the root of an empty schema is no column
         leaves.append(
             SchemaLeaf(
                 path=".".join(names),
-                physical_type=name_of(PHYSICAL, element.structure.get(1)),
-                logical_type=logical_type(element.structure),
-                field_id=element.optional(9),
+                physical_type=PHYSICAL.find(element.get("type")),
+                logical_type=logical_type(element),
+                field_id=element.optional("field_id"),
                 max_definition_level=definition,
                 max_repetition_level=repeated,
+                width=element.optional("type_length") or 0,
             )
         )
     at += 1
@@ -179,96 +191,133 @@ def _walk(
     return at
 
 
+def logical_type(element: StructReader) -> str | None:
+    """A schema element's logical type (or the converted type of old files) in words, None when it has neither.
+
+    >>> from lakelens.codecs.parquet.thrift_schema import SCHEMA_ELEMENT
+    >>> logical_type(StructReader({6: 5, 7: 2, 8: 9}, SCHEMA_ELEMENT, None))
+    'Decimal(precision=9, scale=2)'
+    """
+    union = element.get("logicalType")
+    if isinstance(union, dict) and union:
+        return _logical_union(element.struct("logicalType", union))
+    if "converted_type" not in element:
+        return None
+    name = CONVERTED.find(element.get("converted_type"))
+    kind, _, rest = name.partition("_")
+    if name == "DECIMAL":
+        return _decimal(element)
+    if kind in ("TIME", "TIMESTAMP"):
+        return f"{kind.title()}(isAdjustedToUTC=true, timeUnit={UNITS[rest]})"
+    if kind in ("INT", "UINT"):
+        return f"Int(bitWidth={rest}, isSigned={'true' if kind == 'INT' else 'false'})"
+    return None if name.startswith("unknown") else _OLD_WORDS.get(name, name.title())
+
+
+def _decimal(element: StructReader) -> str:
+    return f"Decimal(precision={element.get('precision', 0)}, scale={element.get('scale', 0)})"
+
+
+def _logical_union(union: StructReader) -> str:
+    number, stored = next(iter(union.structure.items()))
+    name = union.shape.fields.get(number, (f"unknown {number}", None))[0]
+    if name.startswith("unknown"):
+        return name
+    inner = union.struct(name, stored if isinstance(stored, dict) else {})
+    if name == "DECIMAL":
+        return _decimal(inner)
+    if name in ("TIME", "TIMESTAMP"):
+        unit = inner.get("unit")
+        units = inner.struct("unit", unit).shape.fields if isinstance(unit, dict) else {}
+        unit_name = units.get(next(iter(unit), 0), ("", None))[0] if units else ""
+        utc = "true" if inner.get("isAdjustedToUTC") else "false"
+        return f"{name.title()}(isAdjustedToUTC={utc}, timeUnit={UNITS.get(unit_name, 'unknown')})"
+    if name == "INTEGER":
+        sign = "true" if inner.get("isSigned") else "false"
+        return f"Int(bitWidth={inner.get('bitWidth', 0)}, isSigned={sign})"
+    return _WORDS.get(name, name.title())
+
+
 def decode_row_groups(
-    structure: Mapping[int, Any], leaves: tuple[SchemaLeaf, ...], path: str | None, offset: int = 0
+    structure: Mapping[int, Any], leaves: tuple[SchemaLeaf, ...], path: str | None
 ) -> tuple[RowGroup, ...]:
-    """Every row group with its column chunks, in file order."""
-    footer = StructReader(structure, path, offset)
-    return tuple(_row_group(i, group, leaves) for i, group in enumerate(footer.structs(4, "row groups")))
+    """Every row group with its column chunks, in file order. Raises `Corrupt`, `Unsupported`."""
+    with in_file(path):
+        groups = StructReader(structure, FILE, None).structs("row_groups")
+        return tuple(_row_group(i, group, leaves) for i, group in enumerate(groups))
 
 
 def _row_group(index: int, group: StructReader, leaves: tuple[SchemaLeaf, ...]) -> RowGroup:
-    columns = group.structs(1, "column chunks")
+    columns = group.structs("columns")
     if len(columns) != len(leaves):
         group.fail("a row group without every column", expected=len(leaves), seen=len(columns))
     chunks = tuple(_chunk(column, leaf) for column, leaf in zip(columns, leaves, strict=True))
+    sorting = group.structs("sorting_columns", is_optional=True)
     return RowGroup(
         index=index,
-        num_rows=group.integer(3, "row count of a row group"),
+        num_rows=group.integer("num_rows"),
         start=min((chunk.start for chunk in chunks), default=0),
         compressed_size=sum(chunk.compressed_size for chunk in chunks),
-        uncompressed_size=group.integer(2, "byte size of a row group"),
-        sorting_columns=tuple(_sorting(leaves, part) for part in group.structs(4, "sort order"))
-        if 4 in group.structure
-        else (),
+        uncompressed_size=group.integer("total_byte_size"),
+        sorting_columns=tuple(_format_sorting(leaves, part) for part in sorting),
         columns=chunks,
     )
 
 
-def _sorting(leaves: tuple[SchemaLeaf, ...], column: StructReader) -> str:
-    index = column.optional(1)
+def _format_sorting(leaves: tuple[SchemaLeaf, ...], column: StructReader) -> str:
+    index = column.optional("column_idx")
     name = leaves[index].path if index is not None and index < len(leaves) else f"column {index}"
-    direction = "desc" if column.structure.get(2) else "asc"
-    return f"{name} {direction} nulls {'first' if column.structure.get(3) else 'last'}"
+    direction = "desc" if column.get("descending") else "asc"
+    return f"{name} {direction} nulls {'first' if column.get('nulls_first') else 'last'}"
 
 
 def _chunk(column: StructReader, leaf: SchemaLeaf) -> ColumnChunk:
-    if 3 not in column.structure and (8 in column.structure or 9 in column.structure):
-        raise Unsupported(f"the column {leaf.path} is encrypted", path=column.path)
-    metadata = column.of(column.structure.get(3), "column chunks")
-    physical = name_of(PHYSICAL, metadata.structure.get(1))
+    if "meta_data" not in column and ("crypto_metadata" in column or "encrypted_column_metadata" in column):
+        raise Unsupported(f"the column {leaf.path} is encrypted")
+    metadata = column.struct("meta_data", column.get("meta_data"))
+    physical = PHYSICAL.find(metadata.get("type"))
     if physical != leaf.physical_type:
-        column.fail(
-            f"the type of a chunk of {leaf.path} is not its column's",
-            expected=leaf.physical_type,
-            seen=physical,
-        )
-    statistics = metadata.of(metadata.structure.get(12, {}), "statistics")
-    low, high, low_raw, high_raw = _stored_bounds(statistics.structure, leaf)
-    data_page = metadata.integer(9, "data page offset")
-    dictionary = metadata.optional(11) or None  # some writers store 0 for "no dictionary page"
-    encodings = metadata.sequence(2, "encodings")
+        message = f"the type of a chunk of {leaf.path} is not its column's"
+        column.fail(message, expected=leaf.physical_type, seen=physical)
+    statistics = metadata.struct("statistics", metadata.get("statistics", {}))
+    low, high, low_raw, high_raw = _stored_bounds(statistics, leaf)
+    data_page = metadata.integer("data_page_offset")
+    dictionary = (
+        metadata.optional("dictionary_page_offset") or None
+    )  # some writers store 0 for "no dictionary page"
     return ColumnChunk(
         path=leaf.path,
         physical_type=leaf.physical_type,
-        compression=name_of(CODECS, metadata.structure.get(4)),
-        encodings=tuple(dict.fromkeys(_encoding(encoding) for encoding in encodings)),
-        num_values=metadata.integer(5, "value count"),
-        compressed_size=metadata.integer(7, "compressed size"),
-        uncompressed_size=metadata.integer(6, "uncompressed size"),
+        compression=CODECS.find(metadata.get("codec")),
+        encodings=tuple(
+            dict.fromkeys(ENCODINGS.find(encoding) for encoding in metadata.sequence("encodings"))
+        ),
+        num_values=metadata.integer("num_values"),
+        compressed_size=metadata.integer("total_compressed_size"),
+        uncompressed_size=metadata.integer("total_uncompressed_size"),
         start=data_page if dictionary is None else min(dictionary, data_page),
         min=low,
         max=high,
-        null_count=statistics.optional(3),
-        distinct_count=statistics.optional(4),
+        null_count=statistics.optional("null_count"),
+        distinct_count=statistics.optional("distinct_count"),
         dictionary_page_offset=dictionary,
         data_page_offset=data_page,
-        bloom_filter_offset=metadata.optional(14),
-        has_column_index=6 in column.structure,
-        has_offset_index=4 in column.structure,
+        bloom_filter_offset=metadata.optional("bloom_filter_offset"),
+        has_column_index="column_index_offset" in column,
+        has_offset_index="offset_index_offset" in column,
         min_raw=low_raw,
         max_raw=high_raw,
     )
 
 
-def _encoding(number: object) -> str:
-    return name_of(ENCODINGS, number) if isinstance(number, int) else "unknown"
-
-
-def _stored_bounds(
-    statistics: Mapping[int, Any], leaf: SchemaLeaf
-) -> tuple[Any, Any, bytes | None, bytes | None]:
-    """min, max and the bytes of both; a side that tells nothing is None."""
-    low, high = statistics.get(6), statistics.get(5)
+def _stored_bounds(statistics: StructReader, leaf: SchemaLeaf) -> tuple[Any, Any, bytes | None, bytes | None]:
+    """min, max and the bytes of both; a side that is not known is None."""
+    low, high = statistics.get("min_value"), statistics.get("max_value")
+    is_signed = leaf.physical_type in ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE")
     if (
-        low is None
-        and high is None
-        and leaf.physical_type in ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE")
-    ):
-        low, high = (
-            statistics.get(2),
-            statistics.get(1),
-        )  # old members: right only where the order is the signed one
+        low is None and high is None and is_signed
+    ):  # the old members are right only where the order is the signed one
+        low, high = statistics.get("min"), statistics.get("max")
     least, most = _bound(low, leaf), _bound(high, leaf)
     return least, most, None if least is None else low, None if most is None else high
 

@@ -22,23 +22,23 @@ MAX_DEPTH = 40
 MAX_ID = (1 << 15) - 1
 
 
-def decode_struct(data: bytes, *, base: int = 0, path: str | None = None) -> dict[int, Any]:
+def decode_struct(data: bytes, *, base: int = 0) -> dict[int, Any]:
     """The struct that `data` begins with, as a dict by field id. `base` is where `data` starts in its file.
 
     >>> decode_struct(bytes.fromhex("15 04 18 01 61 00"))
     {1: 2, 2: b'a'}
     """
-    return ThriftReader(data, base, path).fields(0)
+    return ThriftReader(data, base).fields(0)
 
 
 class ThriftReader:
     """Takes values from `data`, one behind the other; `at` is the next byte, errors count from `base`."""
 
-    def __init__(self, data: bytes, base: int, path: str | None) -> None:
-        self.data, self.base, self.path, self.at = data, base, path, 0
+    def __init__(self, data: bytes, base: int, at: int = 0) -> None:
+        self.data, self.base, self.at = data, base, at
 
     def fail(self, message: str, *, expected: object = None, seen: object = None) -> NoReturn:
-        raise Corrupt(message, path=self.path, offset=self.base + self.at, expected=expected, seen=seen)
+        raise Corrupt(message, offset=self.base + self.at, expected=expected, seen=seen)
 
     def take(self, size: int) -> bytes:
         if size > len(self.data) - self.at:

@@ -3,44 +3,101 @@
     FileMetaData  schema, row groups, key-values      PageHeader  in front of every page
     ColumnIndex, OffsetIndex  behind the row groups   BloomFilterHeader  in front of a bloom filter's bits
 
-Follows `parquet.thrift` of the Apache Parquet format. Bounds are decoded by the type of their column.
+Follows `parquet.thrift` of the Apache Parquet format; this is the only list of its field ids. Bounds are decoded by the type
+of their column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from lakelens.codecs.parquet.enums import CODECS, ENCODINGS, PHYSICAL, REPETITION, decode_statistic
-from lakelens.codecs.parquet.structure import SchemaLeaf
-from lakelens.codecs.parquet.thrift_spans import Each, Shape, Struct, Words, decode_text
-
-_CONVERTED = (
-    *("UTF8", "MAP", "MAP_KEY_VALUE", "LIST", "ENUM", "DECIMAL", "DATE", "TIME_MILLIS", "TIME_MICROS"),
-    *("TIMESTAMP_MILLIS", "TIMESTAMP_MICROS", "UINT_8", "UINT_16", "UINT_32", "UINT_64"),
-    *("INT_8", "INT_16", "INT_32", "INT_64", "JSON", "BSON", "INTERVAL"),
+from lakelens.codecs.parquet.enums import (
+    CODECS,
+    CONVERTED,
+    EDGES,
+    ENCODINGS,
+    ORDERS,
+    PAGE_TYPES,
+    PHYSICAL,
+    REPETITION,
+    UNITS,
+    decode_statistic,
 )
+from lakelens.codecs.span.reader import Enum
+
+if TYPE_CHECKING:
+    from lakelens.codecs.parquet.structure import SchemaLeaf
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A structure of a schema: its name, and name and shape of each field by id; `ids` has the id of each name."""
+
+    name: str
+    fields: Mapping[int, tuple[str, Shape]] = field(default_factory=dict)
+    ids: dict[str, int] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.ids.update({name: number for number, (name, _) in self.fields.items()})
+
+    def shape_of(self, name: str) -> Shape:
+        """The shape of a field."""
+        return self.fields[self.ids[name]][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A list whose elements differ by their place."""
+
+    of: Callable[[int], Shape]
+
+
+#: What a schema says of a value: a structure, an enumeration, how to decode it, or nothing. A list has its elements' shape.
+Shape = Struct | Enum | Each | Callable[[Any], Any] | None
+
+
+def element_shape(shape: Shape, place: int) -> Shape:
+    """The shape of the element at a place of a list."""
+    return shape.of(place) if isinstance(shape, Each) else shape
+
+
+def decode_text(data: Any) -> Any:
+    """Binary as UTF-8 text; invalid bytes are replaced, other values are left alone."""
+    return data.decode(errors="replace") if isinstance(data, bytes) else data
+
+
+def name_value(value: Any, shape: Shape) -> Any:
+    """A decoded value with the names of its schema instead of ids and numbers.
+
+    >>> name_value({1: 2, 9: 5}, Struct("S", {1: ("kind", Enum("Kind", {2: "c"}))}))
+    {'kind': 'c', 'field 9': 5}
+    """
+    if isinstance(value, list):
+        return [name_value(part, element_shape(shape, i)) for i, part in enumerate(value)]
+    if isinstance(value, dict):
+        fields = shape.fields if isinstance(shape, Struct) else {}
+        named = {}
+        for number, part in value.items():
+            name, inner = fields.get(number, (f"field {number}", None))
+            named[name] = name_value(part, inner)
+        return named
+    if isinstance(shape, Enum):
+        return shape.find(value)
+    return shape(value) if callable(shape) and not isinstance(shape, Struct | Each) else value
+
+
+def _struct(name: str, *fields: str | tuple[str, Shape]) -> Struct:
+    """A structure whose fields are numbered from 1 on."""
+    return Struct(name, {i: (f, None) if isinstance(f, str) else f for i, f in enumerate(fields, 1)})
+
+
 _LOGICAL = (
     *("STRING", "MAP", "LIST", "ENUM", "DECIMAL", "DATE", "TIME", "TIMESTAMP", "INTERVAL", "INTEGER"),
     *("UNKNOWN", "JSON", "BSON", "UUID", "FLOAT16", "VARIANT", "GEOMETRY", "GEOGRAPHY"),
 )
-_EDGES = ("SPHERICAL", "VINCENTY", "THOMAS", "ANDOYER", "KARNEY")
-PAGE_TYPES = ("DATA_PAGE", "INDEX_PAGE", "DICTIONARY_PAGE", "DATA_PAGE_V2")
-
-
-def _struct(name: str, *fields: str | tuple[str, Shape] | None) -> Struct:
-    """A structure whose fields are numbered from 1 on; None where a number is not used."""
-    named = {i: (f, None) if isinstance(f, str) else f for i, f in enumerate(fields, 1) if f is not None}
-    return Struct(name, named)
-
-
-_TYPE = Words("Type", PHYSICAL)
-_ENCODING = Words("Encoding", ENCODINGS)
-_CODEC = Words("CompressionCodec", CODECS)
-_PAGE_TYPE = Words("PageType", PAGE_TYPES)
-_ORDER = Words("BoundaryOrder", ("UNORDERED", "ASCENDING", "DESCENDING"))
-
-_UNIT = _struct("TimeUnit", *((unit, _struct(unit)) for unit in ("MILLIS", "MICROS", "NANOS")))
+_UNIT = _struct("TimeUnit", *((unit, _struct(unit)) for unit in UNITS))
 _LOGICAL_FIELDS: dict[str, Struct] = {
     "DECIMAL": _struct("DecimalType", "scale", "precision"),
     "TIME": _struct("TimeType", "isAdjustedToUTC", ("unit", _UNIT)),
@@ -48,19 +105,19 @@ _LOGICAL_FIELDS: dict[str, Struct] = {
     "INTEGER": _struct("IntType", "bitWidth", "isSigned"),
     "VARIANT": _struct("VariantType", "specification_version"),
     "GEOMETRY": _struct("GeometryType", ("crs", decode_text)),
-    "GEOGRAPHY": _struct("GeographyType", ("crs", decode_text), ("algorithm", Words("Edges", _EDGES))),
+    "GEOGRAPHY": _struct("GeographyType", ("crs", decode_text), ("algorithm", EDGES)),
 }
 _LOGICAL_TYPE = _struct(
     "LogicalType", *((name, _LOGICAL_FIELDS.get(name, _struct(name))) for name in _LOGICAL)
 )
-_SCHEMA_ELEMENT = _struct(
+SCHEMA_ELEMENT = _struct(
     "SchemaElement",
-    ("type", _TYPE),
+    ("type", PHYSICAL),
     "type_length",
-    ("repetition_type", Words("FieldRepetitionType", REPETITION)),
+    ("repetition_type", REPETITION),
     ("name", decode_text),
     "num_children",
-    ("converted_type", Words("ConvertedType", _CONVERTED)),
+    ("converted_type", CONVERTED),
     "scale",
     "precision",
     "field_id",
@@ -68,7 +125,7 @@ _SCHEMA_ELEMENT = _struct(
 )
 _KEY_VALUE = _struct("KeyValue", ("key", decode_text), ("value", decode_text))
 _SORTING = _struct("SortingColumn", "column_idx", "descending", "nulls_first")
-_PAGE_STATS = _struct("PageEncodingStats", ("page_type", _PAGE_TYPE), ("encoding", _ENCODING), "count")
+_PAGE_STATS = _struct("PageEncodingStats", ("page_type", PAGE_TYPES), ("encoding", ENCODINGS), "count")
 _SIZES = _struct(
     "SizeStatistics",
     "unencoded_byte_array_data_bytes",
@@ -91,8 +148,8 @@ _COLUMN_CRYPTO = _struct(
         _struct("EncryptionWithColumnKey", ("path_in_schema", decode_text), "key_metadata"),
     ),
 )
-_ORDERS = ("TYPE_ORDER", "IEEE_754_TOTAL_ORDER", "INT96_TIMESTAMP_ORDER")
-_COLUMN_ORDER = _struct("ColumnOrder", *((name, _struct(name)) for name in _ORDERS))
+_COLUMN_ORDERS = ("TYPE_ORDER", "IEEE_754_TOTAL_ORDER", "INT96_TIMESTAMP_ORDER")
+_COLUMN_ORDER = _struct("ColumnOrder", *((name, _struct(name)) for name in _COLUMN_ORDERS))
 FILE_CRYPTO = _struct("FileCryptoMetaData", ("encryption_algorithm", _ENCRYPTION), "key_metadata")
 
 
@@ -120,7 +177,7 @@ def shape_file(leaves: Sequence[SchemaLeaf]) -> Struct:
     return _struct(
         "FileMetaData",
         "version",
-        ("schema", _SCHEMA_ELEMENT),
+        ("schema", SCHEMA_ELEMENT),
         "num_rows",
         ("row_groups", group),
         ("key_value_metadata", _KEY_VALUE),
@@ -132,7 +189,7 @@ def shape_file(leaves: Sequence[SchemaLeaf]) -> Struct:
 
 
 def shape_page_header(leaf: SchemaLeaf | None) -> Struct:
-    """The shape of a page's header; of its parts only the one for its type is there.
+    """The shape of a page's header; of its parts only the one for its type is present.
 
     >>> shape_page_header(None).fields[3]
     ('compressed_page_size', None)
@@ -141,18 +198,18 @@ def shape_page_header(leaf: SchemaLeaf | None) -> Struct:
     data_page = _struct(
         "DataPageHeader",
         "num_values",
-        ("encoding", _ENCODING),
-        ("definition_level_encoding", _ENCODING),
-        ("repetition_level_encoding", _ENCODING),
+        ("encoding", ENCODINGS),
+        ("definition_level_encoding", ENCODINGS),
+        ("repetition_level_encoding", ENCODINGS),
         ("statistics", statistics),
     )
-    dictionary = _struct("DictionaryPageHeader", "num_values", ("encoding", _ENCODING), "is_sorted")
+    dictionary = _struct("DictionaryPageHeader", "num_values", ("encoding", ENCODINGS), "is_sorted")
     data_page_v2 = _struct(
         "DataPageHeaderV2",
         "num_values",
         "num_nulls",
         "num_rows",
-        ("encoding", _ENCODING),
+        ("encoding", ENCODINGS),
         "definition_levels_byte_length",
         "repetition_levels_byte_length",
         "is_compressed",
@@ -160,7 +217,7 @@ def shape_page_header(leaf: SchemaLeaf | None) -> Struct:
     )
     return _struct(
         "PageHeader",
-        ("type", _PAGE_TYPE),
+        ("type", PAGE_TYPES),
         "uncompressed_page_size",
         "compressed_page_size",
         "crc",
@@ -183,7 +240,7 @@ def shape_column_index(leaf: SchemaLeaf | None) -> Struct:
         "null_pages",
         ("min_values", bound),
         ("max_values", bound),
-        ("boundary_order", _ORDER),
+        ("boundary_order", ORDERS),
         "null_counts",
         "repetition_level_histograms",
         "definition_level_histograms",
@@ -237,10 +294,10 @@ def _shape_statistics(leaf: SchemaLeaf | None) -> Struct:
 def _shape_chunk(leaf: SchemaLeaf | None) -> Struct:
     metadata = _struct(
         "ColumnMetaData",
-        ("type", _TYPE),
-        ("encodings", _ENCODING),
+        ("type", PHYSICAL),
+        ("encodings", ENCODINGS),
         ("path_in_schema", decode_text),
-        ("codec", _CODEC),
+        ("codec", CODECS),
         "num_values",
         "total_uncompressed_size",
         "total_compressed_size",
@@ -267,3 +324,7 @@ def _shape_chunk(leaf: SchemaLeaf | None) -> Struct:
         ("crypto_metadata", _COLUMN_CRYPTO),
         "encrypted_column_metadata",
     )
+
+
+#: The shape of a footer whose bounds stay bytes.
+FILE = shape_file(())

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
-from lakelens.codecs.parquet.enums import name_of
 from lakelens.codecs.parquet.thrift import (
     BINARY,
     BYTE,
@@ -36,11 +34,11 @@ from lakelens.codecs.parquet.thrift import (
     UUID,
     ThriftReader,
 )
-from lakelens.codecs.span.reader import format_count
+from lakelens.codecs.parquet.thrift_schema import Shape, Struct, decode_text, element_shape, name_value
+from lakelens.codecs.span.reader import GROUP, Enum, format_count
 from lakelens.codecs.span.span import Deferred, Span
 from lakelens.errors import Corrupt
 
-GROUP = 1024
 _KINDS = {TRUE: "bool", FALSE: "bool", BYTE: "byte", I16: "i16", I32: "i32", I64: "i64", DOUBLE: "double"}
 _KINDS |= {BINARY: "binary", LIST: "list", SET: "set", MAP: "map", STRUCT: "struct", UUID: "uuid"}
 _NOTES = {I16: "i16, zigzag varint", I32: "i32, zigzag varint", I64: "i64, zigzag varint", BYTE: "i8"}
@@ -52,61 +50,7 @@ _NOTES |= {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Struct:
-    """A structure of a schema: its name, and name and shape of each field by id."""
-
-    name: str
-    fields: Mapping[int, tuple[str, Shape]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """An enumeration of a schema."""
-
-    name: str
-    names: tuple[str, ...] | Mapping[int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Each:
-    """A list whose elements differ by their place."""
-
-    of: Callable[[int], Shape]
-
-
-#: What a schema tells of a value: a structure, an enumeration, how to decode it, or nothing. A list has its elements' shape.
-Shape = Struct | Words | Each | Callable[[Any], Any] | None
-
-
-def decode_text(data: Any) -> Any:
-    """Binary as UTF-8 text; what is none of it is replaced, other values are left alone."""
-    return data.decode(errors="replace") if isinstance(data, bytes) else data
-
-
-def name_value(value: Any, shape: Shape) -> Any:
-    """A decoded value with the names of its schema instead of ids and numbers.
-
-    >>> name_value({1: 2, 9: 5}, Struct("S", {1: ("kind", Words("Kind", ("a", "b", "c")))}))
-    {'kind': 'c', 'field 9': 5}
-    """
-    if isinstance(value, list):
-        return [name_value(part, _element_shape(shape, i)) for i, part in enumerate(value)]
-    if isinstance(value, dict):
-        fields = shape.fields if isinstance(shape, Struct) else {}
-        named = {}
-        for number, part in value.items():
-            name, inner = fields.get(number, (f"field {number}", None))
-            named[name] = name_value(part, inner)
-        return named
-    if isinstance(shape, Words):
-        return name_of(shape.names, value)
-    return shape(value) if callable(shape) and not isinstance(shape, Struct | Each) else value
-
-
-def explain_struct(
-    data: bytes, shape: Struct, label: str = "", *, start: int = 0, base: int = 0, note: str = ""
-) -> Span:
+def explain_struct(data: bytes, shape: Struct, label: str = "", *, start: int = 0, base: int = 0) -> Span:
     """The struct that begins at `data[start]`, as a tree whose positions are those in `data` moved by `base`.
 
     The tree covers the struct alone when it is whole, else all of the data. Its value is a dict by name.
@@ -120,40 +64,36 @@ def explain_struct(
     tree.start = start
     make = partial(tree.explain_fields, start, shape, 0)
     value = Deferred(partial(tree.decode, STRUCT, start, shape, 0))
-    told = f"{shape.name}, Thrift compact" if label and label != shape.name else "Thrift compact"
-    return Span(base + start, base + tree.end_of(start), label or shape.name, value, note or told, make)
+    note = f"{shape.name}, Thrift compact" if label and label != shape.name else "Thrift compact"
+    return Span(base + start, base + tree.end_of(start), label or shape.name, value, note, make)
+
+
+_Value = TypeVar("_Value")
 
 
 class _Marker(ThriftReader):
     """Reads as the decoder does and notes where structures, lists and maps begin and end."""
 
     def __init__(self, data: bytes, base: int, at: int) -> None:
-        super().__init__(data, base, None)
-        self.at = at
+        super().__init__(data, base, at)
         self.starts, self.ends = array("Q"), array("Q")
 
     def fields(self, depth: int) -> dict[int, Any]:
-        place = self.open()
-        value = super().fields(depth)
-        self.ends[place] = self.at
-        return value
+        return self.mark(super().fields, depth)
 
     def sequence(self, depth: int) -> list[Any]:
-        place = self.open()
-        value = super().sequence(depth)
-        self.ends[place] = self.at
-        return value
+        return self.mark(super().sequence, depth)
 
     def pairs(self, depth: int) -> list[tuple[Any, Any]]:
-        place = self.open()
-        value = super().pairs(depth)
-        self.ends[place] = self.at
-        return value
+        return self.mark(super().pairs, depth)
 
-    def open(self) -> int:
+    def mark(self, read: Callable[[int], _Value], depth: int) -> _Value:
+        place = len(self.starts)
         self.starts.append(self.at)
         self.ends.append(0)
-        return len(self.starts) - 1
+        value = read(depth)
+        self.ends[place] = self.at
+        return value
 
 
 class _Tree:
@@ -167,9 +107,7 @@ class _Tree:
     @cached_property
     def marks(self) -> _Marker:
         marker = _Marker(self.data, self.base, self.start)
-        with suppress(
-            Corrupt
-        ):  # what could not be closed has no end; its own explanation meets the error again
+        with suppress(Corrupt):  # what could not be closed has no end; its own explanation fails again
             marker.fields(0)
         return marker
 
@@ -181,9 +119,7 @@ class _Tree:
         return end or len(self.data)
 
     def reader(self, at: int) -> ThriftReader:
-        reader = ThriftReader(self.data, self.base, None)
-        reader.at = at
-        return reader
+        return ThriftReader(self.data, self.base, at)
 
     def decode(self, kind: int, at: int, shape: Shape, depth: int) -> Any:
         reader = self.reader(at)
@@ -265,7 +201,7 @@ class _Tree:
         stored = reader.value(kind, depth)
         value = name_value(stored, shape)
         note = f"{prefix}{_NOTES[kind]}"
-        if isinstance(shape, Words):
+        if isinstance(shape, Enum):
             note = f"{prefix}{shape.name} {stored}, {_NOTES[kind]}"
         leaf = self.leaf(at, reader.at, name, value, note)
         return leaf if not head else Span(start, leaf.end, name, value, note, (*head, leaf))
@@ -295,7 +231,7 @@ class _Tree:
                 raise failure
 
     def skip(self, reader: ThriftReader, kind: int, count: int, depth: int) -> Corrupt | None:
-        """Move behind so many elements; gives what made that impossible."""
+        """Moves the reader past `count` elements; returns the error that made it impossible."""
         try:
             for _ in range(count):
                 if kind in (STRUCT, LIST, SET, MAP):
@@ -311,7 +247,7 @@ class _Tree:
     ) -> Iterator[Span]:
         reader = self.reader(at)
         for i in range(low, high):
-            yield self.explain_value((), kind, reader, f"[{i}]", _element_shape(shape, i), depth)
+            yield self.explain_value((), kind, reader, f"[{i}]", element_shape(shape, i), depth)
 
     def explain_pairs(self, at: int, shape: Shape, depth: int) -> Iterator[Span]:
         reader = self.reader(at)
@@ -338,7 +274,3 @@ def _chain(
 ) -> Iterator[Span]:
     yield from head
     yield from make(at, shape, depth)
-
-
-def _element_shape(shape: Shape, place: int) -> Shape:
-    return shape.of(place) if isinstance(shape, Each) else shape

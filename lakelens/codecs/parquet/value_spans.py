@@ -17,19 +17,16 @@ from typing import Any
 
 from lakelens.codecs.parquet.enums import decode_statistic
 from lakelens.codecs.parquet.structure import SchemaLeaf
+from lakelens.codecs.span.reader import GROUP
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
-GROUP = 1024
 _WIDTHS = {"INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
 
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """What has to be known to explain the content of a page. `has_levels`: they stand before the values in it.
-
-    `width` is that of a value of FIXED_LEN_BYTE_ARRAY.
-    """
+    """What the content of a page depends on. `has_levels`: they are before the values in it."""
 
     leaf: SchemaLeaf | None
     count: int
@@ -37,7 +34,6 @@ class PageContent:
     has_levels: bool = False
     definition_encoding: str = "RLE"
     repetition_encoding: str = "RLE"
-    width: int = 0
 
 
 def explain_content(data: Octets, start: int, end: int, page: PageContent) -> Iterator[Span]:
@@ -144,21 +140,21 @@ def _explain_values(
         if start + 1 < end:
             runs = partial(explain_runs, data, start + 1, end, width)
             yield Span(start + 1, end, "values", None, f"{note}: indexes into the dictionary", runs)
-    elif page.encoding == "PLAIN" and (leaf.physical_type == "BYTE_ARRAY" or _width(page, leaf)):
+    elif page.encoding == "PLAIN" and (leaf.physical_type == "BYTE_ARRAY" or _width(leaf)):
         yield Span(start, end, "values", None, note, plain)
     else:
         yield Span(start, end, "values", None, note)
 
 
-def _width(page: PageContent, leaf: SchemaLeaf) -> int:
-    return page.width if leaf.physical_type == "FIXED_LEN_BYTE_ARRAY" else _WIDTHS.get(leaf.physical_type, 0)
+def _width(leaf: SchemaLeaf) -> int:
+    return leaf.width if leaf.physical_type == "FIXED_LEN_BYTE_ARRAY" else _WIDTHS.get(leaf.physical_type, 0)
 
 
 def _explain_plain(
     data: Octets, start: int, end: int, page: PageContent, leaf: SchemaLeaf, number: int = 0
 ) -> Iterator[Span]:
     """Plain values one behind the other; after many the rest is a span of its own."""
-    width, at, first = _width(page, leaf), start, number
+    width, at, first = _width(leaf), start, number
     while at < end:
         if number - first == GROUP:
             rest = partial(_explain_plain, data, at, end, page, leaf, number)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
@@ -17,6 +18,22 @@ _Item = TypeVar("_Item")
 GROUP = 1024
 _NAMES = {"b": "int8", "B": "uint8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32"}
 _NAMES |= {"?": "boolean", "q": "int64", "Q": "uint64", "f": "float32", "d": "float64"}
+
+
+@dataclass(frozen=True, slots=True)
+class Enum:
+    """An enumeration of a schema: its name and the name of each number.
+
+    >>> Enum("Order", dict(enumerate(("UNORDERED", "ASCENDING")))).find(1)
+    'ASCENDING'
+    """
+
+    name: str
+    names: Mapping[int, str]
+
+    def find(self, number: Any) -> str:
+        """The name of a number; `unknown N` for others."""
+        return self.names.get(number, f"unknown {number}") if isinstance(number, int) else f"unknown {number}"
 
 
 class SpanReader:

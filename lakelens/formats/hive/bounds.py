@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
 Extreme = tuple[Any, bytes | None]
 
-# Thrift field ids from the footer down to a column chunk's statistics, and of the bounds in them
-_ROW_GROUPS, _COLUMNS, _META, _STATISTICS = 4, 1, 3, 12
-_MIN_VALUE, _MAX_VALUE, _OLD_MIN, _OLD_MAX = 6, 5, 2, 1
-
 
 def collect_bounds(facts: FileFacts, names: Mapping[str, str], source: Source | None = None) -> Bounds:
     """The bounds of every leaf column of a Parquet file; `source` finds their bytes.
@@ -37,9 +33,8 @@ def collect_bounds(facts: FileFacts, names: Mapping[str, str], source: Source | 
     columns: dict[str, ColumnBounds] = {}
     for index, (name, column) in enumerate(leaves[: footer.num_columns]):
         chunks = [group.columns[index] for group in footer.row_groups]
-        raw = [_read_statistics(footer, group, index) for group in range(len(chunks))]
-        lower, lower_raw = _choose(chunks, raw, smallest=True)
-        upper, upper_raw = _choose(chunks, raw, smallest=False)
+        lower, lower_raw = _choose(chunks, smallest=True)
+        upper, upper_raw = _choose(chunks, smallest=False)
         nulls = [chunk.null_count for chunk in chunks]
         columns[name] = ColumnBounds(
             name,
@@ -59,34 +54,22 @@ def collect_bounds(facts: FileFacts, names: Mapping[str, str], source: Source | 
     return Bounds(columns)
 
 
-def _choose(chunks: Sequence[ColumnChunk], raw: Sequence[Mapping[int, Any]], *, smallest: bool) -> Extreme:
+def _choose(chunks: Sequence[ColumnChunk], *, smallest: bool) -> Extreme:
     """The least or greatest value over the chunks, with its bytes; None where a chunk with values has none."""
     found: list[Extreme] = []
-    keys = (_MIN_VALUE, _OLD_MIN) if smallest else (_MAX_VALUE, _OLD_MAX)
-    for chunk, stored in zip(chunks, raw, strict=True):
+    for chunk in chunks:
         if chunk.null_count is not None and chunk.null_count == chunk.num_values:
             continue
         value = chunk.min if smallest else chunk.max
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return None, None
-        data = stored.get(keys[0], stored.get(keys[1]))
-        found.append((value, data if isinstance(data, bytes) else None))
+        found.append((value, chunk.min_raw if smallest else chunk.max_raw))
     if not found:
         return None, None
     try:
         return (min if smallest else max)(found, key=lambda pair: pair[0])
     except TypeError:  # values that do not compare
         return None, None
-
-
-def _read_statistics(footer: ParquetFooter, group: int, column: int) -> Mapping[int, Any]:
-    """The stored statistics of one column chunk; empty where there are none."""
-    try:
-        chunk = footer.structure[_ROW_GROUPS][group][_COLUMNS][column]
-        found = chunk[_META].get(_STATISTICS)
-    except (KeyError, IndexError, TypeError, AttributeError):
-        return {}
-    return found if isinstance(found, Mapping) else {}
 
 
 def list_leaves(fields: Iterable[Field], names: Mapping[str, str]) -> list[tuple[str, Field]]:
