@@ -6,7 +6,7 @@ are looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -163,6 +163,36 @@ class LiveRows(Displayable):
         return f"<LiveRows {'unknown' if self.count is None else self.count} of {self.recorded}>"
 
 
+class Vectors(Mapping[str, "FrozenBitMap64"]):
+    """The deleted rows (counted from 0) by data file, as the metadata names it. `read` reads one vector at a time.
+
+    Looking one up raises `LakeError` for a vector that is damaged or gone, `KeyError` for a data file that has none.
+
+    >>> from pyroaring import FrozenBitMap64
+    >>> vectors = Vectors(["a.orc"], lambda name: FrozenBitMap64([0, 5]))
+    >>> vectors, list(vectors["a.orc"])
+    (<Vectors of 1 data file>, [0, 5])
+    """
+
+    def __init__(self, names: Iterable[str], read: Callable[[str], FrozenBitMap64]) -> None:
+        self._names = dict.fromkeys(names)
+        self._read = read
+
+    def __getitem__(self, data_file: str) -> FrozenBitMap64:
+        if data_file not in self._names:
+            raise KeyError(data_file)
+        return self._read(data_file)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"<Vectors of {_plural(len(self), 'data file')}>"
+
+
 def unite_positions(
     matches: Iterable[DeleteMatch],
     record_count: int | None,
@@ -293,14 +323,3 @@ def _clamp(number: int, rows: int) -> int:
 
 def _plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-__all__ = [
-    "DanglingDelete",
-    "DanglingDeletes",
-    "DeleteMatch",
-    "DeleteMatches",
-    "LiveRows",
-    "count_live_rows",
-    "unite_positions",
-]

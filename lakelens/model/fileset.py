@@ -80,7 +80,13 @@ class FileSet(Displayable):
         return iter(self._files.values())
 
     def __getitem__(self, key: int | str) -> DataFile:
-        """A file by position, or by path (now or recorded). Raises IndexError or KeyError."""
+        """A file by position, or by path (where it is now, or as recorded).
+
+        Raises
+        ------
+        IndexError, KeyError
+            There is no such file.
+        """
         if isinstance(key, int):
             return list(self._files.values())[key]
         for found in self:
@@ -118,7 +124,23 @@ class FileSet(Displayable):
     def where(self, predicate: Callable[[DataFile], bool] | None = None, **equal: Any) -> FileSet:
         """The files for which `predicate` holds and whose attributes equal the given values.
 
-        `partition` may be given as text (`day=2024-01-01`).
+        Parameters
+        ----------
+        predicate
+            A function of a file; None chooses by attributes alone.
+        equal
+            Values of attributes of `DataFile`; `partition` may be text (`day=2024-01-01`).
+
+        Returns
+        -------
+        FileSet
+            The chosen files in the same order; they are chosen when they are first looked at.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").files.where(lambda file: file.record_count > 1, content="data")
+        <FileSet 2 files, 20 rows, 1913 bytes>
         """
 
         def matches(found: DataFile) -> bool:
@@ -131,28 +153,50 @@ class FileSet(Displayable):
         return self._derive(lambda: [f for f in self if matches(f)])
 
     def to_arrow(self, stats: bool = True, columns: Iterable[str] | None = None) -> pa.Table:
-        """One row per file; the columns are those of the contract (`api.md` 2), then the format's own.
+        """One row per file: the columns that all formats have, bounds and counts, then the format's own.
 
-        `stats=False` leaves out bounds and counts, and does not decode them. `columns` names the columns wanted.
+        Parameters
+        ----------
+        stats
+            Whether to decode bounds and counts: structs of the leaf columns, `lower_bounds` to `column_sizes`.
+        columns
+            The names of the wanted columns, in the wanted order; None for all.
+
+        Returns
+        -------
+        pyarrow.Table
+            Of dropped columns (`name#id`) the bounds and counts have those that some file has anything for.
+
+        Raises
+        ------
+        KeyError
+            There is no such column.
+        LakeError
+            The files cannot be read at all.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").files.to_arrow(columns=["path", "record_count"]).shape
+        (7, 2)
         """
         wanted = None if columns is None else list(columns)
         if self._scan is not None:
             from lakelens.model.scan.scan_to_arrow import read_table
 
-            table = read_table(self._scan, stats, wanted)
-            if table is not None:
+            if (table := read_table(self._scan, stats, wanted)) is not None:
                 return table
         from lakelens.model.scan.files_to_arrow import build_table
 
         return build_table(list(self), self.columns, stats=stats, wanted=wanted)
 
     def to_pandas(self, stats: bool = True, columns: Iterable[str] | None = None) -> pd.DataFrame:
-        """`to_arrow` as a pandas DataFrame."""
+        """`to_arrow`, with the same parameters, as a pandas DataFrame."""
         frame: pd.DataFrame = self.to_arrow(stats, columns).to_pandas()
         return frame
 
     def to_polars(self, stats: bool = True, columns: Iterable[str] | None = None) -> Any:
-        """`to_arrow` as a polars DataFrame; needs polars."""
+        """`to_arrow`, with the same parameters, as a polars DataFrame; needs polars."""
         import polars
 
         return polars.from_arrow(self.to_arrow(stats, columns))
@@ -160,9 +204,24 @@ class FileSet(Displayable):
     def batches(
         self, size: int = 4096, stats: bool = True, columns: Iterable[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """`to_arrow` in record batches of at most `size` files, one at a time; nothing is kept.
+        """`to_arrow` in record batches, one at a time; nothing is kept.
 
-        Dropped columns are always present, so that every batch has one schema.
+        Parameters
+        ----------
+        size
+            The most files in one batch.
+        stats, columns
+            As for `to_arrow`.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            All batches have one schema: bounds and counts have every known dropped column.
+
+        Raises
+        ------
+        KeyError
+            There is no such column.
         """
         wanted = None if columns is None else list(columns)
         if self._scan is not None:
@@ -177,8 +236,20 @@ class FileSet(Displayable):
     def to_reader(
         self, size: int = 4096, stats: bool = True, columns: Iterable[str] | None = None
     ) -> pa.RecordBatchReader:
-        """`batches` as a reader that knows its schema before the first of them; where they are few, `to_arrow` in one.
+        """`batches` as a reader that knows its schema before the first of them; few files come in one `to_arrow`.
 
+        Parameters
+        ----------
+        size, stats, columns
+            As for `batches`.
+
+        Returns
+        -------
+        pyarrow.RecordBatchReader
+            The batches, read while they are taken.
+
+        Examples
+        --------
         >>> import lakelens as ll
         >>> ll.sample("iceberg").files.to_reader(columns=["path", "level"]).read_all().num_rows
         7

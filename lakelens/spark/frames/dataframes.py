@@ -30,28 +30,52 @@ def files(
     strict: bool = True,
     parallelism: int | None = None,
 ) -> DataFrame:
-    """The live files of a snapshot as a DataFrame: the columns of `FileSet.to_arrow`, in Spark's types (`spark_types`).
+    """The live files of a snapshot as a DataFrame: the columns of `FileSet.to_arrow`, in Spark's types.
 
-    `table` is a `Table`, or what `lakelens.open` takes; `snapshot` an id, a branch, a tag or a time (None: the current
-    one). On the driver manifest lists alone are read; executors decode the manifests, each once, in bins of about the same
-    size (`parallelism` is how many are to run at once, as a rule the cluster's own). Nothing is collected. Rows come in no
-    order; columns dropped since are always there. A file that stands in two manifests at once comes twice, as in the
-    engines' own metadata tables.
+    The driver reads manifest lists alone; executors decode the manifests, each once, in bins of about the same size.
+    Nothing is collected. Paimon's DELETE entries, where there are any, are taken away by a left-anti join. Hive tables have
+    no manifests: the driver lists the files and ships their rows.
 
-    `columns` names the columns wanted, `stats=False` leaves bounds and counts out: neither is decoded then, as Spark does
-    not tell what a query goes on to drop. `partition={"day": date(2024, 1, 1)}` (a value, a list of values, None for files
-    without one, or `(low, high)`, both ends included) and `path` (a whole path, a pattern with `*` and `?`, or a prefix that
-    ends in `/`) choose files; manifests that can hold none by what their lists say of partitions are not read.
+    Parameters
+    ----------
+    table
+        A `Table`, or what `lakelens.open` takes.
+    spark
+        The session.
+    snapshot
+        An id, a branch, a tag or a time; None for the current snapshot.
+    stats
+        Whether to decode bounds and counts. Spark does not say what a query drops: False is faster.
+    columns
+        The names of the wanted columns; None for all.
+    partition
+        For a field of the partition the wanted value, a list of values, None for files without one, or `(low, high)`, both
+        ends included. Manifests that can hold no such file by what their lists say are not read.
+    path
+        A whole path, a pattern with `*` and `?`, or a prefix that ends in `/`.
+    strict
+        Whether a damaged manifest fails the job; with False what can be read of it is there.
+    parallelism
+        How many tasks run at once; None for the cluster's own number.
 
-    Paimon's DELETE entries are taken away by a left-anti join, where there are any. Hive tables have no manifests: the
-    driver lists the files and ships their rows. A manifest that is damaged fails the job; with `strict=False` what can be
-    read of it is there.
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Rows in no order; all dropped columns are there. A file in two manifests at once comes twice, as in the engines' own
+        metadata tables.
 
-    Raises `LakeError` for what cannot be opened or planned, KeyError for an unknown column.
+    Raises
+    ------
+    LakeError
+        The table cannot be opened or planned.
+    KeyError
+        There is no such column.
 
-        >>> import lakelens as ll
-        >>> frame = ll.spark.files("warehouse/db/t", spark)                            # doctest: +SKIP
-        >>> frame.groupBy("partition").agg({"size_bytes": "sum"}).show()               # doctest: +SKIP
+    Examples
+    --------
+    >>> import lakelens as ll
+    >>> frame = ll.spark.files("warehouse/db/t", spark)                                # doctest: +SKIP
+    >>> frame.groupBy("partition").agg({"size_bytes": "sum"}).show()                   # doctest: +SKIP
     """
     opened = open_source(table, spark)
     wanted = _want(stats, columns, partition, path, strict)
@@ -71,19 +95,35 @@ def entries(
     strict: bool = True,
     parallelism: int | None = None,
 ) -> DataFrame:
-    """Every entry of the current snapshot's manifests as a DataFrame, deleted ones included; with `all_snapshots` of every
-    manifest that some snapshot names. Each manifest is read once.
+    """Every entry of the current snapshot's manifests as a DataFrame, deleted ones included. Nothing is merged.
 
-    The columns are those of `files` behind `status`, worded as the format words it; `snapshot_id` is the entry's. The
-    other arguments are those of `files`. Nothing is merged.
+    Parameters
+    ----------
+    table, spark
+        As for `files`.
+    all_snapshots
+        Whether to read every manifest that some snapshot names, each once.
+    stats, columns, partition, path, strict, parallelism
+        As for `files`.
 
-    Raises `Unsupported` for a format without manifests.
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The columns of `files` after `status`, which is the format's own word; `snapshot_id` is the entry's.
+
+    Raises
+    ------
+    Unsupported
+        The format has no manifests.
+    LakeError
+        The table cannot be opened or planned.
+    KeyError
+        There is no such column.
     """
     opened = open_source(table, spark)
     wanted = _want(stats, columns, partition, path, strict)
-    return build_frame(
-        spark, plan_entries(opened, all_snapshots, wanted, parallelism or find_parallelism(spark))
-    )
+    plan = plan_entries(opened, all_snapshots, wanted, parallelism or find_parallelism(spark))
+    return build_frame(spark, plan)
 
 
 def _want(
@@ -129,6 +169,3 @@ def _add_merge_fields(schema: StructType | None) -> StructType:
 
     merge = [StructField(IDENTITY, BinaryType()), StructField(ORDER, LongType())]
     return StructType([*(schema or StructType()), *merge])
-
-
-__all__ = ["build_frame", "entries", "files", "open_source"]

@@ -41,18 +41,36 @@ def session(
     *,
     progress: runtime.Progress | None = None,
 ) -> SparkSession:
-    """A local Spark session whose tables, metastore, logs and scratch files all lie under `warehouse`.
+    """A local Spark session with all its tables, metastore, logs and scratch files under one directory.
 
     Catalogs: `spark_catalog` (Hive tables, embedded Derby metastore), `iceberg` (JDBC catalog on a SQLite file) and
-    `paimon` (filesystem). Python workers run the caller's interpreter; session and JVM are in UTC. `config` is laid over
-    the defaults (`spark.jars.packages` replaces pinned jars of the same family). The first session on a machine fetches
-    jars, which `progress` (called with lines of text) can show; later ones need no network.
+    `paimon` (filesystem). Python workers run the caller's interpreter; session and JVM are in UTC. The first session on a
+    machine fetches jars; later ones need no network. UPDATE of a Paimon table needs a session without iceberg, whose SQL
+    rules fail on it (MERGE and DELETE work).
 
-    UPDATE of a Paimon table needs a session without iceberg: Iceberg's SQL rules trip over it (MERGE and DELETE work).
+    Parameters
+    ----------
+    warehouse
+        The directory; it is made where there is none.
+    formats
+        Which of "hive", "iceberg" and "paimon" the session knows.
+    config
+        Spark settings that take the place of the defaults; `spark.jars.packages` replaces pinned jars of the same family.
+    progress
+        Called with lines of text while jars are fetched and Spark starts.
 
-    A session that already runs is returned when its warehouse is the same and it knows all of `formats`, else
-    `Unsupported` is raised; so it is for an unknown format, a missing Java and a jar that cannot be had.
+    Returns
+    -------
+    pyspark.sql.SparkSession
+        A new session, or the one that already runs on this warehouse and knows all of `formats`.
 
+    Raises
+    ------
+    Unsupported
+        Another session runs, a format is unknown, Java is missing, or a jar is not available.
+
+    Examples
+    --------
     >>> session(formats=["csv"])
     Traceback (most recent call last):
     lakelens.errors.Unsupported: unknown format 'csv' ...

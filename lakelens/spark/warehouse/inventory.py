@@ -14,7 +14,7 @@ from lakelens.spark.warehouse.views import Inventory
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Tables of one batch: what a run that is killed has to do again, at most.
+#: Tables of one batch: the most that has to be done again after a run is killed.
 BATCH_SIZE = 50
 
 
@@ -31,17 +31,42 @@ def inventory(
 ) -> Inventory:
     """Tables, snapshots, manifests, files, entries and findings of a whole warehouse, gathered by Spark's executors.
 
-    `root_or_catalog` is a directory or URL (any mix of formats, walked `depth` levels deep), the name of a catalog of the
-    session, or a list of tables (paths, names, `Table`s). With a `target` the inventory is kept there and brought up to date
-    by later runs: a directory or URL gets Parquet, `catalog.database` of the session Iceberg tables. Without, it lasts as
-    long as the session.
-
     A run reads the manifest lists of new snapshots and the manifests that were never read, nothing else. It commits batch
-    by batch: one that was killed is run again, and goes on where it stopped. A table that cannot be opened is a row of
-    `tables` with its `error`; it and manifests that cannot be read are tried again by the next run. `progress` shows a bar;
-    `on_batch` is called with each record of the log.
+    by batch: after one that was killed, the next run goes on where it stopped. A table that cannot be opened is a row of
+    `tables` with its `error`; the next run tries it again, and manifests that cannot be read too.
 
-    Raises `Missing` when there is no such directory, `LakeError` when another run takes the same target over meanwhile.
+    Parameters
+    ----------
+    root_or_catalog
+        A directory or URL (any mix of formats), the name of a catalog of the session, or a list of tables (paths, names,
+        `Table`s).
+    spark
+        The session.
+    target
+        Where the inventory is kept and brought up to date by later runs: a directory or URL gets Parquet,
+        `catalog.database` of the session Iceberg tables. None keeps it as long as the session lasts.
+    depth
+        How many levels below a directory are walked.
+    batch_size
+        Tables of one commit.
+    storage_options
+        What fsspec needs for a URL.
+    progress
+        Whether to show a bar, after the first second.
+    on_batch
+        Called with each record of the log.
+
+    Returns
+    -------
+    Inventory
+        DataFrames of everything known; its `summary` says what this run did.
+
+    Raises
+    ------
+    Missing
+        There is no such directory.
+    LakeError
+        Another run took the same target over meanwhile.
     """
     places = list_places(root_or_catalog, spark, depth=depth, storage_options=storage_options)
     store = open_store(spark, target)
@@ -53,9 +78,19 @@ def inventory(
 
 
 def read_inventory(target: Any, spark: SparkSession) -> Inventory:
-    """An inventory that was taken before, as it is kept in `target`; no table is looked at.
+    """An inventory that was taken before; no table is looked at.
 
-    Raises `Missing` when nothing was ever committed there.
+    Parameters
+    ----------
+    target
+        The directory, URL or `catalog.database` that `inventory` wrote.
+    spark
+        The session.
+
+    Raises
+    ------
+    Missing
+        Nothing was ever committed there.
     """
     opened = Inventory(spark, open_store(spark, target), target)
     if not opened.has_commits:

@@ -16,8 +16,8 @@ from lakelens.errors import LakeError, Missing
 from lakelens.formats.iceberg.manifests.contents import read_puffin_footer
 from lakelens.formats.iceberg.metadata.wire import WireStatistics
 from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
+from lakelens.model.deletes import Vectors
 from lakelens.model.explainable import Source
-from lakelens.model.vectors import Vectors
 
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64

@@ -18,8 +18,8 @@ from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.manifests.containers import decode_container
 from lakelens.formats.paimon.manifests.manifest import read_metadata
 from lakelens.model.datafile import IndexFile
+from lakelens.model.deletes import Vectors
 from lakelens.model.explainable import Source
-from lakelens.model.vectors import Vectors
 
 if TYPE_CHECKING:
     import numpy as np
