@@ -33,7 +33,8 @@ steps = st.lists(
 def make_file(number: int) -> PaimonDataFile:
     context: Any = None
     raw = {"_FILE": {"_FILE_NAME": f"f{number}", "_ROW_COUNT": 1}, "_BUCKET": 0}
-    return PaimonDataFile(raw, "data", "m", context)
+    manifest: Any = SimpleNamespace(content="data", path="m")
+    return PaimonDataFile(raw, manifest, context, 0)
 
 
 class FakeManifest:
