@@ -7,10 +7,8 @@ text, a card, and is a table for every library that takes Arrow. Making one read
 from __future__ import annotations
 
 import json
-import threading
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 from lakelens.display import Displayable
 from lakelens.model.facts import Fact, Facts
@@ -22,9 +20,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Kind = TypeVar("Kind", bound=type)
-
-# how many made items are kept when nobody else holds them: their own caches are kept with them
-_MOST_KEPT = 1024
 
 
 class Tabular:
@@ -317,35 +312,3 @@ def read_cell(cell: Any) -> Any:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return f"a value of type {cell.type}"
     return dict(value) if value is not None and pa.types.is_map(cell.type) else value
-
-
-class Keeper(Generic[T]):
-    """Makes each item once while anyone holds it, and keeps those that were asked for last. Threads may share it.
-
-    >>> class Item:
-    ...     def __init__(self, position: int) -> None:
-    ...         self.position = position
-    >>> items = Keeper(Item)
-    >>> items(7) is items(7)
-    True
-    """
-
-    def __init__(self, make: Callable[[int], T], most: int = _MOST_KEPT) -> None:
-        self._make = make
-        self._most = most
-        self._alive: weakref.WeakValueDictionary[int, T] = weakref.WeakValueDictionary()
-        self._kept: dict[int, T] = {}
-        self._lock = threading.RLock()
-
-    def __call__(self, position: int) -> T:
-        """The item of a position."""
-        with self._lock:
-            found = self._kept.pop(position, None)
-            if found is None:
-                found = self._alive.get(position)
-            if found is None:
-                found = self._alive[position] = self._make(position)
-            self._kept[position] = found
-            if len(self._kept) > self._most:
-                del self._kept[next(iter(self._kept))]
-            return found

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 import lakelens as ll
-from lakelens.model.collections import Document, Items, Keeper, NamedItems, Preview
+from lakelens.formats.caches import WeakLruCache
+from lakelens.model.collections import Document, Items, NamedItems, Preview
 from lakelens.model.manifest import Entries, Manifests
 from lakelens.model.table import Table
 from lakelens.options import display
@@ -187,4 +188,4 @@ def test_an_empty_list_keeps_its_columns() -> None:
     assert Manifests().to_arrow().column_names == TABLES["iceberg"].current.manifests.to_arrow().column_names  # type: ignore[union-attr]
     assert "path" in Entries().to_arrow().column_names
     assert str(Manifests()) == "Manifests: none"
-    assert Keeper(lambda position: [position]) is not None
+    assert WeakLruCache(lambda position: [position]) is not None

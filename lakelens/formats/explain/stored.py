@@ -5,7 +5,6 @@ Small files are read whole; of larger ones only the blocks that are looked at, a
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +13,7 @@ from typing import Any, overload
 from lakelens.codecs.kinds import KINDS, choose_kind, explain
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, Missing
+from lakelens.formats.caches import LruCache
 from lakelens.formats.explain.caption import Caption, count_bytes
 from lakelens.io.store import Store
 from lakelens.model.datafile import Footer
@@ -41,7 +41,7 @@ class StoredOctets:
         self._store = store
         self._path = path
         self._size = size
-        self._blocks: OrderedDict[int, bytes] = OrderedDict()
+        self._blocks = LruCache[int, bytes](KEPT_BLOCKS)
 
     def __len__(self) -> int:
         return self._size
@@ -69,13 +69,8 @@ class StoredOctets:
         return held[start - first * BLOCK : stop - first * BLOCK]
 
     def _block(self, number: int) -> bytes:
-        if number not in self._blocks:
-            start = number * BLOCK
-            self._blocks[number] = self._request(start, min(start + BLOCK, self._size))
-            if len(self._blocks) > KEPT_BLOCKS:
-                self._blocks.popitem(last=False)
-        self._blocks.move_to_end(number)
-        return self._blocks[number]
+        start = number * BLOCK
+        return self._blocks.get(number, lambda: self._request(start, min(start + BLOCK, self._size)))
 
     def _request(self, start: int, stop: int) -> bytes:
         data = self._store.read_range(self._path, start, stop - start)

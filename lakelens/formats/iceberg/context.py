@@ -13,6 +13,7 @@ from lakelens.formats.iceberg.metadata.columns import ColumnIndex
 from lakelens.formats.iceberg.metadata.document import Document
 from lakelens.formats.iceberg.metadata.partitions import SpecBook
 from lakelens.formats.iceberg.metadata.schemas import SchemaBook, describe_specs
+from lakelens.formats.iceberg.metadata.wire import to_text
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
@@ -99,7 +100,7 @@ class TableContext:
     @cached_property
     def properties(self) -> Mapping[str, str]:
         """The table's properties."""
-        return {key: _to_text(value) for key, value in (self.typed.properties or {}).items()}
+        return {key: to_text(value) for key, value in (self.typed.properties or {}).items()}
 
     def report(self, error: LakeError) -> None:
         """Keep damage as a finding."""
@@ -123,7 +124,3 @@ class TableObject(Explainable):
     @property
     def _source(self) -> Source | None:
         return self._context.source()
-
-
-def _to_text(value: Any) -> str:
-    return value if isinstance(value, str) else "" if value is None else str(value)

@@ -17,7 +17,7 @@ from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, IcebergManifestList, KnownManifests
 from lakelens.formats.iceberg.metadata.committed_document import CommittedDocuments
-from lakelens.formats.iceberg.metadata.wire import WireSnapshot
+from lakelens.formats.iceberg.metadata.wire import WireSnapshot, to_text
 from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
 from lakelens.model.datafile import IndexFile, IndexFiles, StatisticsFiles
 from lakelens.model.fileset import FileColumns, FileSet
@@ -106,7 +106,7 @@ class IcebergSnapshot(TableObject, Snapshot):
         self.parent_id = wire.parent_snapshot_id if wire.parent_snapshot_id != -1 else None
         self.sequence_number = wire.sequence_number or 0
         self.committed_at = to_time(wire.timestamp_ms)
-        self.summary = {key: _to_text(value) for key, value in (wire.summary or {}).items()}
+        self.summary = {key: to_text(value) for key, value in (wire.summary or {}).items()}
         self.operation = self.summary.get("operation")
         self.record_count = parse_figure(self.summary, "total-records")
         self.schema_id = wire.schema_id
@@ -392,7 +392,3 @@ class IcebergSnapshot(TableObject, Snapshot):
 
     def _add_warning(self, code: str, path: str, message: str) -> None:
         self._context.findings.add("warning", code, path, message, (self.id,))
-
-
-def _to_text(value: Any) -> str:
-    return value if isinstance(value, str) else "" if value is None else str(value)

@@ -14,13 +14,14 @@ from urllib.parse import unquote_plus
 
 from lakelens.errors import Missing
 from lakelens.formats.base import OpenRequest
+from lakelens.formats.caches import WeakLruCache
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.discovery.detect import TableLayout
 from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders, to_time
 from lakelens.io.locate import split_location
-from lakelens.model.collections import Document, Items, Keeper
+from lakelens.model.collections import Document, Items
 from lakelens.model.fileset import FileSet
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
 from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
@@ -141,7 +142,7 @@ class IcebergTable(TableObject, Table):
 
     @cached_property
     def _known(self) -> Items[IcebergSnapshot]:
-        return Items(range(len(self._index)), Keeper(self._make_snapshot))
+        return Items(range(len(self._index)), WeakLruCache(self._make_snapshot))
 
     def _make_snapshot(self, position: int) -> IcebergSnapshot:
         index, document = self._index.locate(position), self._context.document

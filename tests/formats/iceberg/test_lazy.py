@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from lakelens.errors import Corrupt, LakeError
+from lakelens.formats.caches import WeakLruCache
 from lakelens.formats.iceberg.metadata.document import decode_document
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 from lakelens.formats.iceberg.table import IcebergTable
-from lakelens.model.collections import Items, Keeper
+from lakelens.model.collections import Items
 from lakelens.opening import open_table
 from lakelens.views.render.html import render_card
 from tests.support.iceberg_builder import SCHEMA, Builder
@@ -264,7 +265,7 @@ def test_a_keeper_makes_an_item_once_and_lets_go_of_old_ones() -> None:
         met.append(position)
         return Item(position)
 
-    items = Items(range(100), Keeper(make, most=3))
+    items = Items(range(100), WeakLruCache(make, most=3))
     held = items[0]
     assert [one.position for one in items] == list(range(100)) and met == list(range(100))
     assert items[0] is held and met == list(range(100))  # somebody held it

@@ -7,12 +7,13 @@ names; what breaks the rules of order and range is a finding, and is read all th
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Corrupt, Unsupported
+from lakelens.formats.caches import LruCache
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.deletes.equality import DataKeys, KeyColumn, KeySet, format_keys, read_keys
 from lakelens.formats.iceberg.deletes.stored_columns import StoredColumns, view_numbers
@@ -38,7 +39,7 @@ class DeleteReader:
 
     def __init__(self, context: TableContext) -> None:
         self.context = context
-        self._kept: OrderedDict[Any, tuple[int, Any]] = OrderedDict()
+        self._kept = LruCache[Hashable, tuple[int, Any]](_KEPT_ROWS, weigh=itemgetter(0))
 
     def read_vector(self, delete: IcebergDataFile) -> FrozenBitMap64:
         """The positions in a deletion vector. Another number of them than recorded is a finding. Raises `LakeError`."""
@@ -71,9 +72,8 @@ class DeleteReader:
 
     def read_all_positions(self, delete: IcebergDataFile) -> Mapping[str, BitMap64]:
         """Every position of a position delete file, by the path that it names. Raises `LakeError`."""
-        found: Mapping[str, BitMap64] = self._keep(
-            ("positions", delete.file_path), lambda: self._decode_positions(delete)
-        )
+        key = ("positions", delete.file_path)
+        found: Mapping[str, BitMap64] = self._kept.get(key, lambda: self._decode_positions(delete))[1]
         return found
 
     def read_values(
@@ -89,11 +89,9 @@ class DeleteReader:
         """The rows of a data file that an equality delete file hits; reads both. Raises `LakeError`."""
         from pyroaring import FrozenBitMap64
 
-        keys: KeySet = self._keep(("keys", delete.file_path), lambda: self._decode_keys(delete, columns))
-        ids = tuple(column.id for column in columns)
-        rows: DataKeys = self._keep(
-            ("rows", data.file_path, ids), lambda: (_DATA, self._open_data(data, columns))
-        )
+        _, keys = self._kept.get(("keys", delete.file_path), lambda: self._decode_keys(delete, columns))
+        key = ("rows", data.file_path, *(column.id for column in columns))
+        _, rows = self._kept.get(key, lambda: (_DATA, self._open_data(data, columns)))
         return FrozenBitMap64(rows.find(keys))
 
     def _open_data(self, data: IcebergDataFile, columns: tuple[KeyColumn, ...]) -> DataKeys:
@@ -137,17 +135,6 @@ class DeleteReader:
 
     def _locate(self, path: str) -> str:
         return self.context.access.locator.locate(path)
-
-    def _keep(self, key: Any, decode: Any) -> Any:
-        """What `decode` gives, kept until too many deletes are."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key][1]
-        rows, content = decode()
-        self._kept[key] = (rows, content)
-        while len(self._kept) > 1 and sum(rows for rows, _ in self._kept.values()) > _KEPT_ROWS:
-            self._kept.popitem(last=False)
-        return content
 
 
 class _Grouping:

@@ -11,6 +11,7 @@ from typing import Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
+from lakelens.formats.caches import LruCache
 from lakelens.formats.iceberg.metadata.document import Document, decode_json
 
 # documents that are kept after they were read: those of the two sides of a diff
@@ -24,7 +25,7 @@ class CommittedDocuments:
 
     def __init__(self, access: TableAccess, opened: Document) -> None:
         self._access, self._opened = access, opened
-        self._kept: dict[str, dict[str, Any]] = {}
+        self._kept = LruCache[str, dict[str, Any]](_MOST_KEPT)
 
     def find(self, snapshot_id: int, moment: int | None) -> tuple[str, dict[str, Any]] | None:
         """The first document that has a snapshot, with its path; None where it is gone or cannot be identified."""
@@ -35,8 +36,11 @@ class CommittedDocuments:
                 if snapshot_id in self._opened.snapshots:
                     return path, self._opened.raw
                 continue
-            document = self._read(path)
-            if document is not None and _holds(document, snapshot_id):
+            try:
+                document = self._kept.get(path, lambda path=path: self._read(path))  # type: ignore[misc]
+            except LakeError:
+                continue  # it was cleaned up, or is damaged: the snapshots' own objects are left
+            if _holds(document, snapshot_id):
                 return path, document
         return None
 
@@ -53,16 +57,9 @@ class CommittedDocuments:
             later = [path for at, path in sorted(log, key=lambda line: line[0]) if at > moment]
             yield from later[:_MOST_TRIED]
 
-    def _read(self, path: str) -> dict[str, Any] | None:
-        if path not in self._kept:
-            try:
-                read = decode_json(self._access.store.read(path), path)
-            except LakeError:
-                return None  # it was cleaned up, or is damaged: the snapshots' own objects are left
-            while len(self._kept) >= _MOST_KEPT:
-                del self._kept[next(iter(self._kept))]
-            self._kept[path] = read if isinstance(read, dict) else {}
-        return self._kept[path]
+    def _read(self, path: str) -> dict[str, Any]:
+        read = decode_json(self._access.store.read(path), path)
+        return read if isinstance(read, dict) else {}
 
 
 def _holds(document: dict[str, Any], snapshot_id: int) -> bool:

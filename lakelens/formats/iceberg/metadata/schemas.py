@@ -159,15 +159,14 @@ def describe_spec(
     """One partition spec. Version 1 may lack field ids: they are then numbered from 1000."""
     described = []
     for index, field in enumerate(fields):
-        source_ids = [field.source_id] if field.source_id is not None else list(field.source_ids or [])
-        sources = [find_source(source, structs) for source in source_ids]
+        sources = [find_source(source, structs) for source in field.sources]
         name, type_ = sources[0] if sources else ("?", None)
         transform = Transform.parse(field.transform)
         result = transform.result_type(type_) if type_ is not None and len(sources) == 1 else None
         described.append(
             PartitionField(
                 field.name,
-                source_ids[0] if source_ids else None,
+                next(iter(field.sources), None),
                 ", ".join(source for source, _ in sources) or name,
                 field.transform,
                 field.field_id if field.field_id is not None else FIRST_PARTITION_ID + index,
@@ -207,8 +206,7 @@ def describe_sort_orders(typed: WireMetadata, structs: Iterable[IcebergType]) ->
 def _describe_order(order: WireSortOrder, structs: list[IcebergType]) -> SortOrder:
     fields = []
     for field in order.fields:
-        source_ids = [field.source_id] if field.source_id is not None else list(field.source_ids or [])
-        names = ", ".join(find_source(source, structs)[0] for source in source_ids)
-        source = source_ids[0] if source_ids else None
+        names = ", ".join(find_source(source, structs)[0] for source in field.sources)
+        source = next(iter(field.sources), None)
         fields.append(SortField(source, names, field.transform, field.direction, field.null_order))
     return SortOrder(order.order_id, tuple(fields))

@@ -55,13 +55,23 @@ class WireMetadataLog(msgspec.Struct, rename="kebab"):
     metadata_file: str
 
 
-class WirePartitionField(msgspec.Struct, rename="kebab"):
-    """One field of a partition spec."""
+class _Transformed(msgspec.Struct, rename="kebab"):
+    """A field that is a transform of one column, or of several."""
 
-    name: str
     transform: str
     source_id: int | None = None
     source_ids: list[int] | None = None
+
+    @property
+    def sources(self) -> list[int]:
+        """The ids of the columns, however many."""
+        return [self.source_id] if self.source_id is not None else list(self.source_ids or [])
+
+
+class WirePartitionField(_Transformed, rename="kebab", kw_only=True):
+    """One field of a partition spec."""
+
+    name: str
     field_id: int | None = None
 
 
@@ -72,12 +82,9 @@ class WireSpec(msgspec.Struct, rename="kebab"):
     fields: list[WirePartitionField] = []
 
 
-class WireSortField(msgspec.Struct, rename="kebab"):
+class WireSortField(_Transformed, rename="kebab"):
     """One field of a sort order."""
 
-    transform: str
-    source_id: int | None = None
-    source_ids: list[int] | None = None
     direction: str = "asc"
     null_order: str = "nulls-first"
 
@@ -154,19 +161,24 @@ class WireMetadata(msgspec.Struct, rename="kebab", dict=True):
     @cached_property
     def partition_statistics(self) -> LongList[WireStatistics]:
         """Partition statistics files."""
-        place = "$.partition-statistics"
-        return LongList(self.partition_statistics_text, WireStatistics, place, INTEGER_KEYS)
+        text = self.partition_statistics_text
+        return LongList(text, WireStatistics, "$.partition-statistics", INTEGER_KEYS)
 
 
 LONG_KEYS = ("snapshots", "snapshot-log", "metadata-log", "statistics", "partition-statistics")
 
 
 INTEGER_KEYS = frozenset(
-    name
+    field.encode_name
     for struct in (
         *(WireMetadata, WireSnapshot, WireRef, WireSnapshotLog, WireMetadataLog, WirePartitionField),
         *(WireSpec, WireSortField, WireSortOrder, WireStatistics),
     )
-    for name, field in zip(struct.__struct_encode_fields__, struct.__struct_fields__, strict=True)
-    if "int" in str(struct.__annotations__[field]) and "list" not in str(struct.__annotations__[field])
+    for field in msgspec.structs.fields(struct)
+    if field.type in (int, int | None)
 )
+
+
+def to_text(value: Any) -> str:
+    """A value of a property or a summary; most are texts, some writers leave numbers."""
+    return value if isinstance(value, str) else "" if value is None else str(value)

@@ -6,12 +6,12 @@ index manifest. Both versions of the bitmap are read; a small index file is read
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.bitmaps.deletion_vector import PAIMON_VERSION, decode_paimon_dv
 from lakelens.errors import Corrupt, Missing, Unsupported
+from lakelens.formats.caches import LruCache
 from lakelens.formats.paimon.manifests.index import EXPIRED, PaimonIndexFile
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class VectorReader:
 
     def __init__(self, access: TableAccess) -> None:
         self._access = access
-        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._kept = LruCache[str, bytes](_KEPT)
 
     def read_vector(self, file: PaimonIndexFile, found: Mapping[str, Any]) -> FrozenBitMap64:
         """The positions that a vector deletes, by its item of the file's `ranges`. Raises `LakeError`.
@@ -82,15 +82,8 @@ class VectorReader:
     def _read_small(self, file: PaimonIndexFile) -> bytes | None:
         if file.size_bytes is None or file.size_bytes > _SMALL:
             return None
-        if file.path not in self._kept:
-            data = self._read_range(file, 0, _SMALL + 1)
-            if len(data) > _SMALL:
-                return None  # it is larger than its manifest says
-            self._kept[file.path] = data
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(file.path)
-        return self._kept[file.path]
+        data = self._kept.get(file.path, lambda: self._read_range(file, 0, _SMALL + 1))
+        return data if len(data) <= _SMALL else None  # it may be larger than its manifest says
 
     def _read_range(self, file: PaimonIndexFile, start: int, length: int) -> bytes:
         try:
