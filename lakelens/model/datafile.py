@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lakelens.display import Displayable
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, Missing
 from lakelens.model.collections import Items, Preview, show_stored, stored
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.facts import Fact
@@ -182,10 +182,15 @@ class IndexFile(Explainable, Displayable):
         `data_file` is what `ranges` calls it. Raises `Missing` when the file has no vector for it.
         """
         if self._vectors is None:
-            raise LakeError(
-                f"an index file of type {self.index_type} holds no deletion vectors", path=self.path
-            )
-        return self._vectors(self, data_file)
+            message = f"an index file of type {self.index_type} holds no deletion vectors"
+            raise LakeError(message, path=self.path)
+        found = (one for one in self.ranges if data_file in (one["data_file"], one.get("data_path")))
+        vector = next(found, None)
+        if vector is None:
+            names = ", ".join(str(one["data_file"]) for one in self.ranges[:5])
+            hint = f"there are {names or 'none'}"
+            raise Missing(f"no deletion vector of {data_file}", path=self.path, hint=hint)
+        return self._vectors(self, vector)
 
     def __repr__(self) -> str:
         return f"<IndexFile {self.index_type} {self.path.rsplit('/', 1)[-1]}: {self.row_count} rows>"

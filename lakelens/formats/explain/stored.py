@@ -5,7 +5,7 @@ Small files are read whole; of larger ones only the blocks that are looked at, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, overload
@@ -14,7 +14,7 @@ from lakelens.codecs.kinds import KINDS, choose_kind, explain
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, Missing
 from lakelens.formats.caches import LruCache
-from lakelens.formats.explain.caption import Caption, count_bytes
+from lakelens.formats.explain.caption import Caption, count_bytes, join_clauses, name_file
 from lakelens.io.store import Store
 from lakelens.model.datafile import Footer
 from lakelens.model.explanation import Explanation
@@ -234,6 +234,14 @@ def explain_range(
     else:
         span = explain(data, kind, first, last, **context)
     return make_explanation(data, span, caption, path=path, base=0)
+
+
+def describe_vector(vector: Mapping[str, Any], place: str, path: str, details: str = "") -> Caption:
+    """The caption of a deletion vector in an index file: its recorded rows, and its offset."""
+    rows = vector["cardinality"]
+    summary = "" if rows is None else f"{rows:,} deleted rows recorded"
+    where = join_clauses(f"in {name_file(path)}", f"at byte {vector['offset']}", details)
+    return Caption("Deletion vector", summary, place, where)
 
 
 def find_child(span: Span, start: int, end: int | None = None) -> Span | None:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from lakelens.codecs.avro import container as avro_container
 from lakelens.codecs.avro.bulk import decode_table
 from lakelens.codecs.avro.schema import find_record
-from lakelens.codecs.iceberg.types import IcebergType
 from lakelens.codecs.orc.footer import FIELD_ID_KEYS
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.contents import load_codec, open_file
+from lakelens.formats.iceberg.metadata.schemas import walk_fields
 
 if TYPE_CHECKING:
     import numpy as np
@@ -202,9 +202,9 @@ def _map_names(
                 found.setdefault(field_id, by_name[path])
         return found
     for struct in context.schemas.newest_first():
-        for path, field_id in _walk_struct(struct, (), 0):
+        for path, field in walk_fields(struct):
             if path in by_name:
-                found.setdefault(field_id, by_name[path])
+                found.setdefault(field.id, by_name[path])
     return found
 
 
@@ -216,12 +216,3 @@ def _walk_mapping(mapping: Any, prefix: tuple[str, ...], depth: int) -> Iterator
             if isinstance(entry.get("field-id"), int):
                 yield path, entry["field-id"]
             yield from _walk_mapping(entry.get("fields"), path, depth + 1)
-
-
-def _walk_struct(
-    struct: IcebergType, prefix: tuple[str, ...], depth: int
-) -> Iterator[tuple[tuple[str, ...], int]]:
-    for field in struct.fields if struct.name == "struct" and depth < _MAX_DEPTH else ():
-        path = (*prefix, field.name)
-        yield path, field.id
-        yield from _walk_struct(field.type, path, depth + 1)

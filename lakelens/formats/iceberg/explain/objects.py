@@ -11,11 +11,12 @@ from lakelens.codecs.avro.record_spans import Nested
 from lakelens.codecs.kinds import explain
 from lakelens.codecs.span.span import Octets
 from lakelens.codecs.text.json_spans import find_json
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import LakeError
 from lakelens.formats.explain.avro_records import find_record
 from lakelens.formats.explain.caption import Caption, count_bytes, join_clauses, name_file
 from lakelens.formats.explain.stored import (
     LabelledBytes,
+    describe_vector,
     explain_file,
     explain_octets,
     explain_parts,
@@ -203,21 +204,11 @@ def _explain_data_file(file: IcebergDataFile, context: TableContext) -> Explanat
     if file.content != "deletion_vector":
         caption = Caption(place=name_file(path), details=details)
         return explain_file(store, path, kind_of_format(file.file_format), caption)
-    rows = "" if file.record_count is None else f"{file.record_count:,} deleted rows recorded"
-    caption = Caption(
-        "Deletion vector",
-        rows,
-        f"of {name_file(file.referenced_data_file)}",
-        join_clauses(f"in {name_file(path)}", f"at byte {file.content_offset}", details),
-    )
-    return _explain_vector(context, path, file.content_offset, file.content_size_in_bytes, caption)
-
-
-def _explain_vector(
-    context: TableContext, path: str, offset: int | None, length: int | None, caption: Caption
-) -> Explanation:
-    data = read_octets(context.access.store, path)
-    return explain_range(data, "deletion_vector", offset, length, caption, path=path, iceberg=True)
+    start, length = file.content_offset, file.content_size_in_bytes
+    vector = {"offset": start, "cardinality": file.record_count}
+    caption = describe_vector(vector, f"of {name_file(file.referenced_data_file)}", path, details)
+    data = read_octets(store, path)
+    return explain_range(data, "deletion_vector", start, length, caption, path=path, iceberg=True)
 
 
 def _describe_entry(file: IcebergDataFile) -> str:
@@ -250,26 +241,18 @@ def _make_part(name: str, data: bytes, bounds: ColumnBounds, context: TableConte
 
 
 @explain_object.register(IndexFile)
-def _explain_index_file(file: IndexFile, context: TableContext, data_file: str | None = None) -> Explanation:
-    """The Puffin file, or in it the deletion vector of one data file."""
-    if data_file is not None:
-        return _explain_index_vector(file, context, data_file)
+def _explain_index_file(
+    file: IndexFile, context: TableContext, vector: Mapping[str, Any] | None = None
+) -> Explanation:
+    """The Puffin file, or one of the deletion vectors in it, by its line in `ranges`."""
     path, _ = context.access.find_recorded(file.recorded_path)
-    caption = Caption(f"Puffin file {file.index_type}", place=name_file(path))
-    return explain_file(context.access.store, path, "puffin", caption)
-
-
-def _explain_index_vector(file: IndexFile, context: TableContext, data_file: str) -> Explanation:
-    """The deletion vector of one data file, by its recorded path. Raises `Missing` when the file has none for it."""
-    found = next((one for one in file.ranges if data_file in (one["data_file"], one["data_path"])), None)
-    path, _ = context.access.find_recorded(file.recorded_path)
-    if found is None:
-        names = ", ".join(str(one["data_file"]) for one in file.ranges[:5])
-        raise Missing(f"no deletion vector of {data_file}", path=path, hint=f"there are {names or 'none'}")
-    rows = "" if found["cardinality"] is None else f"{found['cardinality']:,} deleted rows recorded"
-    details = join_clauses(f"in {name_file(path)}", f"at byte {found['offset']}")
-    caption = Caption("Deletion vector", rows, f"of {name_file(data_file)}", details)
-    return _explain_vector(context, path, found["offset"], found["length"], caption)
+    if vector is None:
+        caption = Caption(f"Puffin file {file.index_type}", place=name_file(path))
+        return explain_file(context.access.store, path, "puffin", caption)
+    caption = describe_vector(vector, f"of {name_file(vector['data_file'])}", path)
+    data = read_octets(context.access.store, path)
+    start, length = vector["offset"], vector["length"]
+    return explain_range(data, "deletion_vector", start, length, caption, path=path, iceberg=True)
 
 
 @explain_object.register(StatisticsFile)

@@ -6,7 +6,7 @@ and `partition-spec` stand in where the lists are missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -178,22 +178,21 @@ def describe_spec(
 
 def find_source(source_id: int, structs: Iterable[IcebergType]) -> tuple[str, IcebergType | None]:
     """The full name and the type of a column, by the newest schema that has it; `#id` and None for an unknown one."""
-    for struct in structs:
-        found = _find(struct, source_id, "")
-        if found is not None:
-            return found
-    return f"#{source_id}", None
+    found = (
+        (".".join(path), field.type)
+        for struct in structs
+        for path, field in walk_fields(struct)
+        if field.id == source_id
+    )
+    return next(found, (f"#{source_id}", None))
 
 
-def _find(struct: IcebergType, field_id: int, prefix: str) -> tuple[str, IcebergType] | None:
+def walk_fields(struct: IcebergType) -> Iterator[tuple[tuple[str, ...], IcebergField]]:
+    """Every field below a type with its path, each before those inside of it."""
     for field in struct.fields:
-        name = f"{prefix}{field.name}"
-        if field.id == field_id:
-            return name, field.type
-        found = _find(field.type, field_id, f"{name}.")
-        if found is not None:
-            return found
-    return None
+        yield (field.name,), field
+        for path, inner in walk_fields(field.type):
+            yield (field.name, *path), inner
 
 
 def describe_sort_orders(typed: WireMetadata, structs: Iterable[IcebergType]) -> dict[int, SortOrder]:

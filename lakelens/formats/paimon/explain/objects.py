@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
 from lakelens.codecs.kinds import explain
 from lakelens.codecs.paimon.row_slots import count_null_bytes
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import LakeError
 from lakelens.formats.explain.avro_records import find_field, find_record, find_value
 from lakelens.formats.explain.caption import Caption, count_bytes, join_clauses, name_file
 from lakelens.formats.explain.stored import (
     LabelledBytes,
+    describe_vector,
     explain_file,
     explain_parts,
     explain_range,
@@ -278,9 +279,9 @@ def _explain_file_index(file: PaimonDataFile, context: TableContext) -> Explanat
 
 @explain_object.register(PaimonIndexFile)
 def _explain_index_file(
-    file: PaimonIndexFile, context: TableContext, data_file: str | None = None
+    file: PaimonIndexFile, context: TableContext, vector: Mapping[str, Any] | None = None
 ) -> Explanation:
-    """The stored index file; or in it the deletion vector of one data file. Raises `Missing` when it has none for it."""
+    """The stored index file, or one of the deletion vectors in it, by its line in `ranges`."""
     kind = "global_index" if file.global_index is not None else _INDEX_KINDS.get(file.index_type, "")
     more: dict[str, Any] = {"ranges": file.ranges} if kind == "paimon_dv_index" else {}
     if kind == "global_index":
@@ -288,20 +289,12 @@ def _explain_index_file(
     bucket = _describe_bucket(file.bucket, "" if file.partition is None else str(file.partition))
     details = join_clauses(bucket, f"named by {name_file(file.manifest)}" if file.manifest else "")
     caption = Caption(f"Index file {file.index_type}", place=name_file(file.path), details=details)
-    if data_file is None:
-        return explain_file(context.store, file.path, kind, caption, **more)
-    found = next((one for one in file.ranges if one["data_file"] == data_file), None)
-    if found is None:
-        names = ", ".join(str(one["data_file"]) for one in file.ranges[:5])
-        hint = f"there are {names or 'none'}"
-        raise Missing(f"no deletion vector of {data_file}", path=file.path, hint=hint)
     whole = explain_file(context.store, file.path, kind, caption, **more)
-    offset, rows = found["offset"], found["cardinality"]
-    recorded = "" if rows is None else f"{rows:,} deleted rows recorded"
-    details = join_clauses(f"in {name_file(file.path)}", f"at byte {offset}", details)
-    caption = Caption("Deletion vector", recorded, f"of {data_file}", details)
+    if vector is None:
+        return whole
+    offset, length = vector["offset"], vector["length"]
+    caption = describe_vector(vector, f"of {vector['data_file']}", file.path, details)
     span = find_child(whole, offset)
     if span is None:
-        length = found["length"]
         return explain_range(whole.data, "deletion_vector", offset, length, caption, path=file.path)
     return focus_on(whole, span, caption)
