@@ -4,9 +4,9 @@
     decimal uuid                                          | value |        big-endian
     string binary fixed                                   | value |        as they are
     geometry geography                                    | x | y | z? | m? |        little-endian doubles
-    variant                                               | metadata | value |       see `variant_spans`
+    variant                                               | metadata | value |       see `lakelens.codecs.variant`
 
-Follows appendix D of the Iceberg table specification ("Binary single-value serialization"); `iceberg_value` is the fast
+Follows appendix D of the Iceberg table specification ("Binary single-value serialization"); `value` has the fast
 decoder, and what it refuses is damage here.
 """
 
@@ -18,7 +18,8 @@ from typing import Any
 
 from lakelens.codecs.iceberg.types import IcebergType, parse_type
 from lakelens.codecs.iceberg.value import decode_value
-from lakelens.codecs.span.span import Octets, Span
+from lakelens.codecs.span.reader import format_count, format_number, shift_errors
+from lakelens.codecs.span.span import Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt
 
 # what a value of 4 bytes was written as, by the type that its column has now; see "Schema Evolution"
@@ -49,11 +50,10 @@ def explain_iceberg_value(
     type_ = type if isinstance(type, IcebergType) else parse_type(type)
     content = bytes(data[start:end])
     try:
-        value = decode_value(content, type_)
+        with shift_errors(start):
+            value = decode_value(content, type_)
     except Corrupt as error:
-        moved = _move(error, start)
-        leaf = Span(start, end, "damaged", None, moved.reason, role="damage", error=moved)
-        return Span(start, end, str(type_), None, moved.reason, (leaf,))
+        return Span(start, end, str(type_), None, error.reason, (damaged_leaf(start, end, error),))
     note = _note(type_, content)
     if type_.name == "variant":
         from lakelens.codecs.variant.spans import explain_variant_pair
@@ -61,11 +61,6 @@ def explain_iceberg_value(
         pair = explain_variant_pair(data, start, end)
         return Span(start, end, str(type_), value, note, lambda: pair.children)
     return Span(start, end, str(type_), value, note, tuple(_split(type_, content, value, start, note)))
-
-
-def _move(error: Corrupt, start: int) -> Corrupt:
-    offset = start + (error.offset or 0)
-    return Corrupt(error.message, offset=offset, expected=error.expected, seen=error.seen, hint=error.hint)
 
 
 def _split(type_: IcebergType, content: bytes, value: Any, start: int, note: str) -> Iterator[Span]:
@@ -84,16 +79,16 @@ def _split(type_: IcebergType, content: bytes, value: Any, start: int, note: str
 
 def _note(type_: IcebergType, content: bytes) -> str:
     """How the bytes are encoded, in words."""
-    size = f"{len(content):,} byte{'' if len(content) == 1 else 's'}"
+    size = format_count(len(content), "byte")
     name = type_.name
     if len(content) == 4 and name in _PROMOTED:
         written = IcebergType(_PROMOTED[name])
-        return f"{type_}, written when the column was {written}: {_word_fixed(written.name, content, size)}"
+        return f"{type_}, written when the column was {written}: {_format_fixed(written.name, content, size)}"
     if name == "string":
         return f"string: {size}, UTF-8"
     if name == "decimal":
         unscaled = int.from_bytes(content, "big", signed=True)
-        return f"{type_}: {size}, big-endian, unscaled {_word(unscaled)}"
+        return f"{type_}: {size}, big-endian, unscaled {format_number(unscaled)}"
     if name == "uuid":
         return f"uuid: {size}, big-endian"
     if name in ("geometry", "geography"):
@@ -106,22 +101,18 @@ def _note(type_: IcebergType, content: bytes) -> str:
         return f"{type_}: {size}, no single value is specified for this type"
     if name in ("binary", "fixed"):
         return f"{type_}: {size} as they are"
-    return f"{type_}: {_word_fixed(name, content, size)}"
+    return f"{type_}: {_format_fixed(name, content, size)}"
 
 
-def _word_fixed(name: str, content: bytes, size: str) -> str:
+def _format_fixed(name: str, content: bytes, size: str) -> str:
     """Size, byte order and count of a value of fixed width."""
     if name == "boolean":
         return f"{size}, 0 is false"
     if name in ("float", "double"):
         return f"{size}, IEEE 754, little-endian"
-    count = _word(int.from_bytes(content, "little", signed=True))
+    count = format_number(int.from_bytes(content, "little", signed=True))
     if name == "date":
         return f"{size}, little-endian, day {count} since 1970-01-01"
     if name in _TEMPORAL:
         return f"{size}, little-endian, {count} {_TEMPORAL[name]}"
     return f"{size}, little-endian"
-
-
-def _word(number: int) -> str:
-    return f"{number:,}".replace("-", "−")

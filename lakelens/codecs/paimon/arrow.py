@@ -31,7 +31,7 @@ _PLAIN = {
 
 
 def timestamp_unit(precision: int | None) -> str:
-    """Give the Arrow unit that holds a precision: `ms` to 3 digits, `us` to 6, `ns` to 9.
+    """The Arrow unit that holds a precision: `ms` to 3 digits, `us` to 6, `ns` to 9.
 
     >>> timestamp_unit(3), timestamp_unit(6), timestamp_unit(7)
     ('ms', 'us', 'ns')
@@ -41,7 +41,7 @@ def timestamp_unit(precision: int | None) -> str:
 
 
 def arrow_type(type_: PaimonType) -> pa.DataType:
-    """Give the Arrow type that holds a Paimon type.
+    """The Arrow type that holds a Paimon type.
 
     >>> arrow_type(PaimonType("DECIMAL", precision=10, scale=2))
     Decimal128Type(decimal128(10, 2))
@@ -73,7 +73,7 @@ def arrow_type(type_: PaimonType) -> pa.DataType:
 
 
 def arrow_value(type_: PaimonType, value: Any) -> Any:
-    """Give a decoded value in the form that `pyarrow.array` takes for `arrow_type(type_)`.
+    """A decoded value in the form that `pyarrow.array` takes for `arrow_type(type_)`.
 
     >>> arrow_value(PaimonType("MULTISET", element=PaimonType("INT")), {7: 2})
     [(7, 2)]

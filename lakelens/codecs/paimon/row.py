@@ -8,7 +8,7 @@ The serialized form, see "BinaryRow" in the Paimon table specification::
     | big-endian      head = (arity + 71) // 64 * 8 bytes      (all after the arity is little-endian)
 
 No types are stored: the reader must bring those of the schema the row was written with. Slots are decoded by
-`binary_slot`, which says what is refused.
+`row_slots`, which says what is refused.
 """
 
 from __future__ import annotations

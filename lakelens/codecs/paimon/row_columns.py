@@ -1,6 +1,6 @@
 """Many BinaryRows at once, column by column: the fast path for the partitions and bounds of whole manifests.
 
-The bytes are those of `binary_row`; here each slot of all rows is taken at once::
+The bytes are those of `row`; here each slot of all rows is taken at once::
 
     row k of the binary column:  starts[k] | 4 arity | null bits | slot 0 | slot 1 | ...
     column i                     one 8-byte slot of every row, as a numpy matrix of n x 8 bytes
@@ -60,7 +60,7 @@ def decode_binary_rows(column: pa.Array, fields: Sequence[FieldLike]) -> pa.Stru
 
 
 def _flatten(column: Any) -> Any:
-    """One contiguous array of type `large_binary`, whatever binary column it was."""
+    """One contiguous array of type `large_binary` of any binary column."""
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):

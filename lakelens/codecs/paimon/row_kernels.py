@@ -1,7 +1,7 @@
-"""One slot of many BinaryRows to one Arrow array, with numpy: the kernels of `binary_columns`.
+"""One slot of many BinaryRows to one Arrow array, with numpy: the kernels of `row_columns`.
 
 A kernel gets the slots of the rows where the field is not null, and gives the array of all rows, or which slots do not
-pass its checks. The bytes of a slot are drawn in `binary_slot`.
+pass its checks. The bytes of a slot are drawn in `row_slots`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The slots of one field: `positions` in `content`, and the `bases` and `sizes` of the rows they lie in.
+    """The slots of one field: `positions` in `content`, and the `bases` and `sizes` of their rows.
 
     `where` are the numbers of these rows among all; `nulls` says for all rows which have no value.
     """
@@ -36,7 +36,7 @@ class Slots:
     nulls: Flags
 
     def take(self, dtype: str, skip: int = 0) -> Any:
-        """The numbers of this numpy type that lie `skip` bytes into the slots."""
+        """The numbers of this numpy type, `skip` bytes into the slots."""
         return self.take_at(self.positions + skip, dtype)
 
     def take_at(self, positions: Ints, dtype: str) -> Any:
@@ -52,12 +52,12 @@ class Slots:
 
     @property
     def mask(self) -> Flags | None:
-        """Which rows are null; None where none is, so that Arrow copies nothing."""
+        """Which rows are null; None when no row is, so that Arrow copies nothing."""
         return None if len(self.where) == len(self.nulls) else self.nulls
 
     @property
     def validity(self) -> Any:
-        """The bitmap of the rows that are not null; None where none is null."""
+        """The bitmap of the rows that are not null; None when all rows have a value."""
         import pyarrow as pa
 
         return None if self.mask is None else pa.array(~self.nulls).buffers()[1]
@@ -88,7 +88,7 @@ class Kernel:
 
 
 def decode_column(type_: PaimonType, slots: Slots) -> Kernel:
-    """Decode the slots of one field of an atomic type; see `binary_columns.decode_binary_rows`."""
+    """Decode the slots of one field of an atomic type; see `row_columns.decode_binary_rows`."""
     kernel = _KERNELS.get(type_.name)
     if kernel is None:
         raise Unsupported(f"values of type {type_} are not decoded")

@@ -4,8 +4,8 @@
     slots       of one width; see `binary_slot_spans`
     variable    | item | padding | item | padding | ...     in the order of writing; an item belongs to one slot
 
-No byte of the variable part is told twice: of items that overlap the first one in order of bytes keeps its bytes and the
-others are damage. Room kept for nulls comes after items; what no slot refers to says so. Long runs are told in groups, so
+No byte of the variable part is explained twice: of items that overlap the first one in order of bytes keeps its bytes and
+the others are damage. Room kept for nulls comes after items; what no slot refers to says so. Long runs come in groups, so
 that millions of slots are made a thousand at a time.
 """
 
@@ -19,25 +19,24 @@ from typing import NamedTuple
 from lakelens.codecs.paimon.row_slot_spans import (
     NESTED,
     Frame,
-    Place,
+    ItemPlace,
     Slot,
-    count_bytes,
     explain_content,
     explain_slot,
     locate_item,
     locate_room,
 )
-from lakelens.codecs.span.reader import group_items, make_line
+from lakelens.codecs.paimon.row_slots import RowWindow
+from lakelens.codecs.span.reader import format_count, group_items, make_line
 from lakelens.codecs.span.span import Deferred, Span
-from lakelens.codecs.span.window import Window
 from lakelens.errors import LakeError
 
-# explains the content of a nested item: the frame its slot lies in, the slot, where the item lies
-ContentExplainer = Callable[[Frame, Slot, Place], Span]
+# explains the content of a nested item: the frame of its slot, the slot, the place of the item
+ContentExplainer = Callable[[Frame, Slot, ItemPlace], Span]
 
 
 @dataclass(frozen=True, slots=True)
-class Slots:
+class SlotList:
     """The slots of a row or an array: how many, and how to make each."""
 
     frame: Frame
@@ -46,18 +45,18 @@ class Slots:
     has_far: bool
 
 
-class Layout(NamedTuple):
+class VariablePart(NamedTuple):
     """Who owns the variable part: items by slot, room by null slot, and all of them in order of bytes."""
 
-    items: Mapping[int, Place]
-    rooms: Mapping[int, Place]
-    order: Sequence[Place]
+    items: Mapping[int, ItemPlace]
+    rooms: Mapping[int, ItemPlace]
+    order: Sequence[ItemPlace]
 
 
 # -- null bits
 
 
-def explain_null_bits(window: Window, start: int, end: int, count: int) -> Iterator[Span]:
+def explain_null_bits(window: RowWindow, start: int, end: int, count: int) -> Iterator[Span]:
     """A line for each byte of null bits, and one for the bytes that no value needs."""
     used = (count + 7) // 8
     yield from group_items(
@@ -71,15 +70,15 @@ def explain_null_bits(window: Window, start: int, end: int, count: int) -> Itera
         yield Span(start + used, end, "null bits", None, note, role="unused")
 
 
-def _explain_null_byte(window: Window, position: int, first: int, count: int) -> Span:
+def _explain_null_byte(window: RowWindow, position: int, first: int, count: int) -> Span:
     last = min(first + 8, count) - 1
     bits = [window[position] >> k & 1 for k in range(last - first + 1)]
     range_ = f"bits {first} to {last}" if last > first else f"bit {first}"
-    note = f"null {range_}: {' '.join(map(str, bits))}{_word_nulls(first, bits)}"
+    note = f"null {range_}: {' '.join(map(str, bits))}{_format_nulls(first, bits)}"
     return Span(position, position + 1, "null bits", None, note)
 
 
-def _word_nulls(first: int, bits: Sequence[int]) -> str:
+def _format_nulls(first: int, bits: Sequence[int]) -> str:
     nulls = [str(first + k) for k, bit in enumerate(bits) if bit]
     if not nulls:
         return ""
@@ -91,22 +90,22 @@ def _word_nulls(first: int, bits: Sequence[int]) -> str:
 # -- slots and items
 
 
-def lay_out(slots: Slots) -> Layout:
+def lay_out(slots: SlotList) -> VariablePart:
     """Find the owner of each byte of the variable part.
 
-    Items come in order of bytes, so that each takes its bytes only when no other has them; an item that lies outside of
-    its row or in a place already taken gets none, and its slot is explained as damage.
+    Items come in order of bytes, so that each takes its bytes only when no other has them; an item outside of its
+    row or in a place already taken gets none, and its slot is explained as damage.
     """
     if not slots.has_far:
-        return Layout({}, {}, ())
-    wanted: list[Place] = []
-    rooms: list[Place] = []
+        return VariablePart({}, {}, ())
+    wanted: list[ItemPlace] = []
+    rooms: list[ItemPlace] = []
     for i in range(slots.count):
         slot = slots.make(i)
         try:
             place = (locate_room if slot.is_null else locate_item)(slots.frame, slot)
         except LakeError:
-            continue  # `explain_slot` meets it again and tells it
+            continue  # `explain_slot` finds it again and shows it
         if place is not None:
             (rooms if slot.is_null else wanted).append(place)
     position, items = slots.frame.start, {}
@@ -118,12 +117,12 @@ def lay_out(slots: Slots) -> Layout:
             position = place.start + place.length
     order = [place for place in sorted(items.values()) if place.length]
     kept = _fit_rooms(rooms, order)
-    return Layout(items, {room.number: room for room in kept}, sorted([*order, *kept]))
+    return VariablePart(items, {room.number: room for room in kept}, sorted([*order, *kept]))
 
 
-def _fit_rooms(rooms: Sequence[Place], order: Sequence[Place]) -> list[Place]:
-    """The rooms of nulls that lie in nobody's bytes."""
-    kept: list[Place] = []
+def _fit_rooms(rooms: Sequence[ItemPlace], order: Sequence[ItemPlace]) -> list[ItemPlace]:
+    """The rooms of nulls in bytes of no item."""
+    kept: list[ItemPlace] = []
     for room in sorted(rooms):
         after = bisect_right(order, room)
         is_free = after == 0 or order[after - 1].start + order[after - 1].length <= room.start
@@ -133,7 +132,7 @@ def _fit_rooms(rooms: Sequence[Place], order: Sequence[Place]) -> list[Place]:
     return kept
 
 
-def explain_slots(slots: Slots, layout: Layout, start: int, end: int) -> Iterator[Span]:
+def explain_slots(slots: SlotList, layout: VariablePart, start: int, end: int) -> Iterator[Span]:
     """A line for each slot from `start`, and what fills up to `end`."""
 
     def make(low: int, high: int) -> Iterator[Span]:
@@ -147,7 +146,7 @@ def explain_slots(slots: Slots, layout: Layout, start: int, end: int) -> Iterato
         yield make_line(_explain_padding(slots.frame.window, stop, end))
 
 
-def explain_variable_part(slots: Slots, layout: Layout, nest: ContentExplainer) -> Iterator[Span]:
+def explain_variable_part(slots: SlotList, layout: VariablePart, nest: ContentExplainer) -> Iterator[Span]:
     """The items with their padding, the room of nulls, and what no slot refers to."""
     frame, order = slots.frame, layout.order
 
@@ -170,7 +169,9 @@ def explain_variable_part(slots: Slots, layout: Layout, nest: ContentExplainer) 
         yield _explain_unowned(frame.start, frame.end)
 
 
-def _explain_item(frame: Frame, slot: Slot, place: Place, end: int, nest: ContentExplainer) -> Iterator[Span]:
+def _explain_item(
+    frame: Frame, slot: Slot, place: ItemPlace, end: int, nest: ContentExplainer
+) -> Iterator[Span]:
     """One item and its padding; its content is a leaf, or the tree of a nested value."""
     if slot.is_null:
         is_zero = not any(frame.window.take(place.start, end))
@@ -201,9 +202,9 @@ def _explain_item(frame: Frame, slot: Slot, place: Place, end: int, nest: Conten
     )
 
 
-def _explain_padding(window: Window, start: int, end: int) -> Span:
+def _explain_padding(window: RowWindow, start: int, end: int) -> Span:
     is_zero = not any(window.take(start, end))
-    note = f"{count_bytes(end - start)} of padding" + ("" if is_zero else ", not zero")
+    note = f"{format_count(end - start, 'byte')} of padding" + ("" if is_zero else ", not zero")
     return Span(start, end, "padding", None, note, role="padding")
 
 

@@ -5,7 +5,7 @@
     |   length   |    offset     |     a far item in the variable part; offsets count from the start of the row
     | nanoseconds |   offset     |     a timestamp of more than 3 digits: its milliseconds are far
 
-What a slot must hold is checked by the fast decoder (`binary_slot`); where the item lies is checked here by the same rules.
+What a slot must hold is checked by the fast decoder (`binary_slot`); where the item is is checked here by the same rules.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from lakelens.codecs.paimon.row_slots import RowWindow
+from lakelens.codecs.paimon.row_slots import WIDTHS, RowWindow
 from lakelens.codecs.paimon.types import PaimonType, make_nullable
-from lakelens.codecs.span.reader import make_line
+from lakelens.codecs.span.reader import format_count, format_number, make_line
 from lakelens.codecs.span.span import Deferred, Span
 from lakelens.errors import Corrupt, LakeError
 
-#: Bytes of a value that lies in its slot; what is not here takes 8.
-SIZES = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "DATE": 4, "TIME": 4, "FLOAT": 4}
 TEXTS = frozenset({"CHAR", "VARCHAR"})
 BYTES_LIKE = TEXTS | {"BINARY", "VARBINARY", "BLOB", "GEOMETRY", "GEOGRAPHY"}
 TIMESTAMPS = frozenset({"TIMESTAMP", "TIMESTAMP_LTZ"})
@@ -28,7 +26,7 @@ NESTED = frozenset({"ROW", "ARRAY", "MAP", "MULTISET", "VARIANT", "VECTOR"})
 
 
 class Frame(NamedTuple):
-    """The row or array that slots lie in: offsets count from `base`; `start` to `end` is its variable part."""
+    """The row or array of some slots: offsets count from `base`; `start` to `end` is its variable part."""
 
     window: RowWindow
     base: int
@@ -38,7 +36,7 @@ class Frame(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """One slot: its field, and where it lies; the type is None where it is not known."""
+    """One slot: its field and its place; the type is None where it is unknown."""
 
     number: int
     label: str
@@ -48,8 +46,8 @@ class Slot(NamedTuple):
     is_null: bool
 
 
-class Place(NamedTuple):
-    """Where a far item lies, and the bytes that are kept for it."""
+class ItemPlace(NamedTuple):
+    """Where a far item is, and the bytes that are kept for it."""
 
     start: int
     length: int
@@ -86,8 +84,8 @@ def is_long_timestamp(type_: PaimonType) -> bool:
     return type_.name in TIMESTAMPS and (type_.precision or 0) > 3
 
 
-def locate_item(frame: Frame, slot: Slot) -> Place | None:
-    """Where the item of a slot lies, None when the slot holds its value. Raises `Corrupt` for an item outside its row."""
+def locate_item(frame: Frame, slot: Slot) -> ItemPlace | None:
+    """Where the item of a slot is, None when the slot holds its value. Raises `Corrupt` for an item outside its row."""
     type_, window = slot.type, frame.window
     if type_ is None or not has_far_items(type_):
         return None
@@ -99,15 +97,15 @@ def locate_item(frame: Frame, slot: Slot) -> Place | None:
         if not 0 <= offset <= size - 8:
             expected, seen = "an offset in the row", f"{offset} of {size} bytes"
             raise Corrupt("timestamp outside its row", offset=slot.start + 4, expected=expected, seen=seen)
-        return Place(frame.base + offset, 8, 8, slot.number)
+        return ItemPlace(frame.base + offset, 8, 8, slot.number)
     if length < 0 or offset < 0 or offset + length > size:
         expected, seen = "length and offset in the row", f"length {length} at {offset} of {size} bytes"
         raise Corrupt("item outside its row", offset=slot.start, expected=expected, seen=seen)
     room = 16 if is_long_decimal(type_) else -(-length // 8) * 8
-    return Place(frame.base + offset, length, max(room, length), slot.number)
+    return ItemPlace(frame.base + offset, length, max(room, length), slot.number)
 
 
-def locate_room(frame: Frame, slot: Slot) -> Place | None:
+def locate_room(frame: Frame, slot: Slot) -> ItemPlace | None:
     """Where a row keeps room for a value that is null, None where no room is kept or the slot does not say where."""
     if slot.type is None or not (is_long_decimal(slot.type) or is_long_timestamp(slot.type)):
         return None
@@ -116,13 +114,13 @@ def locate_room(frame: Frame, slot: Slot) -> Place | None:
     start = frame.base + offset
     if length != 0 or not frame.start <= start <= frame.end - size:
         return None
-    return Place(start, 0, size, slot.number)
+    return ItemPlace(start, 0, size, slot.number)
 
 
 # -- the line of a slot
 
 
-def explain_slot(frame: Frame, slot: Slot, place: Place | None, room: Place | None) -> Span:
+def explain_slot(frame: Frame, slot: Slot, place: ItemPlace | None, room: ItemPlace | None) -> Span:
     """The line of one slot: its leaves are the value, or length and offset, the tag, and what is not used.
 
     `place` is the item in the variable part that belongs to this slot alone, `room` what is kept for its null.
@@ -133,25 +131,25 @@ def explain_slot(frame: Frame, slot: Slot, place: Place | None, room: Place | No
         return Span(slot.start, end, slot.label, None, note, leaves, role="null", number=slot.number)
     if slot.type is None:
         raw = frame.window.take(slot.start, end)
-        note = f"{slot.width} bytes; their type is not known"
+        note = f"{slot.width} bytes; their type is unknown"
         return Span(slot.start, end, slot.label, raw, note, number=slot.number)
     try:
         _check_place(frame, slot, place)
         value = _decode(frame, slot, place)
         leaves = tuple(_split(frame, slot, slot.type, place, value))
     except LakeError as error:
-        return _tell_damage(slot, slot.start, end, error)
+        return _explain_damage(slot, slot.start, end, error)
     note = _note(frame, slot, slot.type, place)
     return Span(slot.start, end, slot.label, value, note, leaves, number=slot.number)
 
 
-def _tell_damage(slot: Slot, start: int, end: int, error: LakeError) -> Span:
+def _explain_damage(slot: Slot, start: int, end: int, error: LakeError) -> Span:
     note, number = error.reason, slot.number
     leaf = Span(start, end, slot.label, None, note, role="damage", error=error, number=number)
     return make_line(leaf)
 
 
-def _check_place(frame: Frame, slot: Slot, place: Place | None) -> None:
+def _check_place(frame: Frame, slot: Slot, place: ItemPlace | None) -> None:
     """Raise `Corrupt` when the slot points to an item that it cannot have."""
     if place is None and (wanted := locate_item(frame, slot)) is not None:
         low = wanted.start - frame.base
@@ -160,8 +158,8 @@ def _check_place(frame: Frame, slot: Slot, place: Place | None) -> None:
         raise Corrupt("items overlap", offset=slot.start, expected=expected, seen=seen)
 
 
-def _decode(frame: Frame, slot: Slot, place: Place | None) -> Any:
-    """The value, made late where it is nested; None when only the item is damaged, which its own leaf tells."""
+def _decode(frame: Frame, slot: Slot, place: ItemPlace | None) -> Any:
+    """The value, made late where it is nested; None when only the item is damaged, which its own leaf shows."""
     window, base, _, end, depth = frame
     type_ = slot.type
     assert type_ is not None
@@ -170,16 +168,18 @@ def _decode(frame: Frame, slot: Slot, place: Place | None) -> Any:
     try:
         return window.decode_slot(type_, slot.start, base, end, depth)
     except Corrupt as error:
-        if place is not None and _lies_in(place, error.offset):
+        if place is not None and _is_in(place, error.offset):
             return None
         raise
 
 
-def _lies_in(place: Place, offset: int | None) -> bool:
+def _is_in(place: ItemPlace, offset: int | None) -> bool:
     return offset is not None and place.start <= offset < place.start + place.length
 
 
-def _split(frame: Frame, slot: Slot, type_: PaimonType, place: Place | None, value: Any) -> Iterator[Span]:
+def _split(
+    frame: Frame, slot: Slot, type_: PaimonType, place: ItemPlace | None, value: Any
+) -> Iterator[Span]:
     """The leaves of a slot that is not null."""
     window, start, end, number = frame.window, slot.start, slot.start + slot.width, slot.number
     if place is not None:
@@ -196,13 +196,13 @@ def _split(frame: Frame, slot: Slot, type_: PaimonType, place: Place | None, val
             yield Span(start + length, start + 7, "unused", role="unused")
         yield Span(start + 7, end, "tag", length, f"0x80 + {length}", number=number)
     else:
-        stop = start + min(SIZES.get(type_.name, 8), slot.width)
+        stop = start + min(WIDTHS.get(type_.name, 8), slot.width)
         yield Span(start, stop, "value", value, number=number)
         if stop < end:
             yield Span(stop, end, "unused", role="unused")
 
 
-def _split_null(frame: Frame, slot: Slot, room: Place | None) -> tuple[Span, ...]:
+def _split_null(frame: Frame, slot: Slot, room: ItemPlace | None) -> tuple[Span, ...]:
     start, end, number = slot.start, slot.start + slot.width, slot.number
     if room is None or slot.type is None:
         return (Span(start, end, "null", role="null", number=number),)
@@ -216,7 +216,7 @@ def _split_null(frame: Frame, slot: Slot, room: Place | None) -> tuple[Span, ...
 # -- words
 
 
-def _note_null(frame: Frame, slot: Slot, room: Place | None) -> str:
+def _note_null(frame: Frame, slot: Slot, room: ItemPlace | None) -> str:
     name = "" if slot.type is None else f"{spell_type(slot.type)}: "
     if room is not None:
         return f"{name}null, room at +{room.start - frame.base}"
@@ -224,29 +224,29 @@ def _note_null(frame: Frame, slot: Slot, room: Place | None) -> str:
     return f"{name}null" if is_zero else f"{name}null, its slot is not zero"
 
 
-def _note(frame: Frame, slot: Slot, type_: PaimonType, place: Place | None) -> str:
+def _note(frame: Frame, slot: Slot, type_: PaimonType, place: ItemPlace | None) -> str:
     window, start = frame.window, slot.start
     name = spell_type(type_)
     if place is not None:
         at = f"+{place.start - frame.base}"
         if is_long_timestamp(type_):
             return f"{name}: {window.read_pair(start)[0]:,} ns, ms at {at}"
-        return f"{name}: {count_bytes(place.length)} at {at}"
+        return f"{name}: {format_count(place.length, 'byte')} at {at}"
     if type_.name in BYTES_LIKE:
         tag = window[start + 7]
-        return f"{name}, inline: tag {tag:02x} = {count_bytes(tag & 0x7F)}"
-    size = min(SIZES.get(type_.name, 8), slot.width)
+        return f"{name}, inline: tag {tag:02x} = {format_count(tag & 0x7F, 'byte')}"
+    size = min(WIDTHS.get(type_.name, 8), slot.width)
     stored = int.from_bytes(window.take(start, start + size), "little", signed=True)
     match type_.name:
         case "DECIMAL":
-            return f"{name}: unscaled {word_number(stored)}"
+            return f"{name}: unscaled {format_number(stored)}"
         case "DATE":
-            return f"{name}, {count_bytes(size)}: day {word_number(stored)}"
+            return f"{name}, {format_count(size, 'byte')}: day {format_number(stored)}"
         case "TIME":
-            return f"{name}, {count_bytes(size)}: {word_number(stored)} ms of day"
+            return f"{name}, {format_count(size, 'byte')}: {format_number(stored)} ms of day"
         case "TIMESTAMP" | "TIMESTAMP_LTZ":
             return f"{name}: ms since 1970"
-    return f"{name}, {count_bytes(size)}"
+    return f"{name}, {format_count(size, 'byte')}"
 
 
 def spell_type(type_: PaimonType) -> str:
@@ -263,31 +263,13 @@ def spell_type(type_: PaimonType) -> str:
     return text if len(text) <= 40 else type_.name
 
 
-def count_bytes(size: int) -> str:
-    """A number of bytes in words.
-
-    >>> count_bytes(1), count_bytes(1234)
-    ('1 byte', '1,234 bytes')
-    """
-    return f"{size:,} byte{'' if size == 1 else 's'}"
-
-
-def word_number(number: int) -> str:
-    """An integer for people: thousands apart, a true minus sign.
-
-    >>> word_number(-123452)
-    '−123,452'
-    """
-    return f"{number:,}".replace("-", "−")
-
-
 # -- the item of a slot that is not nested
 
 
-def explain_content(frame: Frame, slot: Slot, place: Place) -> Span:
+def explain_content(frame: Frame, slot: Slot, place: ItemPlace) -> Span:
     """The leaf over the content of a far item: text, bytes, a decimal's digits, a timestamp's milliseconds.
 
-    It has no value: that of the field is told once, by its slot, which has the same number.
+    It has no value: that of the field is shown once, by its slot, which has the same number.
     """
     window, base, _, end, depth = frame
     type_ = slot.type
@@ -296,8 +278,8 @@ def explain_content(frame: Frame, slot: Slot, place: Place) -> Span:
     try:
         window.decode_slot(type_, slot.start, base, end, depth)
     except LakeError as error:
-        if isinstance(error, Corrupt) and _lies_in(place, error.offset):
-            return _tell_damage(slot, start, stop, error)
+        if isinstance(error, Corrupt) and _is_in(place, error.offset):
+            return _explain_damage(slot, start, stop, error)
         # else the slot itself is damaged, and says so
     if is_long_timestamp(type_):
         millis = int.from_bytes(window.take(start, stop), "little", signed=True)
@@ -312,7 +294,7 @@ def note_content(type_: PaimonType, millis: int = 0) -> str:
     'ms since 1970: 1,700,000,000,123'
     """
     if is_long_timestamp(type_):
-        return f"ms since 1970: {word_number(millis)}"
+        return f"ms since 1970: {format_number(millis)}"
     if type_.name == "DECIMAL":
         return "unscaled, big-endian"
     if type_.name in TEXTS:

@@ -18,13 +18,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import Any
 
 from lakelens.codecs.paimon.types import PaimonType
 from lakelens.codecs.span.reader import shift_errors
 from lakelens.codecs.span.span import Octets
-from lakelens.codecs.span.window import Window
 from lakelens.codecs.temporal import date_from_days, time_from_millis, timestamp_from_millis_nanos
 from lakelens.codecs.variant.value import Variant
 from lakelens.errors import Corrupt, Unsupported
@@ -38,8 +37,8 @@ _INT64 = struct.Struct("<q")
 _FLOAT = struct.Struct("<f")
 _DOUBLE = struct.Struct("<d")
 _LENGTH_OFFSET = struct.Struct("<ii")
-_EXACT = Context(prec=100)
-_WIDTHS = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "DATE": 4, "TIME": 4, "FLOAT": 4}
+#: Bytes of a value in its slot or array; what is not here takes 8.
+WIDTHS = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "DATE": 4, "TIME": 4, "FLOAT": 4}
 
 
 def count_null_bytes(arity: int) -> int:
@@ -110,7 +109,7 @@ class SlotDecoder:
         return base + offset, length
 
     def _take_bytes(self, slot: int, base: int, end: int) -> tuple[int, int]:
-        """The start and the length of bytes that lie in the slot or far."""
+        """The start and the length of bytes, in the slot or far."""
         mark = self.data[slot + 7]
         if not mark & 0x80:
             start, length = self._locate(slot, base, end)
@@ -185,7 +184,7 @@ class SlotDecoder:
             raise Corrupt(
                 f"number too long for {type_}", offset=slot, expected=f"{precision} digits", seen=unscaled
             )
-        return Decimal(unscaled).scaleb(-(type_.scale or 0), _EXACT)
+        return Decimal(f"{unscaled}E{-(type_.scale or 0)}")
 
     def _string(self, type_: PaimonType, slot: int, base: int, end: int, depth: int) -> str:
         start, length = self._take_bytes(slot, base, end)
@@ -218,7 +217,7 @@ class SlotDecoder:
         key, value = (type_.element, _INT_TYPE) if type_.name == "MULTISET" else (type_.key, type_.value)
         assert key is not None and value is not None
         start, length = self._locate(slot, base, end)
-        size = self._read_count(start, start + length, "length of the map's keys")
+        size = self.read_count(start, start + length, "length of the map's keys")
         middle = start + 4 + size
         if middle > start + length:
             expected = f"at most {length - 4} bytes"
@@ -234,7 +233,7 @@ class SlotDecoder:
 
     def _variant(self, type_: PaimonType, slot: int, base: int, end: int, depth: int) -> Variant:
         start, length = self._locate(slot, base, end)
-        size = self._read_count(start, start + length, "length of the variant's value")
+        size = self.read_count(start, start + length, "length of the variant's value")
         if size > length - 4:
             expected = f"at most {length - 4} bytes"
             raise Corrupt("variant value too long", offset=start, expected=expected, seen=f"{size} bytes")
@@ -245,8 +244,8 @@ class SlotDecoder:
     def _vector(self, type_: PaimonType, slot: int, base: int, end: int, depth: int) -> list[Any]:
         assert type_.element is not None
         start, length = self._locate(slot, base, end)
-        count = self._read_count(start, start + length, "count of the vector's elements")
-        width = _WIDTHS.get(type_.element.name, 8)
+        count = self.read_count(start, start + length, "count of the vector's elements")
+        width = WIDTHS.get(type_.element.name, 8)
         if type_.length is not None and count != type_.length:
             raise Corrupt("vector of another length", offset=start, expected=type_.length, seen=count)
         if count * width > length - 4:
@@ -260,9 +259,9 @@ class SlotDecoder:
 
     def _decode_elements(self, element: PaimonType, base: int, end: int, depth: int) -> list[Any]:
         self._check_depth(base, depth)
-        count = self._read_count(base, end, "count of the array's elements")
+        count = self.read_count(base, end, "count of the array's elements")
         null_bytes = (count + 31) // 32 * 4
-        width = _WIDTHS.get(element.name, 8)
+        width = WIDTHS.get(element.name, 8)
         first = base + 4 + null_bytes
         needed = 4 + null_bytes + count * width
         if needed > end - base:
@@ -277,7 +276,7 @@ class SlotDecoder:
                 values.append(self.decode_slot(element, first + i * width, base, end, depth))
         return values
 
-    def _read_count(self, base: int, end: int, meaning: str) -> int:
+    def read_count(self, base: int, end: int, meaning: str) -> int:
         if end - base < 4:
             raise Corrupt(f"no {meaning}", offset=base, expected="4 bytes", seen=f"{end - base} bytes")
         count: int = _INT32.unpack_from(self.data, base)[0]
@@ -333,14 +332,39 @@ _DECODERS: dict[str, Callable[..., Any]] = {
 }
 
 
-class RowWindow(Window):
-    """The bytes of one row, array or map while it is explained, with the fast decoder for the values in it."""
+class RowWindow:
+    """The bytes of one row, array or map while it is explained, copied once, with the fast decoder for the values in it.
 
-    __slots__ = ("_decoder",)
+    Every position, in and out and in errors, counts in `data`.
+
+    >>> window = RowWindow(b"....\\x02\\0\\0\\0\\x07\\0\\0\\0", 4, 12)
+    >>> window.read_pair(4), window[8]
+    ((2, 7), 7)
+    """
+
+    __slots__ = ("_decoder", "content", "data", "end", "start")
 
     def __init__(self, data: Octets, start: int, end: int) -> None:
-        super().__init__(data, start, end)
+        self.data, self.start, self.end = data, start, end
+        self.content = bytes(data[start:end])
         self._decoder = SlotDecoder(self.content)
+
+    def __getitem__(self, position: int) -> int:
+        return self.content[position - self.start]
+
+    def take(self, start: int, end: int) -> bytes:
+        """The bytes from one position to another."""
+        return self.content[start - self.start : end - self.start]
+
+    def read_pair(self, position: int) -> tuple[int, int]:
+        """The two numbers of a slot: mostly a length and an offset."""
+        first, second = _LENGTH_OFFSET.unpack_from(self.content, position - self.start)
+        return first, second
+
+    def read_count(self, base: int, end: int, meaning: str) -> int:
+        """The count at the start of an array, a map or a vector. Raises `Corrupt`."""
+        with shift_errors(self.start):
+            return self._decoder.read_count(base - self.start, end - self.start, meaning)
 
     def decode_slot(self, type_: PaimonType, slot: int, base: int, end: int, depth: int) -> Any:
         """The value of one slot of the row or array from `base` to `end`."""
@@ -352,6 +376,6 @@ class RowWindow(Window):
     def decode_item(self, type_: PaimonType) -> Any:
         """The value of all the bytes as one variable-length item: an array, a map, a variant."""
         slot = len(self.content)
-        decoder = SlotDecoder(self.content + struct.pack("<ii", slot, 0))
+        decoder = SlotDecoder(self.content + _LENGTH_OFFSET.pack(slot, 0))
         with shift_errors(self.start):
             return decoder.decode_slot(type_, slot, 0, slot, -1)

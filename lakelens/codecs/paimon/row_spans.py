@@ -18,25 +18,23 @@ from typing import Any, NamedTuple
 
 from lakelens.codecs.paimon.row import KINDS, FieldLike, check_arity, decode_binary_row, split_fields
 from lakelens.codecs.paimon.row_part_spans import (
-    Slots,
+    SlotList,
     explain_null_bits,
     explain_slots,
     explain_variable_part,
     lay_out,
 )
 from lakelens.codecs.paimon.row_slot_spans import (
-    SIZES,
     Frame,
-    Place,
+    ItemPlace,
     Slot,
-    count_bytes,
     has_far_items,
     spell_type,
 )
-from lakelens.codecs.paimon.row_slots import MAX_DEPTH, RowWindow, count_null_bytes
+from lakelens.codecs.paimon.row_slots import MAX_DEPTH, WIDTHS, RowWindow, count_null_bytes
 from lakelens.codecs.paimon.types import PaimonField, PaimonType, TypeLike
 from lakelens.codecs.paimon.types_sql import parse_type
-from lakelens.codecs.span.reader import make_line, shift_errors
+from lakelens.codecs.span.reader import format_count, make_line, shift_errors
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
@@ -57,8 +55,8 @@ def explain_binary_row(
 ) -> Span:
     """The spans of one serialized row, its 4-byte arity first; the value is what `decode_binary_row` gives.
 
-    `fields` are those that the row was written with; without them slots are told as raw bytes, and the value is None. A row
-    of another arity is damage at its arity, the rest told without types. Offsets of the row count from `origin`.
+    `fields` are those that the row was written with; without them slots are raw bytes, and the value is None. A row
+    of another arity is damage at its arity, the rest explained without types. Offsets of the row count from `origin`.
 
     >>> data = bytes.fromhex("00000002000000000000000001000000000000006100000000000081")
     >>> root = explain_binary_row(data, fields=[("id", "INT NOT NULL"), ("name", "STRING")])
@@ -128,16 +126,20 @@ def _decode_row(window: RowWindow, fields: Sequence[FieldLike]) -> Any:
 
 
 def _summarize_row(window: RowWindow) -> str:
-    """The fields, bytes, kind and nulls of a row, as far as its first bytes tell them."""
+    """The fields, bytes, kind and nulls of a row, as far as its first bytes say."""
     size = window.end - window.start
     arity = int.from_bytes(window.content[:4], "big", signed=True)
     if size < 12 or arity < 0 or size < 4 + count_null_bytes(arity):
-        return count_bytes(size)
+        return format_count(size, "byte")
     kind = window.content[4]
     bits = int.from_bytes(window.content[4 : 4 + count_null_bytes(arity)], "little") >> 8
     nulls = (bits & (1 << arity) - 1).bit_count()
-    parts = [_count(arity, "field"), count_bytes(size), f"kind {KINDS[kind] if kind < len(KINDS) else kind}"]
-    return ", ".join([*parts, *([_count(nulls, "null")] if nulls else [])])
+    parts = [
+        format_count(arity, "field"),
+        format_count(size, "byte"),
+        f"kind {KINDS[kind] if kind < len(KINDS) else kind}",
+    ]
+    return ", ".join([*parts, *([format_count(nulls, "null")] if nulls else [])])
 
 
 def _explain_serialized(
@@ -151,7 +153,7 @@ def _explain_serialized(
     try:
         with shift_errors(start):
             check_arity(window.content, arity if types is None else len(types))
-        note = f"int32, big-endian: {_count(arity, 'field')}"
+        note = f"int32, big-endian: {format_count(arity, 'field')}"
         leaf = Span(start, start + 4, "arity", None, note)
     except Corrupt as error:
         leaf = Span(start, start + 4, "arity", None, error.reason, role="damage", error=error)
@@ -165,29 +167,29 @@ def _explain_serialized(
 def _explain_row_parts(
     window: RowWindow, schema: _Schema, base: int, end: int, depth: int, is_nested: bool = True
 ) -> Iterator[Span]:
-    """Header, fixed part and variable part of the row that lies from `base` to `end`."""
+    """Header, fixed part and variable part of the row from `base` to `end`."""
     _check_depth(base, depth)
     arity = schema.arity
     head = base + count_null_bytes(arity)
     start = head + 8 * arity
     if head <= end:
         header = partial(_explain_header, window, base, head, arity, is_nested)
-        yield Span(base, head, "Header", None, count_bytes(head - base), header)
+        yield Span(base, head, "Header", None, format_count(head - base, "byte"), header)
     if start > end:
-        expected, seen = f"{start - base} bytes for {_count(arity, 'field')}", f"{end - base} bytes"
+        expected, seen = f"{start - base} bytes for {format_count(arity, 'field')}", f"{end - base} bytes"
         raise Corrupt("row cut short", offset=base, expected=expected, seen=seen)
     slots = _take_row_slots(window, schema, Frame(window, base, start, end, depth), head)
     layout = lay_out(slots)
     if arity:
-        note = f"{_count(arity, 'slot')} of 8 bytes, little-endian"
+        note = f"{format_count(arity, 'slot')} of 8 bytes, little-endian"
         yield Span(head, start, "Fixed part", None, note, partial(explain_slots, slots, layout, head, start))
     if start < end and schema.types is None:
-        note = "which slots refer to it is not known without types"
+        note = "which slots refer to it is unknown without types"
         leaf = Span(start, end, "unexplained", None, note, role="unexplained")
-        yield Span(start, end, "Variable part", None, count_bytes(end - start), (make_line(leaf),))
+        yield Span(start, end, "Variable part", None, format_count(end - start, "byte"), (make_line(leaf),))
     elif start < end:
         variable = partial(explain_variable_part, slots, layout, explain_nested)
-        yield Span(start, end, "Variable part", None, count_bytes(end - start), variable)
+        yield Span(start, end, "Variable part", None, format_count(end - start, "byte"), variable)
 
 
 def _explain_header(window: RowWindow, base: int, end: int, arity: int, is_nested: bool) -> Iterator[Span]:
@@ -205,7 +207,7 @@ def _explain_header(window: RowWindow, base: int, end: int, arity: int, is_neste
     yield from explain_null_bits(window, base + 1, end, arity)
 
 
-def _take_row_slots(window: RowWindow, schema: _Schema, frame: Frame, head: int) -> Slots:
+def _take_row_slots(window: RowWindow, schema: _Schema, frame: Frame, head: int) -> SlotList:
     names, types = schema.names, schema.types
 
     def make(i: int) -> Slot:
@@ -213,13 +215,13 @@ def _take_row_slots(window: RowWindow, schema: _Schema, frame: Frame, head: int)
         label = f"field {i}" if names is None else names[i]
         return Slot(i, label, None if types is None else types[i], head + 8 * i, 8, is_null)
 
-    return Slots(frame, schema.arity, make, types is not None and any(map(has_far_items, types)))
+    return SlotList(frame, schema.arity, make, types is not None and any(map(has_far_items, types)))
 
 
 # -- nested values
 
 
-def explain_nested(frame: Frame, slot: Slot, place: Place) -> Span:
+def explain_nested(frame: Frame, slot: Slot, place: ItemPlace) -> Span:
     """The content of a far item of a nested type; its value is that of its slot."""
     type_ = slot.type
     assert type_ is not None
@@ -233,13 +235,13 @@ def explain_structure(
     window: RowWindow, type_: PaimonType, base: int, end: int, depth: int, *, value: Deferred | None
 ) -> Span:
     """The spans of a nested row, array, map, vector or variant that fills the bytes from `base` to `end`."""
-    size = count_bytes(end - base)
+    size = format_count(end - base, "byte")
     match type_.name:
         case "ROW":
             names = tuple(field.name for field in type_.fields)
             schema = _Schema(len(names), names, tuple(field.type for field in type_.fields))
             parts = partial(_explain_row_parts, window, schema, base, end, depth)
-            note = f"{_count(len(names), 'field')}, {size}"
+            note = f"{format_count(len(names), 'field')}, {size}"
             return Span(base, end, "BinaryRow", value, note, parts, origin=base)
         case "ARRAY":
             assert type_.element is not None
@@ -268,10 +270,10 @@ def explain_array(
     value: Deferred | None = None,
 ) -> Span:
     """The spans of the array that fills the bytes from `base` to `end`."""
-    note = count_bytes(end - base)
+    note = format_count(end - base, "byte")
     if end - base >= 4:
         count = int.from_bytes(window.take(base, base + 4), "little", signed=True)
-        note = f"{_count(max(count, 0), 'element')}, {note}"
+        note = f"{format_count(max(count, 0), 'element')}, {note}"
     parts = partial(_explain_array_parts, window, element, base, end, depth)
     return Span(base, end, label, value, note, parts, origin=base)
 
@@ -282,39 +284,41 @@ def _explain_array_parts(
     _check_depth(base, depth)
     count = window.read_count(base, end, "count of the array's elements")
     head = base + 4 + (count + 31) // 32 * 4
-    width = SIZES.get(element.name, 8)
+    width = WIDTHS.get(element.name, 8)
     needed = head + count * width - base
     if needed > end - base:
-        expected, seen = f"{needed} bytes for {_count(count, 'element')}", f"{end - base} bytes"
+        expected, seen = f"{needed} bytes for {format_count(count, 'element')}", f"{end - base} bytes"
         raise Corrupt("array cut short", offset=base, expected=expected, seen=seen)
     header = partial(_explain_array_header, window, base, head, count, has_nulls=True)
-    yield Span(base, head, "Header", None, count_bytes(head - base), header)
+    yield Span(base, head, "Header", None, format_count(head - base, "byte"), header)
 
     def make(i: int) -> Slot:
         is_null = bool(window[base + 4 + i // 8] >> i % 8 & 1)
         return Slot(i, f"[{i}]", element, head + i * width, width, is_null)
 
     stop = min(base + -(-needed // 8) * 8, end)
-    slots = Slots(Frame(window, base, stop, end, depth), count, make, has_far_items(element))
+    slots = SlotList(Frame(window, base, stop, end, depth), count, make, has_far_items(element))
     yield from _explain_elements(slots, element, head, stop, width)
 
 
-def _explain_elements(slots: Slots, element: PaimonType, start: int, stop: int, width: int) -> Iterator[Span]:
+def _explain_elements(
+    slots: SlotList, element: PaimonType, start: int, stop: int, width: int
+) -> Iterator[Span]:
     """The elements and the variable part of an array or a vector."""
     layout, end = lay_out(slots), slots.frame.end
     if start < stop:
-        note = f"{slots.count:,} of {count_bytes(width)}, {spell_type(element)}, little-endian"
+        note = f"{slots.count:,} of {format_count(width, 'byte')}, {spell_type(element)}, little-endian"
         elements = partial(explain_slots, slots, layout, start, stop)
         yield Span(start, stop, "Elements", None, note, elements)
     if stop < end:
         variable = partial(explain_variable_part, slots, layout, explain_nested)
-        yield Span(stop, end, "Variable part", None, count_bytes(end - stop), variable)
+        yield Span(stop, end, "Variable part", None, format_count(end - stop, "byte"), variable)
 
 
 def _explain_array_header(
     window: RowWindow, base: int, end: int, count: int, *, has_nulls: bool
 ) -> Iterator[Span]:
-    note = f"int32, little-endian: {_count(count, 'element')}"
+    note = f"int32, little-endian: {format_count(count, 'element')}"
     leaf = Span(base, base + 4, "count", None, note)
     yield leaf if base + 4 < end else make_line(leaf)
     if has_nulls:
@@ -325,7 +329,7 @@ def _explain_map(window: RowWindow, type_: PaimonType, base: int, end: int, dept
     key, value = (type_.element, _INT) if type_.name == "MULTISET" else (type_.key, type_.value)
     assert key is not None and value is not None
     size = window.read_count(base, end, "length of the map's keys")
-    note = f"int32, little-endian: {count_bytes(size)} of keys"
+    note = f"int32, little-endian: {format_count(size, 'byte')} of keys"
     leaf = Span(base, base + 4, "key array length", None, note)
     yield Span(base, base + 4, "Key length", None, "4 bytes before the keys", (make_line(leaf),))
     middle = base + 4 + size
@@ -348,7 +352,7 @@ def _explain_vector(window: RowWindow, type_: PaimonType, base: int, end: int, d
     element = type_.element
     assert element is not None
     count = window.read_count(base, end, "count of the vector's elements")
-    width = SIZES.get(element.name, 8)
+    width = WIDTHS.get(element.name, 8)
     if type_.length is not None and count != type_.length:
         raise Corrupt("vector of another length", offset=base, expected=type_.length, seen=count)
     if count * width > end - base - 4:
@@ -359,7 +363,7 @@ def _explain_vector(window: RowWindow, type_: PaimonType, base: int, end: int, d
     yield Span(base, head, "Header", None, "4 bytes", header)
     stop = min(head + -(-count * width // 8) * 8, end)
     frame = Frame(window, base, stop, end, depth)
-    slots = Slots(
+    slots = SlotList(
         frame,
         count,
         lambda i: Slot(i, f"[{i}]", element, head + i * width, width, False),
@@ -371,7 +375,3 @@ def _explain_vector(window: RowWindow, type_: PaimonType, base: int, end: int, d
 def _check_depth(offset: int, depth: int) -> None:
     if depth > MAX_DEPTH:
         raise Corrupt("values nested too deeply", offset=offset, expected=f"at most {MAX_DEPTH} levels")
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

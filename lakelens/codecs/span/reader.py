@@ -155,6 +155,15 @@ def format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def format_number(number: int) -> str:
+    """An integer for people: thousands apart, a true minus sign.
+
+    >>> format_number(-123452)
+    '−123,452'
+    """
+    return f"{number:,}".replace("-", "−")
+
+
 @contextmanager
 def shift_errors(start: int) -> Iterator[None]:
     """Makes the offset of a `Corrupt` absolute: what is decoded inside is a slice that begins at `start`.

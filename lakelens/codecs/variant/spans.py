@@ -133,9 +133,7 @@ def explain_variant_value(
         return Span(start, end, "Value", value, note, (damaged_leaf(start, end, error),))
     if whole.end == end:
         return whole
-    return Span(
-        start, end, "Value", value, whole.note, lambda: (make_line(whole) if whole.is_leaf else whole,)
-    )
+    return Span(start, end, "Value", value, note, lambda: (whole,))
 
 
 def _decode_value(data: Octets, start: int, end: int, metadata: bytes = _NO_NAMES) -> Any:

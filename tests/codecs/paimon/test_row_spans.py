@@ -322,13 +322,13 @@ def test_row_without_types_is_told_as_far_as_it_tells_itself() -> None:
     root.check()
     assert root.value is None and root.note == f"2 fields, {len(data)} bytes, kind +I, 1 null"
     first, second = root.children[2].children
-    assert (first.label, first.note) == ("field 0", "8 bytes; their type is not known")
+    assert (first.label, first.note) == ("field 0", "8 bytes; their type is unknown")
     assert first.is_leaf and first.value == bytes.fromhex("1100000018000000")
     assert (second.role, second.note) == ("null", "null")
     (variable,) = root.children[3].children
     assert (variable.role, variable.note) == (
         "unexplained",
-        "which slots refer to it is not known without types",
+        "which slots refer to it is unknown without types",
     )
     assert_survives(explain_binary_row, data)
 
@@ -339,7 +339,7 @@ def test_row_of_another_arity_is_damage_at_its_arity_and_told_without_types() ->
     with pytest.raises(Corrupt, match="row of another arity") as caught:
         root.check()
     assert caught.value.offset == 5
-    assert [slot.note for slot in root.children[2].children] == ["8 bytes; their type is not known"] * 2
+    assert [slot.note for slot in root.children[2].children] == ["8 bytes; their type is unknown"] * 2
     with pytest.raises(Corrupt, match="at byte 5"):
         assert root.value
 
