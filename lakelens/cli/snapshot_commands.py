@@ -39,7 +39,7 @@ def snapshots(table: Table, limit: int | None, output: Output) -> None:
 
         output.write_answer(table, snapshots=(describe_snapshot(one) for one in reversed(newest)))
     elif len(known):
-        from lakelens.views.cards.snapshot_grid import grid_snapshots
+        from lakelens.views.cards.snapshot import grid_snapshots
 
         output.write_grid(lambda: grid_snapshots(newest, how="--limit, or --json for all of them"))
     elif table.traits.has_snapshots:

@@ -13,7 +13,7 @@ from lakelens.errors import Corrupt
 from lakelens.model.snapshot import Snapshots
 from lakelens.options import display
 from lakelens.views.card.model import Card, Grid, Note, Pairs
-from lakelens.views.cards.schema_grid import tell_history
+from lakelens.views.cards.schema import tell_history
 from lakelens.views.present import present
 from lakelens.views.render.html import render_card, render_page
 from lakelens.views.render.text import render_text

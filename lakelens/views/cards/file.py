@@ -13,9 +13,8 @@ from lakelens.model.stats import RowStats
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import tell_about
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note
-from lakelens.views.cards.bounds import grid_bounds, word_bounds
+from lakelens.views.cards.bounds import grid_bounds, word_bounds, word_stats
 from lakelens.views.cards.delete import list_delete_folds
-from lakelens.views.cards.stats import word_stats
 from lakelens.views.describe import describe, one
 
 _TITLES = {

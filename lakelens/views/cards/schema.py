@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from lakelens.errors import LakeError
 from lakelens.model.schema import PartitionField, PartitionSpec, Schema
+from lakelens.model.table import Table
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import tell_about
-from lakelens.views.card.model import Body, Card, Fold
-from lakelens.views.cards.schema_grid import grid_schema, word_evolution
+from lakelens.views.card.model import Body, Card, Cell, Fold, Grid
 from lakelens.views.describe import describe, one
 
 
@@ -83,3 +86,117 @@ def describe_partition_field(field: PartitionField, detail: int = 1) -> Card:
     ]
     about = tell_about(field, "partitioning", "partition_field")
     return Card("Partition field", wording.clean(str(field), 200), body=(cells.pairs(items),), about=about)
+
+
+# more schemas than this are not read only to tell a card's history
+_MOST_SCHEMAS = 50
+
+
+# id, name, type, what happened
+Dropped = tuple[int, str, str, str]
+
+
+def grid_schema(schema: Schema) -> Grid:
+    """The columns of one schema with their history up to it; those that were dropped before come last, muted."""
+    history, dropped = tell_history(schema, _list_versions(schema))
+    return _make_grid(schema, {}, history, dropped, "schema.fields")
+
+
+def grid_columns(table: Table) -> Grid:
+    """The columns of a table with what partitioning makes of them and their history; dropped ones come last, muted."""
+    schema = table.schema
+    history, dropped = tell_history(schema, _list_versions(schema))
+    return _make_grid(schema, _tell_partitioning(table), history, dropped, "table.schema.fields")
+
+
+def word_evolution(schema: Schema) -> str:
+    """What happened to the columns, in a line; empty when nothing did."""
+    history, dropped = tell_history(schema, _list_versions(schema))
+    names = {field.id: name for name, field in schema.walk()}
+    words = [f"{wording.clean(names[key], 40)} {told}" for key, told in history.items() if key in names]
+    words += [f"{wording.clean(name, 40)} {told}" for _, name, _, told in dropped]
+    more = f"; {wording.count(len(words) - 3)} more" if len(words) > 3 else ""
+    return "; ".join(words[:3]) + more
+
+
+def _list_versions(schema: Schema) -> Sequence[Schema]:
+    """The schemas up to this one; this one alone where there are too many to read, or they cannot be read."""
+    number = schema.id
+    if number is None or number >= _MOST_SCHEMAS:
+        return (schema,)
+    try:
+        return [one for one in schema.versions if one.id is not None and one.id <= number] or (schema,)
+    except LakeError:
+        return (schema,)
+
+
+def _make_grid(
+    schema: Schema,
+    uses: Mapping[str, str],
+    history: Mapping[int, str],
+    dropped: Sequence[Dropped],
+    how: str,
+) -> Grid:
+    rows: list[tuple[Cell, ...]] = []
+    for name, field in schema.walk():
+        roles = [
+            *(["key"] if name in schema.identifier_names else []),
+            *([] if field.nullable else ["required"]),
+            *([uses[name]] if name in uses else []),
+        ]
+        default = field.write_default if field.write_default is not None else field.initial_default
+        rows.append(
+            (
+                cells.code(field.id),
+                cells.code(name),
+                cells.code(field.type),
+                cells.text(", ".join(roles)),
+                cells.text(history.get(field.id, ""), "mute"),
+                cells.value(default),
+                cells.text(field.doc or ""),
+            )
+        )
+    for number, name, kind, words in dropped:
+        told = (number, name, kind, "", words, "", "")
+        rows.append(tuple(cells.text(text, "mute") for text in told))
+    names = ("id#", "column", "type", "role", "history", "default", "comment")
+    return cells.prune(cells.grid(names, rows, how=how, noun="column", about=("common.schema",)))
+
+
+def _tell_partitioning(table: Table) -> dict[str, str]:
+    """What partitioning makes of each source column, in the specification's words."""
+    uses: dict[str, list[str]] = {}
+    for field in table.partitioning:
+        word = "partition" if field.transform == "identity" else wording.clean(field.transform, 40)
+        uses.setdefault(field.source_name, []).append(word)
+    return {name: ", ".join(words) for name, words in uses.items()}
+
+
+def tell_history(today: Schema, schemas: Sequence[Schema]) -> tuple[dict[int, str], list[Dropped]]:
+    """What happened to each column by field id, and the columns dropped since (id, name, type, words)."""
+    ordered = sorted((s for s in schemas if s.id is not None), key=lambda s: s.id or 0)
+    words: dict[int, list[str]] = {}
+    last: dict[int, tuple[str, str, int]] = {}
+    present = {field.id for _, field in today.walk()}
+    for position, schema in enumerate(ordered):
+        for name, field in schema.walk():
+            number = schema.id or 0
+            kind = wording.clean(str(field.type), 40)
+            if field.id not in last:
+                if position:
+                    words.setdefault(field.id, []).append(f"added in schema {number}")
+            else:
+                old_name, old_kind, _ = last[field.id]
+                if old_name.rsplit(".", 1)[-1] != field.name:
+                    told = f"was {wording.clean(old_name, 40)} until schema {number}"
+                    words.setdefault(field.id, []).append(told)
+                if old_kind != kind and not field.type.is_nested:
+                    words.setdefault(field.id, []).append(f"{old_kind} until schema {number}")
+            last[field.id] = (name, kind, number)
+    numbers = [schema.id or 0 for schema in ordered]
+    dropped = []
+    for key, (name, kind, number) in last.items():
+        if key not in present:
+            later = next((n for n in numbers if n > number), number)
+            dropped.append((key, name, kind, f"dropped in schema {later}"))
+    return {key: ", ".join(told) for key, told in words.items()}, dropped

@@ -22,10 +22,8 @@ from lakelens.views.cards.evidence import (
 )
 from lakelens.views.cards.finding import fold_findings, word_alert
 from lakelens.views.cards.ref import grid_refs, word_refs
-from lakelens.views.cards.schema import word_schema, word_spec
-from lakelens.views.cards.schema_grid import grid_columns, word_evolution
-from lakelens.views.cards.snapshot_facts import summarise
-from lakelens.views.cards.snapshot_grid import grid_snapshots, word_snapshots
+from lakelens.views.cards.schema import grid_columns, word_evolution, word_schema, word_spec
+from lakelens.views.cards.snapshot import grid_snapshots, summarise, word_snapshots
 from lakelens.views.describe import describe, one
 
 # of a catalog's facts: on the card already

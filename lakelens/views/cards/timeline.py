@@ -12,7 +12,7 @@ from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import tell_about
 from lakelens.views.card.model import Body, Card, Column, Fold, Note, Picture
-from lakelens.views.cards.snapshot_grid import grid_snapshots, word_snapshots
+from lakelens.views.cards.snapshot import grid_snapshots, word_snapshots
 from lakelens.views.describe import describe, one
 from lakelens.views.timeline.layout import lay_out
 from lakelens.views.timeline.legend import describe_cuts
