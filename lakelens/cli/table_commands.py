@@ -171,10 +171,10 @@ def _list_flat(stored: list[Any]) -> Iterator[tuple[Cell, ...]]:
     """One object a line with its whole path, for a pipe."""
     from lakelens.views.card.model import Cell
     from lakelens.views.card.wording import clean
-    from lakelens.views.cards.tree import word_referrers
+    from lakelens.views.cards.tree import format_referrers
 
     for f in stored:
-        by = word_referrers(f.referenced_by) or "nothing found"
+        by = format_referrers(f.referenced_by) or "nothing found"
         yield Cell(clean(f.path, 100_000)), Cell(clean(f.role)), Cell(str(f.size_bytes)), Cell(clean(by))
 
 
@@ -183,7 +183,7 @@ def _list_nested(stored: list[Any]) -> Iterator[tuple[Cell, ...]]:
     from lakelens.views.card.cells import size, text
     from lakelens.views.card.model import Cell
     from lakelens.views.card.wording import clean
-    from lakelens.views.cards.tree import word_referrers
+    from lakelens.views.cards.tree import format_referrers
 
     above: tuple[str, ...] = ()
     for f in stored:
@@ -195,7 +195,7 @@ def _list_nested(stored: list[Any]) -> Iterator[tuple[Cell, ...]]:
         for depth in range(same, len(parts)):
             yield Cell(f"{'  ' * depth}{clean(parts[depth])}/", "tree"), Cell(""), Cell(""), Cell("")
         above = parts
-        by = text(word_referrers(f.referenced_by) or "nothing found", "mute" if f.referenced_by else "warn")
+        by = text(format_referrers(f.referenced_by) or "nothing found", "mute" if f.referenced_by else "warn")
         yield Cell(f"{'  ' * len(parts)}{clean(name)}", "tree"), text(f.role), size(f.size_bytes), by
 
 

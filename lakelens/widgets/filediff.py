@@ -15,8 +15,8 @@ from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
 from lakelens.options import display
-from lakelens.views.card.wording import clean, count, plural, split_ids, visible, word_failure
-from lakelens.views.cards.diff import word_counts, word_range
+from lakelens.views.card.wording import clean, count, format_failure, plural, split_ids, visible
+from lakelens.views.cards.diff import format_counts, format_range
 from lakelens.views.render.html import common_style, render_card
 from lakelens.widgets.filegroups import Group, Item, Order, filter_items, list_items
 from lakelens.widgets.filerows import FileRows
@@ -64,7 +64,7 @@ class FileDiffWidget(anywidget.AnyWidget):
         self._dimensions: tuple[str, ...] = ()
         self._items: list[Item] = []
         self._message = ""
-        self._sentence = split_ids(visible(f"{word_range(diff)}: {word_counts(diff)}"))
+        self._sentence = split_ids(visible(f"{format_range(diff)}: {format_counts(diff)}"))
         self._list_items()
         style = f"{common_style()}\n{_read_static('filediff.css')}"
         super().__init__(view=self._write_view(), detail=self._describe_choice(), _css=style)
@@ -168,7 +168,7 @@ class FileDiffWidget(anywidget.AnyWidget):
         except Exception as error:  # the reader sees why, and can go on
             if display.strict_views:
                 raise
-            return choice | {"words": word_failure(found, error)}
+            return choice | {"words": format_failure(found, error)}
 
     def _receive(self, _: Any, content: Any, buffers: Any) -> None:
         """A browser asks for the rows behind a fold."""

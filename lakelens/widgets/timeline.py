@@ -14,7 +14,7 @@ from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
-from lakelens.views.card.wording import word_failure
+from lakelens.views.card.wording import format_failure
 from lakelens.views.render.html import common_style, render_card
 from lakelens.views.render.text import render_text
 from lakelens.views.timeline.json import write_view
@@ -179,7 +179,7 @@ class TimelineWidget(anywidget.AnyWidget):
         except Exception as error:  # the reader sees why, and can go on
             if display.strict_views:
                 raise
-            return choice | {"words": word_failure(self._timeline, error)}
+            return choice | {"words": format_failure(self._timeline, error)}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)

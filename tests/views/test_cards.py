@@ -13,7 +13,7 @@ from lakelens.errors import Corrupt
 from lakelens.model.snapshot import Snapshots
 from lakelens.options import display
 from lakelens.views.card.model import Card, Grid, Note, Pairs
-from lakelens.views.cards.schema import tell_history
+from lakelens.views.cards.schema import trace_columns
 from lakelens.views.present import present
 from lakelens.views.render.html import render_card, render_page
 from lakelens.views.render.text import render_text
@@ -205,7 +205,7 @@ def test_history_of_columns() -> None:
         make(0, (1, "id", "int"), (2, "note", "string"), (3, "gone", "int")),
         make(1, (1, "id", "long"), (2, "comment", "string"), (4, "new", "int")),
     ]
-    history, dropped = tell_history(versions[-1], versions)
+    history, dropped = trace_columns(versions[-1], versions)
     assert history == {1: "int until schema 1", 2: "was note until schema 1", 4: "added in schema 1"}
     assert dropped == [(3, "gone", "int", "dropped in schema 1")]
 

@@ -13,7 +13,7 @@ from lakelens.options import display
 from lakelens.views.card.glossary import find_meaning, load_section
 from lakelens.views.card.meanings import add_meanings
 from lakelens.views.card.model import Card, Cell, Fold, Note, Pairs
-from lakelens.views.cards.tree import word_role
+from lakelens.views.cards.tree import format_role
 from lakelens.views.present import present
 from lakelens.views.render.html import render_card
 from lakelens.views.render.text import render_text
@@ -180,10 +180,10 @@ def test_a_change_is_said_whole() -> None:
 
 
 def test_roles_are_counted_in_words() -> None:
-    assert word_role("index manifest", 2) == "2 index manifests"
-    assert word_role("hash index", 2) == "2 hash indexes"
-    assert word_role("deletion vectors", 1) == "1 deletion vector file"
-    assert word_role("manifest list (base)", 7) == "7 manifest lists (base)"
+    assert format_role("index manifest", 2) == "2 index manifests"
+    assert format_role("hash index", 2) == "2 hash indexes"
+    assert format_role("deletion vectors", 1) == "1 deletion vector file"
+    assert format_role("manifest list (base)", 7) == "7 manifest lists (base)"
 
 
 def test_indentation_survives_without_style() -> None:

@@ -15,7 +15,7 @@ from lakelens.analysis.trace.listing import ListingChange, Stamp, TableState
 from lakelens.analysis.trace.trace import TableTrace, Trace, TracedFile
 from lakelens.options import display
 from lakelens.views.card.model import Grid
-from lakelens.views.cards.trace import word_changes
+from lakelens.views.cards.trace import format_changes
 from lakelens.views.present import present
 from lakelens.views.render.html import render_card
 from lakelens.views.render.text import render_text
@@ -57,7 +57,7 @@ def make_trace(created: int = 0, removed: int = 0, rewritten: int = 0, statement
 )
 def test_the_sentence(counts: tuple[int, int, int], words: str) -> None:
     trace = make_trace(counts[0], counts[1], counts[2], "insert INTO t VALUES (1)")
-    assert word_changes(trace) == words
+    assert format_changes(trace) == words
     assert str(trace).splitlines()[0] == f"Trace: INSERT {words}"
 
 

@@ -106,7 +106,7 @@ def json_value(thing: object) -> Cell:
     """A value of a JSON document as JSON words it."""
     import json
 
-    return Cell(wording.clean(json.dumps(thing, ensure_ascii=False, default=_word_raw)), "code")
+    return Cell(wording.clean(json.dumps(thing, ensure_ascii=False, default=_format_raw)), "code")
 
 
 def grid(
@@ -217,7 +217,7 @@ def fields(
     return bodies
 
 
-def _word_item(key: str, held: object) -> Cell:
+def _format_item(key: str, held: object) -> Cell:
     """A value of a document; milliseconds since 1970 with the time that they are."""
     if key.lower().endswith(("-ms", "millis")) and type(held) is int and 10**11 < held < 10**14:
         time = datetime.fromtimestamp(held / 1000, UTC)
@@ -245,12 +245,12 @@ def document(raw: object, most: int = 6_000, how: str = ".raw or .metadata") -> 
     """A raw JSON document, indented and bounded."""
     import json
 
-    whole = json.dumps(raw, indent=2, ensure_ascii=False, default=_word_raw)
+    whole = json.dumps(raw, indent=2, ensure_ascii=False, default=_format_raw)
     lines = [wording.clean(line, 500) for line in whole[:most].split("\n")]
     if len(whole) > most:
         lines.append(f"… {len(whole) - most:,} more characters: {how}")
     return Block("\n".join(lines))
 
 
-def _word_raw(thing: object) -> str:
+def _format_raw(thing: object) -> str:
     return wording.octets(thing) if isinstance(thing, bytes) else wording.value(thing)

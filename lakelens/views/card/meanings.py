@@ -15,7 +15,7 @@ _OURS = "lakelens.formats."
 _FORMATS = ("iceberg", "paimon", "hive")
 
 
-def tell_about(thing: Any, *sections: str) -> About:
+def list_sections(thing: Any, *sections: str) -> About:
     """Where the labels of an object are explained: the sections of its format, then those that all formats share.
 
     The format is the one whose package has the object's class. For a class that all formats share every glossary of this

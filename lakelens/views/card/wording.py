@@ -63,7 +63,7 @@ def _show(character: str) -> str:
     return character
 
 
-def word_failure(thing: object, error: Exception) -> str:
+def format_failure(thing: object, error: Exception) -> str:
     """What stands where a view failed: the object's one line, and why."""
     try:
         line = repr(thing)

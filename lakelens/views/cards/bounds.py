@@ -8,12 +8,12 @@ from typing import Any
 from lakelens.model.stats import Bounds, ColumnBounds, RowStats
 from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Card, Cell, Fact, Fold, Grid
 from lakelens.views.describe import describe, one
 
 
-def word_bounds(bounds: Bounds) -> str:
+def format_bounds(bounds: Bounds) -> str:
     """How many columns have statistics, and which of them have nulls."""
     if not bounds:
         return "no column has statistics"
@@ -51,14 +51,14 @@ def grid_bounds(bounds: Bounds, how: str = "") -> Grid:
 
 
 @describe.register
-def describe_bounds(bounds: Bounds, detail: int = 1) -> Card:
+def card_of_bounds(bounds: Bounds, detail: int = 1) -> Card:
     """The statistics of one file, column by column."""
     body = (grid_bounds(bounds, how="a mapping by column"),) if bounds else ()
-    return Card("Bounds", word_bounds(bounds), body=body, about=tell_about(bounds, "bounds"))
+    return Card("Bounds", format_bounds(bounds), body=body, about=list_sections(bounds, "bounds"))
 
 
 @describe.register
-def describe_column(column: ColumnBounds, detail: int = 1) -> Card:
+def card_of_column(column: ColumnBounds, detail: int = 1) -> Card:
     """The statistics of one column of one file, with the stored bytes."""
     facts = [Fact("lower", cells.value(column.lower)), Fact("upper", cells.value(column.upper))]
     for label in ("nulls", "values", "nans"):
@@ -81,11 +81,11 @@ def describe_column(column: ColumnBounds, detail: int = 1) -> Card:
         f"{wording.clean(column.type)} column{'; bounds may be cut short' if column.truncated else ''}",
         facts=tuple(facts),
         folds=tuple(folds),
-        about=tell_about(column, "bounds"),
+        about=list_sections(column, "bounds"),
     )
 
 
-def word_stats(stats: RowStats, *, columns_elsewhere: bool = False) -> Cell:
+def format_stats(stats: RowStats, *, columns_elsewhere: bool = False) -> Cell:
     """The statistics in a line: the range of each column; only their number where they are shown elsewhere."""
     if not stats.names:
         return Cell("none kept", "mute")
@@ -104,7 +104,7 @@ def _walk(stats: RowStats) -> list[tuple[str, Any, Any, int | None]]:
 
 
 @describe.register
-def describe_stats(stats: RowStats, detail: int = 1) -> Card:
+def card_of_stats(stats: RowStats, detail: int = 1) -> Card:
     """The statistics, one column a row."""
     rows = [
         (cells.code(name), cells.value(low), cells.value(high), cells.optional_number(nulls))

@@ -12,7 +12,7 @@ from lakelens.views.describe import describe, one
 
 
 @describe.register
-def describe_catalog(catalog: Catalog, detail: int = 1) -> Card:
+def card_of_catalog(catalog: Catalog, detail: int = 1) -> Card:
     """The tables found below a directory."""
     rows = [(cells.code(t.name), cells.text(t.format), cells.code(t.path)) for t in catalog]
     tables = cells.grid(("name", "format", "path"), rows, how="iterate over it", noun="table")
@@ -35,7 +35,7 @@ def describe_catalog(catalog: Catalog, detail: int = 1) -> Card:
 
 
 @describe.register
-def describe_found(found: FoundTable, detail: int = 1) -> Card:
+def card_of_found(found: FoundTable, detail: int = 1) -> Card:
     """One table that was met: where, and why it is one."""
     fold = Fold("Evidence", wording.clean("; ".join(found.evidence.reasons), 400))
     sentence = f"{wording.clean(found.format)} table, not opened yet: .open()"
@@ -43,7 +43,7 @@ def describe_found(found: FoundTable, detail: int = 1) -> Card:
 
 
 @describe.register
-def describe_samples(samples: Samples, detail: int = 1) -> Card:
+def card_of_samples(samples: Samples, detail: int = 1) -> Card:
     """The tables that ship with the package, each with what it shows and its story: all of them, however many rows."""
     rows = [
         (
@@ -66,7 +66,7 @@ def describe_samples(samples: Samples, detail: int = 1) -> Card:
 
 
 @describe.register
-def describe_sample(one: Sample, detail: int = 1) -> Card:
+def card_of_sample(one: Sample, detail: int = 1) -> Card:
     """One table that ships with the package, with the script that made it."""
     folds = (
         Fold("Story", wording.clean(one.story)),

@@ -17,7 +17,7 @@ from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note
 from lakelens.views.describe import describe, one
 
@@ -41,15 +41,15 @@ def list_delete_folds(found: DataFile, detail: int) -> list[Fold]:
     except LakeError as error:
         return [Fold("Deletes", wording.clean(error), alert="cannot be read")]
     if not matches:
-        why = _word_merging(found)
+        why = _format_merging(found)
         return [Fold("Deletes", why)] if why else []
-    alert, answer = _word_deleted(found, matches, detail)
+    alert, answer = _format_deleted(found, matches, detail)
 
     def make() -> list[Body]:
         bodies: list[Body] = [grid_matches(matches)]
         if _knows_positions(matches):
-            bodies.append(Note(f"rows {word_positions(found.deleted_positions)}"))
-        why = _word_merging(found)
+            bodies.append(Note(f"rows {format_positions(found.deleted_positions)}"))
+        why = _format_merging(found)
         return [*bodies, *([Note(why, "mute")] if why else []), cells.hint("the rows", ".deleted_positions")]
 
     return [Fold("Deletes", answer, make, alert=alert)]
@@ -68,10 +68,10 @@ def list_live_folds(snapshot: Snapshot, detail: int) -> list[Fold]:
             bodies.append(grid_dangling(dangling))
         return [*bodies, cells.hint("exactly, and what reaches no file", ".live_rows, .dangling_deletes")]
 
-    return [Fold("Live rows", word_live(counted), make)]
+    return [Fold("Live rows", format_live(counted), make)]
 
 
-def word_live(rows: LiveRows) -> str:
+def format_live(rows: LiveRows) -> str:
     """How many rows are left, in a line."""
     if rows.count is not None:
         of = f" of {wording.count(rows.recorded)}" if rows.recorded is not None else ""
@@ -82,10 +82,10 @@ def word_live(rows: LiveRows) -> str:
     return f"{bounds}{wording.clean(rows.reason)}"
 
 
-def word_positions(positions: Iterable[int]) -> str:
+def format_positions(positions: Iterable[int]) -> str:
     """The first positions, and how many more there are.
 
-    >>> word_positions(range(3)), word_positions(range(14))
+    >>> format_positions(range(3)), format_positions(range(14))
     ('0, 1, 2', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … 2 more')
     """
     size = len(positions)  # type: ignore[arg-type]
@@ -95,7 +95,7 @@ def word_positions(positions: Iterable[int]) -> str:
 
 
 @describe.register
-def describe_match(match: DeleteMatch, detail: int = 1) -> Card:
+def card_of_match(match: DeleteMatch, detail: int = 1) -> Card:
     """One delete file or vector with the data file that it reaches, the rule, and the rows where they are cheap to read."""
     facts = [
         Fact("kind", cells.text(_KINDS[match.kind])),
@@ -118,12 +118,12 @@ def describe_match(match: DeleteMatch, detail: int = 1) -> Card:
         wording.clean(match.file.path),
         facts=tuple(facts),
         folds=tuple(folds),
-        about=(*tell_about(match.file, "deletes", "data_file", "index_file"), *_ABOUT),
+        about=(*list_sections(match.file, "deletes", "data_file", "index_file"), *_ABOUT),
     )
 
 
 @describe.register
-def describe_dangling(found: DanglingDelete, detail: int = 1) -> Card:
+def card_of_dangling(found: DanglingDelete, detail: int = 1) -> Card:
     """A delete that deletes nothing, and why."""
     facts = (
         Fact("deletes", cells.number(found.record_count)),
@@ -146,9 +146,9 @@ def describe_dangling(found: DanglingDelete, detail: int = 1) -> Card:
 
 
 @describe.register
-def describe_live(rows: LiveRows, detail: int = 1) -> Card:
+def card_of_live(rows: LiveRows, detail: int = 1) -> Card:
     """How many rows are left, and how that is known."""
-    return Card("Live rows", word_live(rows), body=(_list_counts(rows),), about=_ABOUT)
+    return Card("Live rows", format_live(rows), body=(_list_counts(rows),), about=_ABOUT)
 
 
 def _list_counts(rows: LiveRows) -> Body:
@@ -164,7 +164,7 @@ def _list_counts(rows: LiveRows) -> Body:
     return cells.pairs(items, _ABOUT)
 
 
-def _word_merging(found: DataFile) -> str:
+def _format_merging(found: DataFile) -> str:
     """Why the rows of a file cannot be counted: those of a primary-key table are merged by key."""
     try:
         rows = None if found.deletes else found.live_rows
@@ -174,7 +174,7 @@ def _word_merging(found: DataFile) -> str:
     return wording.clean(rows.reason) if unknown and rows is not None else ""
 
 
-def _word_deleted(found: DataFile, matches: Sequence[DeleteMatch], detail: int) -> tuple[str, str]:
+def _format_deleted(found: DataFile, matches: Sequence[DeleteMatch], detail: int) -> tuple[str, str]:
     """An alert, or how many rows are deleted by what: exactly where that is known or cheap to read."""
     kinds = Counter(match.kind for match in matches)
     by = " and ".join(wording.plural(number, _KINDS[kind]) for kind, number in kinds.items())
@@ -261,7 +261,7 @@ def _fold_positions(match: DeleteMatch, detail: int) -> Fold:
         positions: Any = match.positions
     except LakeError as error:
         return Fold("Rows", wording.clean(error), alert="cannot be read")
-    answer = f"{wording.plural(len(positions), 'row')}: {word_positions(positions)}"
+    answer = f"{wording.plural(len(positions), 'row')}: {format_positions(positions)}"
     return Fold("Rows", answer, lambda: one(cells.hint("all of them, counted from 0", ".positions")))
 
 
@@ -293,4 +293,4 @@ def _find_counted(snapshot: Snapshot, detail: int) -> LiveRows | None:
         return None
 
 
-__all__ = ["list_delete_folds", "list_live_folds", "word_live", "word_positions"]
+__all__ = ["list_delete_folds", "list_live_folds", "format_live", "format_positions"]

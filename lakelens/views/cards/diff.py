@@ -13,9 +13,9 @@ from lakelens.analysis.diff.manifests import ManifestChanges
 from lakelens.model.comparison import FileCounts, count_by_content
 from lakelens.model.manifest import Manifest
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Bar, Body, Card, Cell, Fold, Grid, Note
-from lakelens.views.cards.fileset import grid_files, word_contents
+from lakelens.views.cards.fileset import format_contents, grid_files
 from lakelens.views.describe import describe, one
 
 _MOST_REWRITTEN = 20_000  # entries of new and dropped manifests that are read to tell which took over which
@@ -23,7 +23,7 @@ _STATES = {"ADDED": "add", "REMOVED": "del", "RAISED": "", "KEPT": ""}
 
 
 @describe.register
-def describe_diff(diff: Diff, detail: int = 1) -> Card:
+def card_of_diff(diff: Diff, detail: int = 1) -> Card:
     """What changed: files, rows and bytes; then partitions, columns, manifests, the document's places."""
     raised = find_raised(diff)
     folds = [_fold_partitions(diff, raised)]
@@ -32,7 +32,7 @@ def describe_diff(diff: Diff, detail: int = 1) -> Card:
     if diff.manifests.new or diff.manifests.dropped or diff.manifests.kept:
         folds.append(_fold_manifests(diff))
     if diff.metadata:
-        answer = f"{wording.plural(len(diff.metadata), 'place')} of the {_word_documents(diff)} differ"
+        answer = f"{wording.plural(len(diff.metadata), 'place')} of the {_format_documents(diff)} differ"
         folds.append(Fold("Document", answer, lambda: one(grid_json(diff.metadata, how="diff.metadata"))))
     if raised.files:
         folds.append(_fold_raised(raised))
@@ -43,32 +43,32 @@ def describe_diff(diff: Diff, detail: int = 1) -> Card:
         left = [f for f in files if f.path not in raised.paths]
         if left:
             grid = grid_files(left, how=how)
-            answer = word_contents(files) if len(left) == len(files) else wording.plural(len(left), "file")
+            answer = format_contents(files) if len(left) == len(files) else wording.plural(len(left), "file")
             folds.append(Fold(label, answer, lambda grid=grid: one(grid)))  # type: ignore[misc]
-    said = [wording.clean(diff.action, 300), word_counts(diff)]
+    said = [wording.clean(diff.action, 300), format_counts(diff)]
     body = (Note(f"{'. '.join(part for part in said if part)}."), grid_totals(diff))
-    about = tell_about(diff.after, "diff", "snapshot")
-    return Card("Diff", word_range(diff), body=body, folds=tuple(folds), about=about)
+    about = list_sections(diff.after, "diff", "snapshot")
+    return Card("Diff", format_range(diff), body=body, folds=tuple(folds), about=about)
 
 
-def word_range(diff: Diff) -> str:
+def format_range(diff: Diff) -> str:
     """From which snapshot to which, and how much later."""
-    before = "from nothing" if diff.before is None else f"from {_word_id(diff.before.id)}"
-    return f"{before} to {_word_id(diff.after.id)}{_word_time(diff)}"
+    before = "from nothing" if diff.before is None else f"from {_format_id(diff.before.id)}"
+    return f"{before} to {_format_id(diff.after.id)}{_format_time(diff)}"
 
 
-def _word_documents(diff: Diff) -> str:
+def _format_documents(diff: Diff) -> str:
     before, after = diff.documents
     if before is None or after is None:
         return "document"
     return f"documents {wording.name(before)} and {wording.name(after)}"
 
 
-def _word_id(number: int | None) -> str:
+def _format_id(number: int | None) -> str:
     return "a listing" if number is None else f"snapshot {number}"
 
 
-def _word_time(diff: Diff) -> str:
+def _format_time(diff: Diff) -> str:
     """How long after the other the second was committed."""
     if diff.before is None or diff.before.committed_at is None or diff.after.committed_at is None:
         return ""
@@ -79,7 +79,7 @@ def _word_time(diff: Diff) -> str:
     return f", {seconds:.3g} s later" if seconds >= 0 else ""
 
 
-def word_counts(diff: Diff) -> str:
+def format_counts(diff: Diff) -> str:
     """Files added, removed, raised and kept, and what became of the rows."""
     raised = find_raised(diff)
     added, removed = len(diff.added) - len(raised.files), len(diff.removed) - len(raised.files)
@@ -114,7 +114,7 @@ def grid_totals(diff: Diff) -> Grid:
             (
                 Cell(state if state != last else ""),
                 cells.text(content.replace("_", " ")),
-                *_word_change(state, number, amount, size),
+                *_format_change(state, number, amount, size),
                 Cell("", bar=_draw(state, round(40 * (size or 0) / longest) or (1 if size else 0))),
             )
         )
@@ -123,7 +123,7 @@ def grid_totals(diff: Diff) -> Grid:
     return cells.grid(names, rows, about=("common.diff",))
 
 
-def _word_change(
+def _format_change(
     state: str, number: int | None, amount: int | None, size: int | None
 ) -> tuple[Cell, Cell, Cell]:
     if _STATES[state] == "add":

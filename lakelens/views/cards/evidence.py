@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from lakelens.model.storage import Evidence, Reads, Relocation
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold
 from lakelens.views.describe import describe, one
 
 _MOST = 3
 
 
-def word_evidence(evidence: Evidence) -> str:
+def format_evidence(evidence: Evidence) -> str:
     """Why the directory is held to be a table, and why this version of it."""
     told = [*evidence.reasons, *([evidence.version_choice] if evidence.version_choice else [])]
     return "; ".join(wording.clean(reason, 300) for reason in told)
@@ -36,7 +36,7 @@ def list_evidence(evidence: Evidence, location: str) -> list[Body]:
 
 
 @describe.register
-def describe_evidence(evidence: Evidence, detail: int = 1) -> Card:
+def card_of_evidence(evidence: Evidence, detail: int = 1) -> Card:
     """Why a directory is held to be a table."""
     items = [("reason", cells.text(reason)) for reason in evidence.reasons]
     if evidence.version_choice:
@@ -48,7 +48,7 @@ def describe_evidence(evidence: Evidence, detail: int = 1) -> Card:
     if len(evidence.candidates) > 50:
         bodies += (cells.hint(f"… {len(evidence.candidates) - 50:,} more candidates", ".candidates"),)
     sentence = f"this is a table of format {wording.clean(evidence.format)}"
-    return Card("Evidence", sentence, body=bodies, about=tell_about(evidence, "evidence"))
+    return Card("Evidence", sentence, body=bodies, about=list_sections(evidence, "evidence"))
 
 
 def is_moved(relocation: Relocation) -> bool:
@@ -61,7 +61,7 @@ def _trim(place: str) -> str:
     return place.removeprefix("file:").strip("/")
 
 
-def word_relocation(relocation: Relocation) -> str:
+def format_relocation(relocation: Relocation) -> str:
     """Where it was recorded."""
     if not is_moved(relocation):
         return "it lies where it was recorded"
@@ -80,16 +80,16 @@ def list_relocation(relocation: Relocation) -> list[Body]:
 
 
 @describe.register
-def describe_relocation(relocation: Relocation, detail: int = 1) -> Card:
+def card_of_relocation(relocation: Relocation, detail: int = 1) -> Card:
     """How recorded locations were mapped."""
     sentence = "the table was moved" if is_moved(relocation) else "the table lies where it was recorded"
     body = tuple(list_relocation(relocation))
     place = wording.clean(relocation.location)
-    return Card("Relocation", sentence, place, body=body, about=tell_about(relocation, "evidence"))
+    return Card("Relocation", sentence, place, body=body, about=list_sections(relocation, "evidence"))
 
 
 @describe.register
-def describe_reads(reads: Reads, detail: int = 1) -> Card:
+def card_of_reads(reads: Reads, detail: int = 1) -> Card:
     """What was read so far; seconds are left out, so that the card is the same each time."""
     facts = (
         Fact("requests", cells.number(reads.requests)),
@@ -100,4 +100,4 @@ def describe_reads(reads: Reads, detail: int = 1) -> Card:
     grid = cells.grid(("file",), rows, how=".paths", noun="file")
     fold = Fold("Files", wording.plural(len(rows), "file"), lambda: one(grid))
     sentence = "what lakelens asked the storage for so far"
-    return Card("Reads", sentence, facts=facts, folds=(fold,), about=tell_about(reads, "reads"))
+    return Card("Reads", sentence, facts=facts, folds=(fold,), about=list_sections(reads, "reads"))

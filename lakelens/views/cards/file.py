@@ -11,9 +11,9 @@ from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.stats import RowStats
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note
-from lakelens.views.cards.bounds import grid_bounds, word_bounds, word_stats
+from lakelens.views.cards.bounds import format_bounds, format_stats, grid_bounds
 from lakelens.views.cards.delete import list_delete_folds
 from lakelens.views.describe import describe, one
 
@@ -34,11 +34,11 @@ _OF_THE_ENTRY = ("_KIND", "_VERSION")
 
 
 @describe.register
-def describe_file(found: DataFile, detail: int = 1) -> Card:
+def card_of_file(found: DataFile, detail: int = 1) -> Card:
     """What the metadata says of one file: fields under their specified names, bounds for each column."""
     bounds = found.bounds
     make = lambda: one(grid_bounds(bounds, how=".bounds")) if bounds else ()  # noqa: E731
-    folds = [Fold("Bounds", word_bounds(bounds), make, opened=True), _fold_fields(found)]
+    folds = [Fold("Bounds", format_bounds(bounds), make, opened=True), _fold_fields(found)]
     folds += list_delete_folds(found, detail)
     if detail >= 2 or "footer" in vars(found):
         folds.append(_fold_footer(found))
@@ -51,7 +51,7 @@ def describe_file(found: DataFile, detail: int = 1) -> Card:
         wording.clean(found.path),
         facts=tuple(_list_facts(found)),
         folds=tuple(folds),
-        about=tell_about(found, "data_file"),
+        about=list_sections(found, "data_file"),
     )
 
 
@@ -80,11 +80,11 @@ def _fold_fields(found: DataFile) -> Fold:
     absent = [name for name, held in record.items() if held is None]
 
     def make() -> list[Body]:
-        items = [(name, _word_field(found, name, held)) for name, held in filled.items()]
+        items = [(name, _format_field(found, name, held)) for name, held in filled.items()]
         bodies: list[Body] = [cells.pairs(items)]
         if absent:
             bodies.append(Note(f"null: {', '.join(wording.clean(name, 60) for name in absent[:60])}", "mute"))
-        told = [(name, _word_plain(name, held)) for name, held in _work_out(found, record)]
+        told = [(name, _format_plain(name, held)) for name, held in _work_out(found, record)]
         if told:
             bodies += [Note("Not in this record, or inherited:"), cells.pairs(told)]
         return bodies
@@ -102,7 +102,7 @@ def _flatten(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield str(name), held
 
 
-def _word_field(found: DataFile, name: str, held: Any) -> Cell:
+def _format_field(found: DataFile, name: str, held: Any) -> Cell:
     """A field as the object gives it decoded under the same name; as stored where it has none."""
     if isinstance(held, Mapping) and held and all(isinstance(key, int) for key in held):
         return Cell(f"{wording.plural(len(held), 'column')}: see Bounds", "mute")
@@ -111,13 +111,13 @@ def _word_field(found: DataFile, name: str, held: Any) -> Cell:
     except LakeError as error:
         return Cell(f"cannot be read: {wording.clean(error)}", "warn")
     if isinstance(decoded, RowStats):
-        return word_stats(decoded, columns_elsewhere=name == "_VALUE_STATS")
+        return format_stats(decoded, columns_elsewhere=name == "_VALUE_STATS")
     if name in ("partition", "_PARTITION"):
         return cells.code(str(found.partition) or "()")
-    return _word_plain(name, held if callable(decoded) or decoded is None else decoded)
+    return _format_plain(name, held if callable(decoded) or decoded is None else decoded)
 
 
-def _word_plain(name: str, held: Any) -> Cell:
+def _format_plain(name: str, held: Any) -> Cell:
     """A value as Python would print it; a path and a name of a file as they are."""
     is_place = isinstance(held, str) and name.lower().endswith(("path", "file", "_file_name", "manifest"))
     return cells.code(held) if is_place else cells.value(held)

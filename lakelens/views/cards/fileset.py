@@ -11,7 +11,7 @@ from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
 from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Card, Fact, Fold, Grid
 from lakelens.views.describe import describe, one
 
@@ -48,7 +48,7 @@ def grid_files(files: Sequence[DataFile], how: str = "", noun: str = "file") -> 
     return cells.prune(cells.grid(names, rows, how=how, noun=noun, total=len(files)))
 
 
-def word_contents(files: FileSet) -> str:
+def format_contents(files: FileSet) -> str:
     """How many files of which content."""
     counts = Counter(f.content for f in files)
     nouns = {content: _NOUNS.get(content, content) for content in counts}
@@ -56,11 +56,11 @@ def word_contents(files: FileSet) -> str:
 
 
 @describe.register
-def describe_set(files: FileSet, detail: int = 1) -> Card:
+def card_of_set(files: FileSet, detail: int = 1) -> Card:
     """Files together: how many, how large, and the first of them."""
     listed = list(files)
-    knows_rows = _tells_rows(listed)
-    facts = [Fact("files", cells.number(len(listed)), _word_sizes(listed))]
+    knows_rows = _knows_rows(listed)
+    facts = [Fact("files", cells.number(len(listed)), _format_sizes(listed))]
     if knows_rows:
         facts.append(Fact("rows", cells.number(files.record_count), "in data files"))
     facts.append(Fact("bytes", cells.size(files.size_bytes)))
@@ -72,12 +72,12 @@ def describe_set(files: FileSet, detail: int = 1) -> Card:
     if any(f.level for f in listed):
         folds.append(_group("Levels", "level", listed, [str(f.level) for f in listed], knows_rows))
     body = (grid_files(listed, how=".to_pandas()"),) if listed else ()
-    sentence = word_contents(files) or "none"
-    about = tell_about(listed[0], "file_set") if listed else ()
+    sentence = format_contents(files) or "none"
+    about = list_sections(listed[0], "file_set") if listed else ()
     return Card("Files", sentence, facts=tuple(facts), body=body, folds=tuple(folds), about=about)
 
 
-def _tells_rows(files: Sequence[DataFile]) -> bool:
+def _knows_rows(files: Sequence[DataFile]) -> bool:
     """Whether rows are known without opening the files: where a file itself must be asked, few enough are."""
     if not files:
         return True
@@ -85,7 +85,7 @@ def _tells_rows(files: Sequence[DataFile]) -> bool:
     return not is_asked or len(files) <= _MOST_COUNTED
 
 
-def _word_sizes(files: Sequence[DataFile]) -> str:
+def _format_sizes(files: Sequence[DataFile]) -> str:
     sizes = [f.size_bytes for f in files if f.size_bytes is not None]
     if len(sizes) < 2:
         return ""

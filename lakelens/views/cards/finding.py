@@ -8,14 +8,14 @@ from itertools import islice
 from lakelens.model.finding import Finding, Findings
 from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fold
 from lakelens.views.describe import describe, one
 
 _SEVERITIES = ("error", "warning", "note")
 
 
-def word_alert(findings: Findings) -> str:
+def format_alert(findings: Findings) -> str:
     """How many errors and warnings there are; empty when there are none."""
     counts = Counter(finding.severity for finding in findings)
     return ", ".join(wording.plural(counts[s], s.upper()) for s in ("error", "warning") if counts[s])
@@ -27,7 +27,7 @@ def fold_findings(findings: Findings) -> Fold:
         return Fold("Findings", "nothing wrong was met so far")
     notes = sum(finding.severity == "note" for finding in findings)
     worst = min(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
-    alert = word_alert(findings)
+    alert = format_alert(findings)
     told = wording.plural(notes, "note") if notes and alert else ""
     first = wording.clean(worst.message, 160)
     answer = first if alert else f"{wording.plural(notes, 'note')}: {first}"
@@ -44,7 +44,7 @@ def _list_findings(findings: Findings) -> list[Body]:
             cells.code(f.code),
             cells.text(f.message),
             cells.code(wording.name(f.path)),
-            cells.text(_word_snapshots(f) or None),
+            cells.text(_format_snapshots(f) or None),
         )
         for f in islice(ordered, display.max_rows)
     ]
@@ -54,14 +54,14 @@ def _list_findings(findings: Findings) -> list[Body]:
     return [cells.prune(grid)]
 
 
-def _word_snapshots(finding: Finding) -> str:
+def _format_snapshots(finding: Finding) -> str:
     shown = [str(number) for number in finding.snapshots[:3]]
     more = [f"… {wording.count(len(finding.snapshots) - 3)} more"] if len(finding.snapshots) > 3 else []
     return ", ".join([*shown, *more])
 
 
 @describe.register
-def describe_findings(findings: Findings, detail: int = 1) -> Card:
+def card_of_findings(findings: Findings, detail: int = 1) -> Card:
     """What was found so far, the worst first."""
     notes = sum(finding.severity == "note" for finding in findings)
     sentence = (
@@ -69,17 +69,21 @@ def describe_findings(findings: Findings, detail: int = 1) -> Card:
     )
     body = tuple(_list_findings(findings)) if len(findings) else ()
     return Card(
-        "Findings", sentence, alert=word_alert(findings), body=body, about=tell_about(findings, "finding")
+        "Findings",
+        sentence,
+        alert=format_alert(findings),
+        body=body,
+        about=list_sections(findings, "finding"),
     )
 
 
 @describe.register
-def describe_finding(finding: Finding, detail: int = 1) -> Card:
+def card_of_finding(finding: Finding, detail: int = 1) -> Card:
     """One thing found: what, where, and which snapshots it affects."""
     items = [("what", cells.text(finding.message)), ("where", cells.code(finding.path))]
     if finding.snapshots:
-        items.append(("snapshots", cells.code(_word_snapshots(finding))))
-    about = tell_about(finding, "finding")
+        items.append(("snapshots", cells.code(_format_snapshots(finding))))
+    about = list_sections(finding, "finding")
     alert = finding.severity.upper()
     sentence = "" if finding.severity != "note" else "note"
     body = one(cells.pairs(items))

@@ -54,9 +54,9 @@ _NOT_FIELDS = frozenset(
 
 
 @describe.register
-def describe_footer(footer: Footer, detail: int = 1) -> Card:
+def card_of_footer(footer: Footer, detail: int = 1) -> Card:
     """Who wrote a file, how many rows it has in how many parts, and every column with its encodings and bounds."""
-    facts = [Fact("format", cells.text(_get(footer, "format")), _word_version(footer))]
+    facts = [Fact("format", cells.text(_get(footer, "format")), _format_version(footer))]
     if _get(footer, "num_rows") is not None:
         facts.append(Fact("rows", cells.number(footer.num_rows)))
     for label, name in _PARTS:
@@ -69,15 +69,15 @@ def describe_footer(footer: Footer, detail: int = 1) -> Card:
         facts.append(Fact(label, cells.size(size)))
     return Card(
         _NOUNS.get(_get(footer, "format") or "", "Footer"),
-        _word_writer(footer),
+        _format_writer(footer),
         wording.clean(footer.path or ""),
         facts=tuple(facts),
         folds=tuple(_list_folds(footer)),
-        about=_tell_about(footer),
+        about=_find_sections(footer),
     )
 
 
-def _tell_about(footer: Footer) -> tuple[str, ...]:
+def _find_sections(footer: Footer) -> tuple[str, ...]:
     kind = _get(footer, "format")
     own = "iceberg.puffin" if kind == "puffin" else f"footer.{kind}"
     return (own, "common.footer") if kind in _NOUNS else ("common.footer",)
@@ -88,7 +88,7 @@ def _list_folds(footer: Footer) -> list[Fold]:
     columns = _get(footer, "columns")
     if columns is not None:
         grid = lambda: one(_grid_columns(columns))  # noqa: E731 - made when the fold is opened
-        folds.append(Fold("Columns", _word_columns(columns), grid, opened=True))
+        folds.append(Fold("Columns", _format_columns(columns), grid, opened=True))
     groups = _get(footer, "num_row_groups")
     if groups:
         answer = wording.plural(groups, "row group")
@@ -104,7 +104,7 @@ def _list_folds(footer: Footer) -> list[Fold]:
         if held:
             answer = ", ".join(wording.clean(key, 60) for key in islice(held, 4))
             answer += f", {wording.count(len(held) - 4)} more" if len(held) > 4 else ""
-            folds.append(Fold(label, answer, _map(held, f".{name}", _tell_about(footer))))
+            folds.append(Fold(label, answer, _map(held, f".{name}", _find_sections(footer))))
     fields = _list_facts(footer)
     if fields:
         answer = wording.plural(len(fields), "other fact")
@@ -116,17 +116,17 @@ def _map(held: Mapping[str, Any], how: str, about: tuple[str, ...]) -> Any:
     return lambda: one(cells.mapping(held, how=how, about=about))
 
 
-def _word_version(footer: Footer) -> str:
+def _format_version(footer: Footer) -> str:
     version = _first(footer, "format_version", "file_version")
     return "" if version is None else f"version {wording.clean(version, 40)}"
 
 
-def _word_writer(footer: Footer) -> str:
+def _format_writer(footer: Footer) -> str:
     writer = _get(footer, "created_by") or (_get(footer, "properties") or {}).get("created-by")
     return f"written by {wording.clean(writer, 120)}" if writer else "who wrote it is not told"
 
 
-def _word_columns(columns: Sequence[Any]) -> str:
+def _format_columns(columns: Sequence[Any]) -> str:
     told = wording.plural(len(columns), "column")
     stored = sum(_get(column, "compressed_size") or 0 for column in columns)
     plain = sum(_get(column, "uncompressed_size") or 0 for column in columns)
@@ -168,7 +168,7 @@ def _grid_groups(groups: Sequence[Any]) -> Grid:
             cells.optional(group.start),
             _size(group.compressed_size),
             _size(group.uncompressed_size),
-            _word_saved(group.compressed_size, group.uncompressed_size),
+            _format_saved(group.compressed_size, group.uncompressed_size),
             cells.text(_list_words(group.sorting_columns)),
         )
         for group in islice(groups, display.max_rows)
@@ -209,7 +209,7 @@ def _size(amount: int | None) -> Cell:
     return cells.ABSENT if amount is None else cells.size(amount)
 
 
-def _word_saved(stored: int | None, plain: int | None) -> Cell:
+def _format_saved(stored: int | None, plain: int | None) -> Cell:
     """The part of the encoded bytes that compression saved; negative where it made more of them."""
     if stored is None or not plain:
         return cells.ABSENT

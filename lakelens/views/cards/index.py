@@ -10,7 +10,7 @@ from lakelens.errors import LakeError
 from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import About, Card, Cell, Fact, Fold, Grid, Make
 from lakelens.views.describe import describe, one
 
@@ -51,11 +51,11 @@ def grid_statistics(files: Sequence[StatisticsFile], how: str = ".statistics") -
 
 
 def _list_sections(files: Sequence[Any]) -> About:
-    return tell_about(next(iter(files), None), "index_file", "statistics")
+    return list_sections(next(iter(files), None), "index_file", "statistics")
 
 
 @describe.register
-def describe_index(found: IndexFile, detail: int = 1) -> Card:
+def card_of_index(found: IndexFile, detail: int = 1) -> Card:
     """A file that indexes others: what kind, of which part of the table, and what is in it."""
     facts = [
         Fact("type", cells.text(found.index_type)),
@@ -81,7 +81,7 @@ def describe_index(found: IndexFile, detail: int = 1) -> Card:
         wording.clean(found.path),
         facts=tuple(facts),
         folds=tuple(folds),
-        about=tell_about(found, "index_file"),
+        about=list_sections(found, "index_file"),
     )
 
 
@@ -106,7 +106,8 @@ def _list_contents(found: IndexFile, detail: int) -> list[Fold]:
     if len(blobs):
         kinds = dict.fromkeys(wording.clean(getattr(blob, "type", type(blob).__name__), 60) for blob in blobs)
         rows = [
-            (Cell(str(place)), _word_blob(blob)) for place, blob in enumerate(islice(blobs, display.max_rows))
+            (Cell(str(place)), _format_blob(blob))
+            for place, blob in enumerate(islice(blobs, display.max_rows))
         ]
         total = len(blobs)
         grid = cells.grid(("number#", "blob"), rows, how=".blobs", noun="blob", total=total)
@@ -122,7 +123,7 @@ def _list_contents(found: IndexFile, detail: int) -> list[Fold]:
     return folds
 
 
-def _word_blob(blob: Any) -> Cell:
+def _format_blob(blob: Any) -> Cell:
     """A blob by what it tells of itself."""
     if isinstance(blob, Mapping):
         return cells.value(blob)
@@ -149,7 +150,7 @@ def _fold_hashes(found: Any) -> Fold:
 def _fold_record(found: IndexFile) -> Fold:
     """The record, field by field; one that stands for several files (a Puffin file's vectors) is shown as it is."""
     record = {str(key): held for key, held in found.raw.items() if key != "files"}
-    about = tell_about(found, "index_file", "statistics")
+    about = list_sections(found, "index_file", "statistics")
     if not record:
         return Fold("Record", "as the metadata stores it", lambda: one(cells.document(found.raw)), level=3)
     answer = f"{wording.plural(len(record), 'field')}, as the metadata stores it"
@@ -157,7 +158,7 @@ def _fold_record(found: IndexFile) -> Fold:
 
 
 @describe.register
-def describe_statistics(found: StatisticsFile, detail: int = 1) -> Card:
+def card_of_statistics(found: StatisticsFile, detail: int = 1) -> Card:
     """Statistics that an engine kept beside a snapshot."""
     facts = (
         Fact("kind", cells.text(found.kind)),
@@ -182,7 +183,7 @@ def describe_statistics(found: StatisticsFile, detail: int = 1) -> Card:
         wording.clean(found.path),
         facts=facts,
         folds=tuple(folds),
-        about=tell_about(found, "statistics", "puffin"),
+        about=list_sections(found, "statistics", "puffin"),
     )
 
 

@@ -16,7 +16,7 @@ from lakelens.model.table import LogEntry, MetadataLog, MetadataLogEntry, Snapsh
 from lakelens.options import display
 from lakelens.queryresult import QueryResult
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Grid
 from lakelens.views.cards.delete import grid_dangling, grid_matches
 from lakelens.views.cards.index import grid_index_files, grid_statistics
@@ -67,7 +67,7 @@ def card_of_items(items: Items, detail: int = 1) -> Card:  # type: ignore[type-a
     if not len(items):
         return Card(title, "none")
     shown = _grid_facts(items, (noun, nouns)) if grid is None else grid(items, how=_HOW)
-    about = (*tell_about(items[0], "file_set", "manifest", "index_file"), *_ABOUT)
+    about = (*list_sections(items[0], "file_set", "manifest", "index_file"), *_ABOUT)
     return Card(title, wording.plural(len(items), noun, nouns), body=(shown,), about=about)
 
 
@@ -110,7 +110,7 @@ def card_of_item(item: Any, detail: int = 1) -> Card:
 def card_of_document(document: Document, detail: int = 1) -> Card:
     """A stored document or record key by key under its specified names; whole where it is opened."""
     sections = _SECTIONS.get(document.noun)
-    about = tell_about(document, *sections) if sections else ()
+    about = list_sections(document, *sections) if sections else ()
     body: list[Body] = []
     if document:
         known = sections is not None

@@ -10,9 +10,9 @@ from lakelens.errors import LakeError
 from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
 from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid
-from lakelens.views.cards.file import describe_file
+from lakelens.views.cards.file import card_of_file
 from lakelens.views.describe import describe, one
 
 _ROLES = {
@@ -32,7 +32,7 @@ def grid_manifests(manifests: Sequence[Manifest], how: str = "") -> Grid:
             cells.number(m.added_files_count),
             cells.number(m.existing_files_count),
             cells.number(m.deleted_files_count),
-            cells.text(_word_summary(m.partition_summary), "mute"),
+            cells.text(_format_summary(m.partition_summary), "mute"),
             cells.size(m.size_bytes),
         )
         for m in islice(manifests, display.max_rows)
@@ -57,7 +57,7 @@ def _show_size(found: ManifestList) -> Cell:
     return Cell("not recorded", "mute") if found.size_bytes is None else cells.size(found.size_bytes)
 
 
-def _word_summary(summary: Sequence[FieldSummary]) -> str | None:
+def _format_summary(summary: Sequence[FieldSummary]) -> str | None:
     words = [
         f"{wording.clean(s.name, 40)} {wording.value(s.lower)}"
         + ("" if s.lower == s.upper else f" to {wording.value(s.upper)}")
@@ -67,7 +67,7 @@ def _word_summary(summary: Sequence[FieldSummary]) -> str | None:
 
 
 @describe.register
-def describe_list(found: ManifestList, detail: int = 1) -> Card:
+def card_of_list(found: ManifestList, detail: int = 1) -> Card:
     """Which manifests make up a snapshot."""
     role = Fact("role", cells.text(found.role), _ROLES.get(found.role, ""))
     facts = (role, Fact("bytes", _show_size(found)))
@@ -75,7 +75,7 @@ def describe_list(found: ManifestList, detail: int = 1) -> Card:
     folds = [_fold_listed(found)]
     if found.path is not None:
         folds.append(_fold_header(found))
-    about = tell_about(found, "manifest_list")
+    about = list_sections(found, "manifest_list")
     place = wording.clean(found.path or "")
     return Card("Manifest list", title, place, facts=facts, folds=tuple(folds), about=about)
 
@@ -100,7 +100,7 @@ def _fold_listed(found: ManifestList) -> Fold:
 
 
 def _fold_header(found: Manifest | ManifestList) -> Fold:
-    about = tell_about(found, "manifest_header" if isinstance(found, Manifest) else "manifest_list")
+    about = list_sections(found, "manifest_header" if isinstance(found, Manifest) else "manifest_list")
     return Fold(
         "Header", "the container's own schema and key/values", lambda: _list_header(found.header, about)
     )
@@ -118,7 +118,7 @@ def _list_header(header: Mapping[str, Any], about: tuple[str, ...]) -> list[Body
 
 
 @describe.register
-def describe_manifest(manifest: Manifest, detail: int = 1) -> Card:
+def card_of_manifest(manifest: Manifest, detail: int = 1) -> Card:
     """Which files one manifest adds, keeps and removes."""
     facts = [Fact("content", cells.text(manifest.content))]
     for label in ("added", "existing", "deleted"):
@@ -127,11 +127,11 @@ def describe_manifest(manifest: Manifest, detail: int = 1) -> Card:
             facts.append(Fact(label, cells.number(amount), "files"))
     facts.append(Fact("bytes", cells.size(manifest.size_bytes), "as recorded"))
     make = lambda: one(grid_entries(manifest.entries))  # noqa: E731 - reads the manifest when it is opened
-    folds = [Fold("Entries", _word_entries(manifest), make, opened=True)]
+    folds = [Fold("Entries", _format_entries(manifest), make, opened=True)]
     if manifest.partition_summary:
-        answer = _word_summary(manifest.partition_summary) or ""
+        answer = _format_summary(manifest.partition_summary) or ""
         folds.append(Fold("Partitions", answer, lambda: one(_grid_summary(manifest.partition_summary))))
-    listed = tell_about(manifest, "manifest_list")
+    listed = list_sections(manifest, "manifest_list")
     line = lambda: cells.fields(manifest.raw, listed, how=".raw")  # noqa: E731
     folds.append(Fold("Line", f"{wording.plural(len(manifest.raw), 'field')} of the manifest list", line))
     folds.append(_fold_header(manifest))
@@ -141,11 +141,11 @@ def describe_manifest(manifest: Manifest, detail: int = 1) -> Card:
         wording.clean(manifest.path),
         facts=tuple(facts),
         folds=tuple(folds),
-        about=tell_about(manifest, "manifest"),
+        about=list_sections(manifest, "manifest"),
     )
 
 
-def _word_entries(manifest: Manifest) -> str:
+def _format_entries(manifest: Manifest) -> str:
     counts = [
         f"{wording.count(amount)} {label}"
         for label in ("added", "existing", "deleted")
@@ -194,9 +194,9 @@ def grid_entries(entries: Sequence[Entry], how: str = ".entries") -> Grid:
 
 
 @describe.register
-def describe_entry(entry: Entry, detail: int = 1) -> Card:
+def card_of_entry(entry: Entry, detail: int = 1) -> Card:
     """One line of a manifest: what the commit did with a file, and the file's card."""
-    card = describe_file(entry.file, detail)
+    card = card_of_file(entry.file, detail)
     facts = (
         Fact("status", cells.state(entry.status), "live" if entry.is_live else "removed"),
         *((Fact("snapshot", cells.code(entry.snapshot_id)),) if entry.snapshot_id is not None else ()),
@@ -207,7 +207,7 @@ def describe_entry(entry: Entry, detail: int = 1) -> Card:
         ),
         *(fact for fact in card.facts if fact.label in ("rows", "bytes", "partition", "bucket")),
     )
-    about = tell_about(entry.file, "entry", "data_file")
+    about = list_sections(entry.file, "entry", "data_file")
     raw = {key: held for key, held in entry.raw.items() if not isinstance(held, Mapping)}
     stored = Fold("Entry", "as the manifest stores it", lambda: cells.fields(raw, about, how=".raw"))
     return Card(

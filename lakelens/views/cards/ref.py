@@ -11,14 +11,14 @@ from lakelens.model.snapshot import Ref, Refs
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Card, Cell, Fact, Fold, Grid
 from lakelens.views.describe import describe
 
 _DAY = 86_400_000
 
 
-def word_refs(refs: Refs) -> str:
+def format_refs(refs: Refs) -> str:
     """Which branches and tags there are; where they point when there is only one."""
     if len(refs) == 1:
         return f"{refs[0].type} {wording.clean(refs[0].name, 60)} at {refs[0].snapshot_id}"
@@ -41,10 +41,10 @@ def grid_refs(refs: Refs, table: Table | None = None) -> Grid:
             cells.code(ref.name),
             cells.text(ref.type),
             cells.code(ref.snapshot_id),
-            *_describe_target(ref, table),
+            *_target_row(ref, table),
             cells.moment(ref.created_at) if ref.created_at else cells.ABSENT,
-            _word_age(ref.max_ref_age_ms),
-            _word_keeping(ref),
+            _format_age(ref.max_ref_age_ms),
+            _format_keeping(ref),
         )
         for ref in islice(refs, display.max_rows)
     ]
@@ -53,7 +53,7 @@ def grid_refs(refs: Refs, table: Table | None = None) -> Grid:
     return cells.prune(cells.grid(names, rows, how="table.refs", noun="ref", total=len(refs), about=about))
 
 
-def _describe_target(ref: Ref, table: Table | None) -> tuple[Cell, Cell]:
+def _target_row(ref: Ref, table: Table | None) -> tuple[Cell, Cell]:
     if table is None:
         return cells.ABSENT, cells.ABSENT
     try:
@@ -63,13 +63,13 @@ def _describe_target(ref: Ref, table: Table | None) -> tuple[Cell, Cell]:
     return cells.optional_number(found.record_count), cells.moment(found.committed_at)
 
 
-def _word_age(milliseconds: int | None) -> Cell:
+def _format_age(milliseconds: int | None) -> Cell:
     if milliseconds is None:
         return cells.ABSENT
     return Cell(f"{milliseconds / _DAY:,.4g} days", title=f"{milliseconds:,} ms")
 
 
-def _word_keeping(ref: Ref) -> Cell:
+def _format_keeping(ref: Ref) -> Cell:
     words = []
     if ref.min_snapshots_to_keep is not None:
         words.append(f"at least {wording.count(ref.min_snapshots_to_keep)}")
@@ -79,25 +79,28 @@ def _word_keeping(ref: Ref) -> Cell:
 
 
 @describe.register
-def describe_refs(refs: Refs, detail: int = 1) -> Card:
+def card_of_refs(refs: Refs, detail: int = 1) -> Card:
     """Branches and tags."""
     branches, tags = len(refs.branches), len(refs.tags)
     sentence = f"{wording.plural(branches, 'branch', 'branches')}, {wording.plural(tags, 'tag')}"
     body = (grid_refs(refs),) if len(refs) else ()
-    return Card("Refs", sentence if len(refs) else "none", body=body, about=tell_about(refs, "ref"))
+    return Card("Refs", sentence if len(refs) else "none", body=body, about=list_sections(refs, "ref"))
 
 
 @describe.register
-def describe_ref(ref: Ref, detail: int = 1) -> Card:
+def card_of_ref(ref: Ref, detail: int = 1) -> Card:
     """One name for a snapshot."""
     facts = [Fact("kind", Cell(ref.type)), Fact("snapshot", cells.code(ref.snapshot_id))]
-    for label, cell in (("kept for", _word_age(ref.max_ref_age_ms)), ("snapshots kept", _word_keeping(ref))):
+    for label, cell in (
+        ("kept for", _format_age(ref.max_ref_age_ms)),
+        ("snapshots kept", _format_keeping(ref)),
+    ):
         if cell is not cells.ABSENT:
             facts.append(Fact(label, cell))
     if ref.created_at is not None:
         facts.append(Fact("made", cells.moment(ref.created_at)))
     raw: Any = ref.raw
-    about = tell_about(ref, "ref", "snapshot")
+    about = list_sections(ref, "ref", "snapshot")
     folds = []
     if isinstance(raw, dict) and raw:
         folds.append(Fold("Document", "as stored, key by key", lambda: cells.fields(raw, how=".raw")))

@@ -8,19 +8,22 @@ from lakelens.errors import LakeError
 from lakelens.model.schema import PartitionField, PartitionSpec, Schema
 from lakelens.model.table import Table
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fold, Grid
 from lakelens.views.describe import describe, one
 
 
 @describe.register
-def describe_schema(schema: Schema, detail: int = 1) -> Card:
+def card_of_schema(schema: Schema, detail: int = 1) -> Card:
     """The columns with their ids, and what happened to them up to this schema."""
     columns = Fold(
-        "Columns", word_evolution(schema) or _word_required(schema), lambda: one(grid_schema(schema)), True
+        "Columns",
+        format_evolution(schema) or _format_required(schema),
+        lambda: one(grid_schema(schema)),
+        True,
     )
     folds = [columns]
-    about = tell_about(schema, "schema")
+    about = list_sections(schema, "schema")
     raw = schema.raw
     if isinstance(raw, dict):
         answer = f"{wording.plural(len(raw), 'key')}, as stored"
@@ -29,17 +32,17 @@ def describe_schema(schema: Schema, detail: int = 1) -> Card:
         make = lambda: one(cells.document(raw, how=".raw"))  # noqa: E731 - made when it is opened
         folds.append(Fold("JSON", "as it was told, whole", make, level=3))
     noun = "Schema" if schema.id is None else f"Schema {schema.id}"
-    return Card(noun, word_schema(schema), folds=tuple(folds), about=about)
+    return Card(noun, format_schema(schema), folds=tuple(folds), about=about)
 
 
-def word_schema(schema: Schema) -> str:
+def format_schema(schema: Schema) -> str:
     """How many columns, and which of them are the key."""
     names = schema.identifier_names
     key = f", key ({', '.join(wording.clean(name, 60) for name in names[:6])})" if names else ""
     return f"{wording.plural(len(schema), 'column')}{key}"
 
 
-def _word_required(schema: Schema) -> str:
+def _format_required(schema: Schema) -> str:
     required = [name for name, field in schema.walk() if not field.nullable]
     if not required:
         return "every one may be null"
@@ -47,7 +50,7 @@ def _word_required(schema: Schema) -> str:
     return f"required: {', '.join(wording.clean(name, 40) for name in required[:5])}{more}"
 
 
-def word_spec(spec: PartitionSpec) -> str:
+def format_spec(spec: PartitionSpec) -> str:
     """By what rows are divided."""
     if not len(spec):
         return "not partitioned"
@@ -56,7 +59,7 @@ def word_spec(spec: PartitionSpec) -> str:
 
 
 @describe.register
-def describe_spec(spec: PartitionSpec, detail: int = 1) -> Card:
+def card_of_spec(spec: PartitionSpec, detail: int = 1) -> Card:
     """How rows were divided."""
     rows = [
         (
@@ -71,12 +74,12 @@ def describe_spec(spec: PartitionSpec, detail: int = 1) -> Card:
     names = ("id#", "field", "transform", "column", "type")
     body: tuple[Body, ...] = (cells.prune(cells.grid(names, rows, how="spec.fields", noun="field")),)
     noun = "Partitioning" if spec.id is None else f"Partition spec {spec.id}"
-    about = tell_about(spec, "partitioning", "partition_field")
-    return Card(noun, word_spec(spec), body=body if rows else (), about=about)
+    about = list_sections(spec, "partitioning", "partition_field")
+    return Card(noun, format_spec(spec), body=body if rows else (), about=about)
 
 
 @describe.register
-def describe_partition_field(field: PartitionField, detail: int = 1) -> Card:
+def card_of_partition_field(field: PartitionField, detail: int = 1) -> Card:
     """One part of a partitioning."""
     items = [
         ("field", cells.code(field.name)),
@@ -84,7 +87,7 @@ def describe_partition_field(field: PartitionField, detail: int = 1) -> Card:
         ("column", cells.code(field.source_name)),
         ("type", cells.code(field.result_type)),
     ]
-    about = tell_about(field, "partitioning", "partition_field")
+    about = list_sections(field, "partitioning", "partition_field")
     return Card("Partition field", wording.clean(str(field), 200), body=(cells.pairs(items),), about=about)
 
 
@@ -98,20 +101,20 @@ Dropped = tuple[int, str, str, str]
 
 def grid_schema(schema: Schema) -> Grid:
     """The columns of one schema with their history up to it; those that were dropped before come last, muted."""
-    history, dropped = tell_history(schema, _list_versions(schema))
+    history, dropped = trace_columns(schema, _list_versions(schema))
     return _make_grid(schema, {}, history, dropped, "schema.fields")
 
 
 def grid_columns(table: Table) -> Grid:
     """The columns of a table with what partitioning makes of them and their history; dropped ones come last, muted."""
     schema = table.schema
-    history, dropped = tell_history(schema, _list_versions(schema))
-    return _make_grid(schema, _tell_partitioning(table), history, dropped, "table.schema.fields")
+    history, dropped = trace_columns(schema, _list_versions(schema))
+    return _make_grid(schema, _list_uses(table), history, dropped, "table.schema.fields")
 
 
-def word_evolution(schema: Schema) -> str:
+def format_evolution(schema: Schema) -> str:
     """What happened to the columns, in a line; empty when nothing did."""
-    history, dropped = tell_history(schema, _list_versions(schema))
+    history, dropped = trace_columns(schema, _list_versions(schema))
     names = {field.id: name for name, field in schema.walk()}
     words = [f"{wording.clean(names[key], 40)} {told}" for key, told in history.items() if key in names]
     words += [f"{wording.clean(name, 40)} {told}" for _, name, _, told in dropped]
@@ -163,7 +166,7 @@ def _make_grid(
     return cells.prune(cells.grid(names, rows, how=how, noun="column", about=("common.schema",)))
 
 
-def _tell_partitioning(table: Table) -> dict[str, str]:
+def _list_uses(table: Table) -> dict[str, str]:
     """What partitioning makes of each source column, in the specification's words."""
     uses: dict[str, list[str]] = {}
     for field in table.partitioning:
@@ -172,7 +175,7 @@ def _tell_partitioning(table: Table) -> dict[str, str]:
     return {name: ", ".join(words) for name, words in uses.items()}
 
 
-def tell_history(today: Schema, schemas: Sequence[Schema]) -> tuple[dict[int, str], list[Dropped]]:
+def trace_columns(today: Schema, schemas: Sequence[Schema]) -> tuple[dict[int, str], list[Dropped]]:
     """What happened to each column by field id, and the columns dropped since (id, name, type, words)."""
     ordered = sorted((s for s in schemas if s.id is not None), key=lambda s: s.id or 0)
     words: dict[int, list[str]] = {}

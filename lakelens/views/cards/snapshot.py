@@ -15,10 +15,10 @@ from lakelens.model.table import Table
 from lakelens.model.traits import Figures
 from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid
 from lakelens.views.cards.delete import list_live_folds
-from lakelens.views.cards.diff import grid_totals, word_counts
+from lakelens.views.cards.diff import format_counts, grid_totals
 from lakelens.views.cards.fileset import grid_files
 from lakelens.views.cards.index import grid_index_files, grid_statistics
 from lakelens.views.cards.manifest import grid_lists, grid_manifests
@@ -26,30 +26,30 @@ from lakelens.views.describe import describe, one
 
 
 @describe.register
-def describe_snapshots(snapshots: Snapshots, detail: int = 1) -> Card:
+def card_of_snapshots(snapshots: Snapshots, detail: int = 1) -> Card:
     """The history, newest first."""
-    return _describe_newest(snapshots, len(snapshots))
+    return _card_of_newest(snapshots, len(snapshots))
 
 
 @describe.register
-def describe_history(history: History, detail: int = 1) -> Card:
+def card_of_history(history: History, detail: int = 1) -> Card:
     """The history in outline: the newest snapshots of all."""
-    return _describe_newest(history.newest, history.count)
+    return _card_of_newest(history.newest, history.count)
 
 
-def _describe_newest(snapshots: Snapshots, total: int) -> Card:
+def _card_of_newest(snapshots: Snapshots, total: int) -> Card:
     if not len(snapshots):
         return Card("Snapshots", "none")
     body = (
         grid_snapshots(snapshots, total=total, looks_closer=True),
         cells.hint("any two states", "table.diff(before, after)"),
     )
-    about = tell_about(snapshots[-1], "snapshot")
-    return Card("Snapshots", word_snapshots(snapshots, total=total), body=body, about=about)
+    about = list_sections(snapshots[-1], "snapshot")
+    return Card("Snapshots", format_snapshots(snapshots, total=total), body=body, about=about)
 
 
 @describe.register
-def describe_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
+def card_of_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
     """One state of a table."""
     folds: list[Fold] = []
     if snapshot.id is not None:
@@ -63,15 +63,15 @@ def describe_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
     folds += _fold_documents(snapshot, detail)
     return Card(
         "Listing" if snapshot.id is None else f"Snapshot {snapshot.id}",
-        _word_snapshot(snapshot),
+        _format_snapshot(snapshot),
         wording.clean(snapshot.path or ""),
         facts=list_facts(snapshot),
         folds=tuple(folds),
-        about=tell_about(snapshot, "snapshot", "manifest_list"),
+        about=list_sections(snapshot, "snapshot", "manifest_list"),
     )
 
 
-def _word_snapshot(snapshot: Snapshot) -> str:
+def _format_snapshot(snapshot: Snapshot) -> str:
     if snapshot.id is None:
         return "of the visible files, taken when it was first asked for"
     parent = f"after {snapshot.parent_id}" if snapshot.parent_id is not None else "without a parent"
@@ -86,13 +86,13 @@ def _fold_changes(snapshot: Snapshot, detail: int) -> Fold:
         def make_row() -> list[Body]:
             return [grid_snapshots([snapshot], looks_closer=True), cells.hint("file by file", ".changes")]
 
-        return Fold("Changes", word_changes(snapshot), make_row)
+        return Fold("Changes", format_changes(snapshot), make_row)
     diff = snapshot.changes
 
     def make() -> list[Body]:
         return [grid_totals(diff), cells.hint("by partition, column, manifest and key", ".changes")]
 
-    return Fold("Changes", word_counts(diff), make)
+    return Fold("Changes", format_counts(diff), make)
 
 
 def _fold_manifests(snapshot: Snapshot) -> list[Fold]:
@@ -101,7 +101,7 @@ def _fold_manifests(snapshot: Snapshot) -> list[Fold]:
         f"{wording.clean(found.role, 40)} {wording.name(found.path) or 'inline'}" for found in lists
     )
     manifests = snapshot.manifests
-    answer = f"{wording.plural(len(manifests), 'manifest')}{_word_entries(manifests)}"
+    answer = f"{wording.plural(len(manifests), 'manifest')}{_format_entries(manifests)}"
     how = "snapshot.manifests"
     return [
         Fold("Lists", roles, lambda: one(grid_lists(lists))),
@@ -109,7 +109,7 @@ def _fold_manifests(snapshot: Snapshot) -> list[Fold]:
     ]
 
 
-def _word_entries(manifests: Sequence[Manifest]) -> str:
+def _format_entries(manifests: Sequence[Manifest]) -> str:
     words = []
     for label in ("added", "existing", "deleted"):
         amounts = [getattr(manifest, f"{label}_files_count") for manifest in manifests]
@@ -147,10 +147,10 @@ def _fold_documents(snapshot: Snapshot, detail: int) -> list[Fold]:
     raw: Mapping[str, Any] = snapshot.raw if isinstance(snapshot.raw, Mapping) else {}
     if isinstance(raw.get("summary"), Mapping) or not raw:
         summary = dict(snapshot.summary)
-        about = tell_about(snapshot, "summary")
+        about = list_sections(snapshot, "summary")
         if summary:
             make = lambda: cells.fields(summary, about, how=".summary")  # noqa: E731 - made when it is opened
-            folds.append(Fold("Summary", _word_summary(summary), make))
+            folds.append(Fold("Summary", _format_summary(summary), make))
     if raw:
         folds.append(
             Fold(
@@ -165,7 +165,7 @@ def _fold_documents(snapshot: Snapshot, detail: int) -> list[Fold]:
     return folds
 
 
-def _word_summary(summary: Mapping[str, str]) -> str:
+def _format_summary(summary: Mapping[str, str]) -> str:
     """The engine that committed where the summary tells it, and how many keys there are."""
     engine = " ".join(
         wording.clean(summary[key], 40) for key in ("engine-name", "engine-version") if key in summary
@@ -193,12 +193,12 @@ def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact
         facts.append(Fact("snapshot", cells.code(snapshot.id), small))
     if snapshot.committed_at is not None:
         label = "committed, UTC" if snapshot.id is not None else "newest file, UTC"
-        facts.append(Fact(label, cells.moment(snapshot.committed_at), _word_history(history)))
+        facts.append(Fact(label, cells.moment(snapshot.committed_at), _format_history(history)))
     if figures.rows is not None:
-        facts.append(Fact("rows", Cell(wording.count(figures.rows)), _word_deletes(figures)))
+        facts.append(Fact("rows", Cell(wording.count(figures.rows)), _format_deletes(figures)))
     files = count_by_lists(snapshot) if figures.files is None else figures.files
     if files is not None:
-        facts.append(Fact("files", Cell(f"{wording.count(files)} data"), _word_delete_files(figures)))
+        facts.append(Fact("files", Cell(f"{wording.count(files)} data"), _format_delete_files(figures)))
     if figures.bytes is not None:
         every = files + (figures.delete_files or 0) if files else 0
         small = f"{wording.size(figures.bytes // every)} a file" if every else ""
@@ -206,7 +206,7 @@ def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact
     return tuple(facts)
 
 
-def _word_history(history: History | None) -> str:
+def _format_history(history: History | None) -> str:
     if history is None or not history.count:
         return ""
     first = history.first.committed_at if history.first is not None and history.count > 1 else None
@@ -214,7 +214,7 @@ def _word_history(history: History | None) -> str:
     return f"{wording.plural(history.count, 'snapshot')}{since}"
 
 
-def _word_deletes(figures: Figures) -> str:
+def _format_deletes(figures: Figures) -> str:
     words = [
         f"{wording.count(number)} deleted by {how}"
         for number, how in ((figures.position_deletes, "position"), (figures.equality_deletes, "equality"))
@@ -223,7 +223,7 @@ def _word_deletes(figures: Figures) -> str:
     return ", ".join(words)
 
 
-def _word_delete_files(figures: Figures) -> str:
+def _format_delete_files(figures: Figures) -> str:
     if figures.delete_files:
         return wording.plural(figures.delete_files, "delete file")
     return f"{figures.partitions} partitions" if figures.partitions else ""
@@ -269,7 +269,7 @@ def _grid(shown: Sequence[Snapshot], how: str, looks_closer: bool) -> Grid:
             cells.text(snapshot.operation),
             cells.moment(snapshot.committed_at, exact=exact),
             *(word(find(found) or 0) for _, find, word in columns),
-            cells.text(_word_raised(up) if up is not None else "", "mute"),
+            cells.text(_format_raised(up) if up is not None else "", "mute"),
             cells.text(", ".join(snapshot.refs), "mute"),
         )
         for snapshot, found, up in zip(shown, figures, raised, strict=True)
@@ -288,7 +288,7 @@ def _read_figures(snapshot: Snapshot, raised: Raised | None) -> Figures:
     return figures if raised is None else replace(figures, added_files=0, removed_files=0)
 
 
-def _word_raised(raised: Raised) -> str:
+def _format_raised(raised: Raised) -> str:
     return f"{wording.plural(len(raised.files), 'file')} {raised.words}"
 
 
@@ -298,7 +298,7 @@ def _share_seconds(snapshots: Sequence[Snapshot]) -> bool:
     return len(set(seconds)) < len(seconds)
 
 
-def word_snapshots(snapshots: Sequence[Snapshot], most: int = 5, total: int | None = None) -> str:
+def format_snapshots(snapshots: Sequence[Snapshot], most: int = 5, total: int | None = None) -> str:
     """The newest operations in a line, the newest first; the same ones in a row are counted."""
     count = len(snapshots) if total is None else total
     runs: list[list[str | int]] = []
@@ -314,11 +314,11 @@ def word_snapshots(snapshots: Sequence[Snapshot], most: int = 5, total: int | No
     return f"last {most} of {wording.plural(count, 'snapshot')}: {told}"
 
 
-def word_changes(snapshot: Snapshot) -> str:
+def format_changes(snapshot: Snapshot) -> str:
     """What a commit changed, as it records it, in a line."""
     raised = find_raised_by(snapshot)
     figures = _read_figures(snapshot, raised)
-    words = [] if raised is None else [f"{_word_raised(raised)}, none rewritten"]
+    words = [] if raised is None else [f"{_format_raised(raised)}, none rewritten"]
     for noun, gone, came in (
         ("files", figures.removed_files, figures.added_files),
         ("rows", figures.removed_rows, figures.added_rows),

@@ -11,19 +11,19 @@ from lakelens.errors import LakeError
 from lakelens.model.schema import PartitionSpec
 from lakelens.model.table import Table
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Make
 from lakelens.views.cards.evidence import (
+    format_evidence,
+    format_relocation,
     is_moved,
     list_evidence,
     list_relocation,
-    word_evidence,
-    word_relocation,
 )
-from lakelens.views.cards.finding import fold_findings, word_alert
-from lakelens.views.cards.ref import grid_refs, word_refs
-from lakelens.views.cards.schema import grid_columns, word_evolution, word_schema, word_spec
-from lakelens.views.cards.snapshot import grid_snapshots, summarise, word_snapshots
+from lakelens.views.cards.finding import fold_findings, format_alert
+from lakelens.views.cards.ref import format_refs, grid_refs
+from lakelens.views.cards.schema import format_evolution, format_schema, format_spec, grid_columns
+from lakelens.views.cards.snapshot import format_snapshots, grid_snapshots, summarise
 from lakelens.views.describe import describe, one
 
 # of a catalog's facts: on the card already
@@ -31,12 +31,12 @@ _TOLD_ELSEWHERE = ("columns", "partition_columns", "properties")
 
 
 @describe.register
-def describe_table(table: Table, detail: int = 1) -> Card:
+def card_of_table(table: Table, detail: int = 1) -> Card:
     """What it is, where, why lakelens thinks so, and its state."""
     folds = [
         Fold(
             f"Why {wording.clean(table.traits.title)}",
-            word_evidence(table.evidence),
+            format_evidence(table.evidence),
             lambda: list_evidence(table.evidence, table.location),
         ),
         _fold_schema(table),
@@ -45,17 +45,17 @@ def describe_table(table: Table, detail: int = 1) -> Card:
         *_list_settings(table, detail),
     ]
     if is_moved(table.relocation):
-        answer = word_relocation(table.relocation)
+        answer = format_relocation(table.relocation)
         folds.append(Fold("Moved", answer, lambda: list_relocation(table.relocation)))
     folds.append(fold_findings(table.findings))
     return Card(
         wording.clean(table.name),
         wording.clean(table.traits.kind),
         wording.clean(table.location),
-        word_alert(table.findings),
+        format_alert(table.findings),
         summarise(table),
         folds=tuple(folds),
-        about=tell_about(table, "table", "snapshot"),
+        about=list_sections(table, "table", "snapshot"),
     )
 
 
@@ -66,15 +66,15 @@ def _fold_schema(table: Table) -> Fold:
     except LakeError as error:
         return Fold("Schema", wording.clean(str(error)), alert="ERROR")
     number = f", schema {schema.id}" if schema.id is not None else ""
-    evolution = word_evolution(schema)
-    answer = f"{word_schema(schema)}{number}" + (f"; {evolution}" if evolution else "")
+    evolution = format_evolution(schema)
+    answer = f"{format_schema(schema)}{number}" + (f"; {evolution}" if evolution else "")
     if table.traits.files_are_listed and not table.catalog:
         answer += "; put together from the files and directories"
     return Fold("Schema", answer, lambda: one(grid), opened=True)
 
 
 def _fold_partitioning(table: Table) -> Fold:
-    answer = word_spec(table.partitioning)
+    answer = format_spec(table.partitioning)
     current = table.current
     ranges = find_ranges(current) if current is not None and table.partitioning.fields else None
     if ranges is not None:
@@ -102,9 +102,9 @@ def _list_history(table: Table) -> list[Fold]:
         newest, total = history.newest, history.count
         hints = cells.hint("any two states", "table.diff(before, after)")
         make: Make = lambda: [grid_snapshots(newest, total=total), hints]  # noqa: E731 - made when it is opened
-        folds.append(Fold("Changes", word_snapshots(newest, total=total), make))
+        folds.append(Fold("Changes", format_snapshots(newest, total=total), make))
     if len(table.refs):
-        folds.append(Fold("Refs", word_refs(table.refs), lambda: one(grid_refs(table.refs, table))))
+        folds.append(Fold("Refs", format_refs(table.refs), lambda: one(grid_refs(table.refs, table))))
     return folds
 
 
@@ -116,18 +116,18 @@ def _list_settings(table: Table, detail: int) -> list[Fold]:
         folds.append(Fold("Properties", wording.some(table.properties), make))
     if table.catalog:
         facts = _flatten(table.catalog)
-        about = tell_about(table, "catalog")
-        answer = _word_catalog(table.catalog) or ", ".join(wording.clean(name, 60) for name, _ in facts[:6])
+        about = list_sections(table, "catalog")
+        answer = _format_catalog(table.catalog) or ", ".join(wording.clean(name, 60) for name, _ in facts[:6])
         folds.append(Fold("Catalog", answer, lambda: one(cells.pairs(facts, about))))
     document = table.metadata if detail >= 2 else None  # a large one is only decoded where it is shown
     if isinstance(document, Mapping) and "format-version" in document:
-        about = tell_about(table, "table_metadata")
+        about = list_sections(table, "table_metadata")
         make_fields = lambda: cells.fields(document, about, how="table.metadata")  # noqa: E731
         folds.append(Fold("Metadata", f"{wording.plural(len(document), 'key')} of the document", make_fields))
     return folds
 
 
-def _word_catalog(catalog: Mapping[str, Any]) -> str:
+def _format_catalog(catalog: Mapping[str, Any]) -> str:
     """What the metastore calls the table, what it is to it, and who made it."""
     told = catalog.get("table")
     if not isinstance(told, Mapping):

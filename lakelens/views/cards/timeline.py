@@ -10,9 +10,9 @@ from lakelens.analysis.timeline.timeline import Timeline
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Column, Fold, Note, Picture
-from lakelens.views.cards.snapshot import grid_snapshots, word_snapshots
+from lakelens.views.cards.snapshot import format_snapshots, grid_snapshots
 from lakelens.views.describe import describe, one
 from lakelens.views.timeline.layout import lay_out
 from lakelens.views.timeline.legend import describe_cuts
@@ -21,11 +21,11 @@ from lakelens.views.timeline.wording import describe_history, list_oddities
 
 
 @describe.register
-def describe_timeline(timeline: Timeline, detail: int = 1) -> Card:
+def card_of_timeline(timeline: Timeline, detail: int = 1) -> Card:
     """How a table came here."""
     name = wording.clean(timeline.table.name, 80)
     if not timeline.marks:
-        return _describe_listing(timeline, name)
+        return _card_of_listing(timeline, name)
     story = describe_history(timeline)
     notes = describe_cuts(lay_out(timeline))
     body: tuple[Body, ...] = (
@@ -44,7 +44,7 @@ def describe_timeline(timeline: Timeline, detail: int = 1) -> Card:
     if off:
         answer = "; ".join(list_oddities(timeline)) or wording.plural(len(off), "snapshot")
         folds.append(Fold("Off branch", answer, lambda: one(grid_snapshots(off, total=len(off)))))
-    about = tell_about(timeline.table, "snapshot", "ref")
+    about = list_sections(timeline.table, "snapshot", "ref")
     return Card(
         "History",
         f"of {name}, {wording.plural(len(timeline), 'snapshot')}",
@@ -59,7 +59,7 @@ def _fold_snapshots(timeline: Timeline) -> Fold:
     total = len(timeline.marks)
     return Fold(
         "Snapshots",
-        word_snapshots(newest, total=total),
+        format_snapshots(newest, total=total),
         lambda: one(grid_snapshots(newest, total=total)),
         opened=True,
     )
@@ -85,7 +85,7 @@ def _fold_rollbacks(timeline: Timeline) -> Fold:
     return Fold("Rollbacks", wording.plural(len(rows), "rollback"), lambda: one(grid))
 
 
-def _describe_listing(timeline: Timeline, name: str) -> Card:
+def _card_of_listing(timeline: Timeline, name: str) -> Card:
     if timeline.listing is None:
         return Card("History", f"of {name}: nothing was committed yet")
     times = _count_times(timeline.listing)
@@ -97,13 +97,13 @@ def _describe_listing(timeline: Timeline, name: str) -> Card:
     first, last = min(times), max(times)
     words = (
         f"The nearest thing is when its files were written: {wording.plural(sum(times.values()), 'file')} "
-        f"{_word_span(first, last)}. "
+        f"{_format_span(first, last)}. "
         "Files that were overwritten or deleted have left no trace; copying a table changes these times."
     )
     return Card("History", sentence, body=(Note(words),), folds=(_fold_times(times),))
 
 
-def _word_span(first: datetime, last: datetime) -> str:
+def _format_span(first: datetime, last: datetime) -> str:
     if first == last:
         return f"at {wording.moment(first)} UTC"
     return f"from {wording.moment(first)} to {wording.moment(last)} UTC"

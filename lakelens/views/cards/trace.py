@@ -19,9 +19,9 @@ _MOST_TABLES = 20
 
 
 @describe.register
-def describe_trace(trace: Trace, detail: int = 1) -> Card:
+def card_of_trace(trace: Trace, detail: int = 1) -> Card:
     """What was written, removed and rewritten; where there is one table, its commits and its diff."""
-    verb = _word_verb(trace.statement)
+    verb = _format_verb(trace.statement)
     if not trace.is_finished:
         return Card("Trace", f"{verb} has not ended yet", wording.clean(trace.root), about=_ABOUT)
     folds: list[Fold] = []
@@ -31,7 +31,7 @@ def describe_trace(trace: Trace, detail: int = 1) -> Card:
         folds.append(_fold_tables(trace.tables))
     if trace.notes:
         folds.append(_fold_notes(trace.notes))
-    sentence = f"{verb} {word_changes(trace)}"
+    sentence = f"{verb} {format_changes(trace)}"
     kinds = [told for told in trace.tables if told.kind in ("created", "dropped", "replaced")]
     if kinds:
         named = ", ".join(f"{told.kind} {wording.clean(told.name, 80)}" for told in kinds[:3])
@@ -40,7 +40,7 @@ def describe_trace(trace: Trace, detail: int = 1) -> Card:
         "Trace",
         sentence,
         wording.clean(trace.root),
-        _word_error(trace.error),
+        _format_error(trace.error),
         (*_list_facts(trace), Fact("as before", cells.number(trace.untouched_files))),
         _show_files(trace.files, "change.files"),
         tuple(folds),
@@ -49,60 +49,60 @@ def describe_trace(trace: Trace, detail: int = 1) -> Card:
 
 
 @describe.register
-def describe_table_trace(told: TableTrace, detail: int = 1) -> Card:
+def card_of_table_trace(told: TableTrace, detail: int = 1) -> Card:
     """What happened to one table."""
     place = wording.clean(told.location)
-    sentence = f"{wording.clean(told.format)} table {told.kind}: {word_changes(told)}"
+    sentence = f"{wording.clean(told.format)} table {told.kind}: {format_changes(told)}"
     body = _show_files(told.files, "change.tables[0].files")
     folds = tuple(_fold_table(told, detail))
     return Card(wording.clean(told.name), sentence, place, "", _list_facts(told), body, folds, _ABOUT)
 
 
 @describe.register
-def describe_commit(told: CommitTrace, detail: int = 1) -> Card:
+def card_of_commit(told: CommitTrace, detail: int = 1) -> Card:
     """One snapshot that was committed in between, with the objects that it brought."""
     operation = wording.clean(told.snapshot.operation or "no operation recorded", 60)
-    sentence = f"{operation}, {_word_amount(told.created)}"
+    sentence = f"{operation}, {_format_amount(told.created)}"
     fold = Fold("Diff", "what it changed, compared with its parent", lambda: one(describe(told.changes)))
     body = _show_files(told.created, "commit.created")
     return Card(wording.clean(told.name, 80), sentence, body=body, folds=(fold,), about=_ABOUT)
 
 
 @describe.register
-def describe_traced_files(files: TracedFiles, detail: int = 1) -> Card:
+def card_of_traced_files(files: TracedFiles, detail: int = 1) -> Card:
     """Objects as a tree, each with its role and its reason."""
     body = _show_files(files, ".paths")
-    return Card("Objects", _word_amount(files), wording.clean(files.root), body=body, about=_ABOUT)
+    return Card("Objects", _format_amount(files), wording.clean(files.root), body=body, about=_ABOUT)
 
 
-def word_changes(changes: FileChanges) -> str:
+def format_changes(changes: FileChanges) -> str:
     """What happened to objects, in words."""
     words = []
     if changes.created:
-        words.append(f"wrote {_word_amount(changes.created)}")
+        words.append(f"wrote {_format_amount(changes.created)}")
     if changes.rewritten:
         number = len(changes.rewritten)
         words.append(
             f"rewrote {wording.count(number)}" if words else f"rewrote {wording.plural(number, 'file')}"
         )
     if changes.removed:
-        words.append(f"removed {_word_amount(changes.removed)}")
+        words.append(f"removed {_format_amount(changes.removed)}")
     if not words:
         return "touched no file"
     return ", and ".join(words) if len(words) < 3 else f"{words[0]}, {words[1]}, and {words[2]}"
 
 
-def _word_amount(files: TracedFiles) -> str:
+def _format_amount(files: TracedFiles) -> str:
     return f"{wording.plural(len(files), 'file')}, {wording.plural(files.size_bytes, 'byte')}"
 
 
-def _word_verb(statement: str | None) -> str:
+def _format_verb(statement: str | None) -> str:
     """The first word of a statement that was written in letters; of a block of code there is none."""
     word = (statement or "").split(None, 1)[0] if (statement or "").strip() else ""
     return word.upper() if word.isascii() and word.isalpha() and len(word) <= 20 else "the block"
 
 
-def _word_error(error: BaseException | None) -> str:
+def _format_error(error: BaseException | None) -> str:
     if error is None:
         return ""
     first = (str(error).strip().splitlines() or [""])[0]
@@ -176,7 +176,7 @@ def _fold_table(told: TableTrace, detail: int) -> Iterable[Fold]:
         more = f" and {len(told.gone) - 5:,} more" if len(told.gone) > 5 else ""
         yield Fold("Gone", f"{shown}{more}: expired, rolled back or dropped")
     if told.diff is not None and told.snapshots:
-        yield Fold("Diff", _word_diff(told.diff), lambda: one(describe(told.diff)))
+        yield Fold("Diff", _format_diff(told.diff), lambda: one(describe(told.diff)))
     if told.schema:
         answer = ", ".join(f"{wording.clean(c.name, 40)} {c.kind}" for c in told.schema[:4])
         rows = [
@@ -198,7 +198,7 @@ def _fold_table(told: TableTrace, detail: int) -> Iterable[Fold]:
         yield Fold("Catalog", "nothing that it says has changed")
 
 
-def _word_diff(diff: Diff) -> str:
+def _format_diff(diff: Diff) -> str:
     old = "nothing" if diff.before is None else f"snapshot {diff.before.id}"
     span = f"from {old} to snapshot {diff.after.id}"
     try:

@@ -12,7 +12,7 @@ from lakelens.analysis.tree import StorageTree
 from lakelens.model.storage import StoredFile
 from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.meanings import tell_about
+from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Card, Cell, Column, Fact, Fold, Grid
 from lakelens.views.describe import describe, one
 
@@ -24,11 +24,11 @@ _NEEDS_A_NOUN = ("data", "statistics", "vectors", "delete", "unknown")
 
 
 @describe.register
-def describe_tree(tree: StorageTree, detail: int = 1) -> Card:
+def card_of_tree(tree: StorageTree, detail: int = 1) -> Card:
     """Every stored object with its role and who refers to it."""
     loose = [f for f in tree.files if not f.referenced_by]
     roles = Counter(f.role for f in tree.files)
-    told = [word_role(role, number) for role, number in roles.most_common(6)]
+    told = [format_role(role, number) for role, number in roles.most_common(6)]
     more = [f"{len(roles) - 6} more roles"] if len(roles) > 6 else []
     facts = (
         Fact("objects", cells.number(len(tree)), "the listing was cut" if tree.truncated else ""),
@@ -46,14 +46,14 @@ def describe_tree(tree: StorageTree, detail: int = 1) -> Card:
         facts=facts,
         body=(_grid_tree(tree),) if len(tree) else (),
         folds=(_fold_roles(tree), *([_fold_loose(loose)] if loose else [])),
-        about=tell_about(tree, "tree"),
+        about=list_sections(tree, "tree"),
     )
 
 
-def word_role(role: str, number: int) -> str:
+def format_role(role: str, number: int) -> str:
     """How many objects of a role, in words.
 
-    >>> word_role("data", 3), word_role("manifest", 1), word_role("table metadata", 2), word_role("hint (LATEST)", 2)
+    >>> format_role("data", 3), format_role("manifest", 1), format_role("table metadata", 2), format_role("hint (LATEST)", 2)
     ('3 data files', '1 manifest', '2 table metadata files', '2 hints (LATEST)')
     """
     noun, bracket, rest = wording.clean(role, 60).partition(" (")
@@ -111,7 +111,7 @@ def _grid_tree(tree: StorageTree) -> Grid:
         above = tuple(folders)
         indented = Cell("  " * len(folders) + wording.clean(name, 120), "tree")
         by = cells.text(
-            word_referrers(f.referenced_by) or "nothing found", "mute" if f.referenced_by else "warn"
+            format_referrers(f.referenced_by) or "nothing found", "mute" if f.referenced_by else "warn"
         )
         rows.append((indented, cells.text(f.role), cells.size(f.size_bytes), by))
     left = len(tree) - most
@@ -125,12 +125,12 @@ def _grid_tree(tree: StorageTree) -> Grid:
     return Grid(columns, tuple(rows), more, "table.tree().files" if more else "")
 
 
-def word_referrers(names: Sequence[str]) -> str:
+def format_referrers(names: Sequence[str]) -> str:
     """Who refers to an object: snapshots that do so in the same way are said together.
 
-    >>> word_referrers(["snapshot 1", "snapshot 2", "snapshot 3 (base)"])
+    >>> format_referrers(["snapshot 1", "snapshot 2", "snapshot 3 (base)"])
     'snapshots 1, 2; snapshot 3 (base)'
-    >>> word_referrers(["snapshot 1", "snapshot 2", "snapshot 3", "snapshot 4", "… 7 more"])
+    >>> format_referrers(["snapshot 1", "snapshot 2", "snapshot 3", "snapshot 4", "… 7 more"])
     'snapshots 1, 2, 3; 8 more'
     """
     groups: dict[str, list[str]] = {}

@@ -20,7 +20,7 @@ from lakelens.model.explanation import Explanation
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.card.model import Block, Body, Card, Fold, Grid, Note, Pairs, Picture
-from lakelens.views.card.wording import split_ids, visible, word_failure
+from lakelens.views.card.wording import format_failure, split_ids, visible
 from lakelens.views.hexdump.html import bytes_style, render_bytes
 from lakelens.views.present import present, present_page
 
@@ -64,7 +64,7 @@ def render_card(thing: object, detail: int = 1, *, style: bool = True) -> str:
 
 def _draw_failure(thing: object, error: Exception) -> str:
     """What stands where a view failed: the object's one line and why, in the frame of every card."""
-    line, _, reason = word_failure(thing, error).partition("\n")
+    line, _, reason = format_failure(thing, error).partition("\n")
     return draw(Card(type(thing).__name__, line, body=(Note(reason, "warn"),)), 1)
 
 

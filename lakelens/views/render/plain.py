@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lakelens.options import display
 from lakelens.views.card.model import Block, Body, Card, Grid, Note, Pairs, Picture
-from lakelens.views.card.wording import visible, word_failure
+from lakelens.views.card.wording import format_failure, visible
 from lakelens.views.present import present
 from lakelens.views.render.text import write_body
 
@@ -20,7 +20,7 @@ def render_plain(thing: object, detail: int = 1) -> Iterator[str]:
     except Exception as error:
         if display.strict_views:
             raise
-        lines = visible(word_failure(thing, error)).split("\n")
+        lines = visible(format_failure(thing, error)).split("\n")
     yield from lines
 
 

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from lakelens.options import display
 from lakelens.views.card.model import Block, Body, Card, Cell, Fact, Fold, Grid, Note, Pairs, Picture
-from lakelens.views.card.wording import split_ids, visible, word_failure
+from lakelens.views.card.wording import format_failure, split_ids, visible
 from lakelens.views.present import present
 from lakelens.views.render.text import render_text
 
@@ -48,7 +48,7 @@ def print_on(console: Console, thing: object, detail: int) -> None:
     except Exception as error:
         if display.strict_views:
             raise
-        console.print(make_text(word_failure(thing, error)))
+        console.print(make_text(format_failure(thing, error)))
 
 
 def make_card(card: Card, detail: int, width: int = 100) -> RenderableType:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from lakelens.model.explanation import Explanation
 from lakelens.options import display
 from lakelens.views.card.model import Block, Body, Card, Column, Grid, Note, Pairs, Picture
-from lakelens.views.card.wording import clean, visible, word_failure
+from lakelens.views.card.wording import clean, format_failure, visible
 from lakelens.views.hexdump.text import render_bytes_text
 from lakelens.views.present import present
 
@@ -32,7 +32,7 @@ def render_text(thing: object, detail: int = 1) -> str:
     except Exception as error:
         if display.strict_views:
             raise
-        return word_failure(thing, error)
+        return format_failure(thing, error)
 
 
 def _write(thing: object, detail: int) -> str:

@@ -95,7 +95,7 @@ def _describe(part: Part, describe: Callable[[Any], Card]) -> Card:
     except Exception as error:
         if display.strict_views:
             raise
-        line, _, reason = wording.word_failure(part.thing, error).partition("\n")
+        line, _, reason = wording.format_failure(part.thing, error).partition("\n")
         return Card(type(part.thing).__name__, line, alert=reason)
 
 
