@@ -1,6 +1,6 @@
 """The errors that lakelens raises: each names what, where, what was seen, what was expected, and what to try.
 
-`LakeError` is the root. Damage met while *walking* a table is not raised but kept as a `Finding` on `table.findings`;
+`LakeError` is the root. Damage found while *walking* a table is not raised but kept as a `Finding` on `table.findings`;
 asking for the damaged object itself raises.
 
 >>> error = Corrupt("not an Avro file", path="m0.avro", offset=0, expected="magic Obj", seen="PAR1")
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 
 class LakeError(Exception):
-    """Anything that keeps lakelens from telling what a table is made of.
+    """Anything that keeps lakelens from saying what a table is made of.
 
     `path` names the file or directory, `hint` says what to try; both may be None.
     """
@@ -38,7 +38,7 @@ class LakeError(Exception):
 
 
 class NotATable(LakeError):
-    """No format recognises what lies at this place; the message lists what was looked for."""
+    """No format recognises what is at this place; the message lists what was looked for."""
 
 
 class Missing(LakeError, FileNotFoundError):

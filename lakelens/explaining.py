@@ -42,9 +42,9 @@ def explain_file(
 ) -> Explanation:
     """Explain a whole file: a tree of spans in which each byte is in one leaf.
 
-    What it is is told by its bytes, or by `kind` (one of `lakelens.codecs.kinds.KINDS` that needs no context). A manifest
-    or an index file that a table above it refers to is explained with what the table says of it. Large files are read as
-    far as they are looked at. Damage is told in its place, not raised; `Explanation.check` raises it. Raises `Missing`,
+    Its kind is found by its bytes, or given (one of `lakelens.codecs.kinds.KINDS` that needs no context). A manifest or an
+    index file that a table above it refers to is explained with what the table says of it. Large files are read as far as
+    they are looked at. Damage is shown in its place, not raised; `Explanation.check` raises it. Raises `Missing`,
     `AccessDenied`, `LakeError` for a directory, and `ValueError` for another kind.
 
     >>> explain_file("/nowhere/m0.avro")
@@ -91,7 +91,7 @@ def _find_in_table(store: Any, path: str) -> Iterator[Any]:
 
 
 def _open_above(store: Any, path: str) -> Any:
-    """The table in whose directory a file lies; a listed table keeps nothing that describes its files."""
+    """The table in whose directory a file is; a listed table keeps nothing that describes its files."""
     from lakelens.formats.registry import detect_format
     from lakelens.opening import open_in_store
 

@@ -67,8 +67,8 @@ def _skip_comments(sql: str) -> str:
     while position < len(sql):
         if sql.startswith("/*", position):
             position = _find_comment_end(sql, position + 2)
-        elif met := _COMMENT.match(sql, position):
-            position = met.end()
+        elif comment := _COMMENT.match(sql, position):
+            position = comment.end()
         else:
             break
     return sql[position:]

@@ -149,7 +149,7 @@ def open_located(
     name: str | None = None,
     catalog: Mapping[str, Any] | None = None,
 ) -> Table:
-    """Open a table where a catalog located it, with what the catalog told of it; no catalog is asked again."""
+    """Open a table where a catalog located it, with what the catalog says about it; no catalog is asked again."""
     store, path = open_source(location, storage_options)
     return open_in_store(
         store, path, format=format, branch=branch, version=version, name=name, catalog=catalog

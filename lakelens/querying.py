@@ -57,7 +57,7 @@ def query_table(
         raise LakeError(
             f"the query cannot be run by {chosen}: {_shorten(error)}",
             path=table.location,
-            hint=describe_views(know_columns(table, state), named),
+            hint=describe_views(find_columns(table, state), named),
         ) from error
     return QueryResult(found, chosen, tuple(named))
 
@@ -84,7 +84,7 @@ def make_view(table: Table, state: Snapshot | None, view: str, query: str) -> pa
     }
     if view in makers:
         return makers[view]()
-    columns = know_columns(table, state)
+    columns = find_columns(table, state)
     known = list_view_columns(view, columns)
     wanted = choose_columns(query, view, known)
     if "partition_values" not in known and "partition_values" in split_words(query):
@@ -95,8 +95,8 @@ def make_view(table: Table, state: Snapshot | None, view: str, query: str) -> pa
     return _drop_empty_structs(files.to_arrow(columns=wanted))
 
 
-def know_columns(table: Table, state: Snapshot | None) -> FileColumns:
-    """The columns of files as the metadata tells them, where that can be told before a manifest is read."""
+def find_columns(table: Table, state: Snapshot | None) -> FileColumns:
+    """The columns of files by the metadata, where they are known before a manifest is read."""
     scan = None if state is None else state.scan_files()
     if scan is not None:
         return scan.columns
@@ -119,9 +119,9 @@ def describe_views(columns: FileColumns, named: Sequence[str]) -> str:
     >>> describe_views(FileColumns(), ["refs"])[:45]
     'refs(name, type, snapshot_id, max_ref_age_ms,'
     """
-    told = named or VIEWS
-    words = [f"{view}({', '.join(list_view_columns(view, columns))})" for view in told]
-    others = [view for view in VIEWS if view not in told]
+    shown = named or VIEWS
+    words = [f"{view}({', '.join(list_view_columns(view, columns))})" for view in shown]
+    others = [view for view in VIEWS if view not in shown]
     return "; ".join([*words, *([f"other views: {', '.join(others)}"] if others else [])])
 
 

@@ -15,13 +15,13 @@ def parse_offset(ctx: click.Context, param: click.Parameter, value: str | None) 
     try:
         return None if value is None else int(value, 0)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is no byte offset, such as 4096 or 0x1000") from None
+        raise click.BadParameter(f"{value!r} is not a byte offset, for example 4096 or 0x1000") from None
 
 
 @click.command("bytes", epilog="lakelens bytes FILE --at 0x1000  ·  lakelens bytes FILE --json -d 3")
 @click.argument("file", type=click.Path())
 @click.option("--at", "offset", callback=parse_offset, metavar="OFFSET", help="show what is around this byte")
-@click.option("--kind", help="what the file is, where its bytes do not tell: hash_index, roaring64, …")
+@click.option("--kind", help="what the file is, where its bytes do not say it: hash_index, roaring64, …")
 @storage_option
 @detail_option
 @output_options
@@ -35,7 +35,7 @@ def show_bytes(
 ) -> None:
     """Show every byte of a file with its name: manifests, indexes, deletion vectors, footers.
 
-    With --json the spans are told DETAIL levels deep, all of them for 3. Damage is told in its place and ends with
+    With --json the spans are written DETAIL levels deep, all of them for 3. Damage is shown in its place and ends with
     status 1.
     """
     import lakelens as ll
@@ -61,5 +61,5 @@ def show_bytes(
     from lakelens.views.hexdump.model import present_bytes
 
     if alert := present_bytes(shown, detail).alert:
-        advice = f"lakelens bytes '{file}' -d 3, which tells in its place what is wrong"
+        advice = f"lakelens bytes '{file}' -d 3, which shows in its place what is wrong"
         end_with(f"{file}: damaged: {alert}; try: {advice}", DAMAGED)

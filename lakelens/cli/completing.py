@@ -48,14 +48,14 @@ def complete_ref(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     if table is None:
         return []
     try:
-        told = {ref.name: ref.type for ref in table.refs}
+        known = {ref.name: ref.type for ref in table.refs}
         if param.name != "branch":
             newest = table.outline_history(_MOST).newest
-            told |= {str(snapshot.id): snapshot.operation or "" for snapshot in reversed(newest)}
+            known |= {str(snapshot.id): snapshot.operation or "" for snapshot in reversed(newest)}
     except LakeError:
         return []
-    words = [name for name in told if name.startswith(incomplete) and name.isprintable() and " " not in name]
-    return [CompletionItem(name, help=told[name]) for name in islice(words, _MOST)]
+    words = [name for name in known if name.startswith(incomplete) and name.isprintable() and " " not in name]
+    return [CompletionItem(name, help=known[name]) for name in islice(words, _MOST)]
 
 
 def _open_quietly(ctx: click.Context) -> Any:

@@ -24,7 +24,7 @@ class Walkthrough:
     title: str
     name: str
     create: str
-    tell: Callable[[Table, Table], Iterator[tuple[str, Any]]]
+    show: Callable[[Table, Table], Iterator[tuple[str, Any]]]
     lesson: str
 
     @property
@@ -34,7 +34,7 @@ class Walkthrough:
 
 
 def run_demo(directory: Path, console: Console | None = None) -> list[Path]:
-    """Make the tables below `directory`, tell what happened, and return the paths of the HTML pages."""
+    """Make the tables below `directory`, show what happened, and return the paths of the HTML pages."""
     console = console or Console(highlight=False, soft_wrap=True)
     spark = start_spark(directory / "warehouse", console)
     try:
@@ -44,7 +44,7 @@ def run_demo(directory: Path, console: Console | None = None) -> list[Path]:
 
 
 def show_inserts(spark: Any, directory: Path, console: Console) -> list[Path]:
-    """Insert one line into a table of each format on a running session, and tell what that did to storage."""
+    """Insert one line into a table of each format on a running session, and show what that did to storage."""
     pages = [_walk_through(walkthrough, spark, directory, console) for walkthrough in WALKTHROUGHS]
     console.print()
     console.rule("pages")
@@ -54,7 +54,7 @@ def show_inserts(spark: Any, directory: Path, console: Console) -> list[Path]:
 
 
 def start_spark(warehouse: Path, console: Console) -> Any:
-    """A local Spark session, telling what it waits for."""
+    """A local Spark session; what it waits for is shown."""
     with console.status("fetching what Spark needs") as status:
 
         def report(line: str) -> None:
@@ -78,7 +78,7 @@ def _walk_through(walkthrough: Walkthrough, spark: Any, directory: Path, console
     console.print(Text(walkthrough.insert, style="bold"))
     console.print(Text("\nWhat it did to storage:"))
     console.print(Text(str(change)))
-    for caption, shown in walkthrough.tell(before, after):
+    for caption, shown in walkthrough.show(before, after):
         console.print(Text(f"\n{caption}", style="bold"))
         console.print(Text(str(shown)))
     console.print(Text(f"\n{walkthrough.lesson}"))
@@ -167,6 +167,6 @@ WALKTHROUGHS = (
         "CREATE TABLE paimon.default.example_table (id BIGINT NOT NULL, name STRING) "
         "TBLPROPERTIES ('primary-key' = 'id')",
         _show_paimon,
-        "In Paimon a snapshot names two lists: base holds what was before, delta what this commit changed.",
+        "In Paimon a snapshot names two lists: base holds what was there before, delta what this commit changed.",
     ),
 )

@@ -1,7 +1,7 @@
 """How a verb ends: its exit status, and one line on standard error that says what to do.
 
-    0    all that was asked for was told
-    1    the table is damaged in what was read for the answer; what can still be read was told
+    0    everything that was asked for was shown
+    1    the table is damaged in what was read for the answer; what can still be read was shown
     2    a user's mistake: a path that is no table, a snapshot that is not there, a wrong option
     130  interrupted
 
@@ -41,7 +41,7 @@ class Verbs(click.RichGroup):
             sys.exit(INTERRUPTED)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the chosen verb and write out what it told."""
+        """Run the chosen verb and write out its answer."""
         try:
             super().invoke(ctx)
             sys.stdout.flush()
@@ -70,7 +70,7 @@ def end_with(line: str, status: int) -> NoReturn:
 
 
 def write_error(line: str) -> None:
-    """One line on standard error, harmless: it may quote what lies in a lake."""
+    """One line on standard error, without control characters: it may quote names of a lake."""
     click.echo(f"lakelens: {clean(line, _LONGEST)}", err=True)
 
 
@@ -104,7 +104,7 @@ def _advise(error: LakeError) -> str:
 
 
 def format_damage(findings: Iterable[Finding], place: str) -> str:
-    """The errors that were met while reading, in one line; empty when there were none."""
+    """The errors that were found while reading, in one line; empty when there were none."""
     errors = [finding for finding in findings if finding.severity == "error"]
     if not errors:
         return ""

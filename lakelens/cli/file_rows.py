@@ -50,12 +50,12 @@ class Condition:
     @classmethod
     def parse(cls, text: str) -> Condition:
         """A condition from the command line. Raises ValueError."""
-        met = _CONDITION.fullmatch(text)
-        if met is None:
+        matched = _CONDITION.fullmatch(text)
+        if matched is None:
             raise ValueError(
-                f"{text!r} is no condition, such as partition=day=2024-01-01 or size_bytes>1000000"
+                f"{text!r} is not a condition, for example partition=day=2024-01-01 or size_bytes>1000000"
             )
-        return cls(met["name"].strip(), met["sign"], met["wanted"].strip())
+        return cls(matched["name"].strip(), matched["sign"], matched["wanted"].strip())
 
     def holds(self, row: Row) -> bool:
         """Whether a row satisfies it: numbers are compared as numbers, all else as text; null satisfies only `= null`."""

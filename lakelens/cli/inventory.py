@@ -31,7 +31,7 @@ _COLUMNS = ("table", "format", "files", "bytes", "rows", "delete_files", "snapsh
 def inventory(
     root: str, target: str | None, depth: int, storage: tuple[tuple[str, str], ...], output: Output
 ) -> None:
-    """Gather tables, snapshots, manifests, files and findings of a whole warehouse, and tell its tables by size.
+    """Gather tables, snapshots, manifests, files and findings of a whole warehouse, and list its tables by size.
 
     Starts Spark on this machine. With --target it can be interrupted and run again: it goes on where it stopped. Ends with
     status 1 when a table cannot be opened or a manifest not be read.
@@ -53,17 +53,20 @@ def inventory(
                 progress=not output.as_json,
             )
             with output:
-                _tell(taken, output)
+                _write(taken, output)
         finally:
             spark.stop()
     summary = taken.summary
     if summary is not None and (summary.broken or summary.unread):
-        told = [(summary.broken, "cannot be opened", "table"), (summary.unread, "cannot be read", "manifest")]
-        words = [f"{count:,} {noun}{'s' * (count != 1)} {what}" for count, what, noun in told if count]
-        end_with(f"{', '.join(words)}; try: lakelens findings PATH", DAMAGED)
+        failed = [
+            (summary.broken, "cannot be opened", "table"),
+            (summary.unread, "cannot be read", "manifest"),
+        ]
+        counts = [f"{count:,} {noun}{'s' * (count != 1)} {what}" for count, what, noun in failed if count]
+        end_with(f"{', '.join(counts)}; try: lakelens findings PATH", DAMAGED)
 
 
-def _tell(taken: Inventory, output: Output) -> None:
+def _write(taken: Inventory, output: Output) -> None:
     rows = (row.asDict() for row in taken.sizes().select(*_COLUMNS).toLocalIterator())
     if output.as_json:
         summary: dict[str, Any] = {} if taken.summary is None else asdict(taken.summary)
@@ -82,9 +85,9 @@ def _write_tables(rows: Iterator[dict[str, Any]], output: Output) -> None:
         for name in _COLUMNS
     )
     output.write_rows(
-        columns, (tuple(Cell("" if row[n] is None else _word(row[n])) for n in _COLUMNS) for row in rows)
+        columns, (tuple(Cell("" if row[n] is None else _format(row[n])) for n in _COLUMNS) for row in rows)
     )
 
 
-def _word(value: Any) -> str:
+def _format(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,4 +1,4 @@
-"""A pager for what is longer than the screen: `$PAGER`, else less, told `LESS=FRX` where it is told nothing else."""
+"""A pager for what is longer than the screen: `$PAGER`, else less, with `LESS=FRX` unless `LESS` is set."""
 
 from __future__ import annotations
 

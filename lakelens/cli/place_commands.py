@@ -69,8 +69,8 @@ def samples(name: str | None, directory: Path | None, output: Output) -> None:
     known = ll.sample()
     with output:
         if output.as_json:
-            told = ({"name": one.name, "format": one.format, "story": one.story} for one in known)
-            output.write_json({"samples": told})
+            listed = ({"name": one.name, "format": one.format, "story": one.story} for one in known)
+            output.write_json({"samples": listed})
             return
         from lakelens.views.card.model import Cell, Column
 

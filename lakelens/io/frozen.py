@@ -14,11 +14,11 @@ _KEPT_BYTES = 128 << 20
 
 
 class FrozenStore:
-    """Wraps a store. What lies below `root` is listed now, and never again; `files` has it by path.
+    """Wraps a store. What is below `root` is listed now, and never again; `files` has it by path.
 
-    Documents of up to 16 MiB that are read once are kept (128 MiB in all), so that they can still be told when they are
+    Documents of up to 16 MiB that are read once are kept (128 MiB in all), so that they can still be read when they are
     gone. After `close` what was rewritten or removed since and was not kept raises `Missing`. A directory that is not there
-    is empty. `ignore` are children of `root` that are passed over. A listing stops at `limit` objects: then `is_cut`, and
+    is empty. `ignore` are children of `root` that are left out. A listing stops at `limit` objects: then `is_cut`, and
     what it does not hold is asked of the store.
 
     >>> from lakelens.io.memory import MemoryStore

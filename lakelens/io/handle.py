@@ -30,15 +30,17 @@ class StoreFile(io.RawIOBase):
     def seekable(self) -> bool:
         return True
 
-    def tell(self) -> int:
+    def tell(self) -> int:  # lakelens: kept word
         return self._position
 
     def size(self) -> int:
         """Bytes in the object."""
         return self._size
 
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:  # lakelens: kept word
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[
+            whence
+        ]  # lakelens: kept word
         self._position = max(0, base + offset)
         return self._position
 

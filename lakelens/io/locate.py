@@ -1,10 +1,10 @@
-"""Recorded locations and where they lie now.
+"""Recorded locations and where they are now.
 
 Metadata records absolute locations; nearly every table seen in practice has been moved since. All mapping happens here,
 on text alone (no request is made), in this order:
 
 1. a location below a recorded root is taken below the directory that was opened;
-2. a location that already lies below the opened directory stays as it is;
+2. a location that is already below the opened directory stays as it is;
 3. a location that holds the opened directory's own name as a component is taken from there on;
 4. a location that holds one of the format's own folders (`metadata`, `data`, `bucket-0`, …) is taken from there on;
 5. anything else stays where it was recorded, and is named in `unmapped`.
@@ -87,7 +87,7 @@ class Locator:
         self._roots.sort(key=lambda pair: -len(pair[1]))
 
     def locate(self, recorded: str) -> str:
-        """The path, in the store's name space, at which a recorded location lies now."""
+        """The path, in the store's name space, at which a recorded location is now."""
         scheme, path = split_location(recorded)
         if not scheme and not path.startswith("/"):
             return f"{self.root}/{path}"  # relative: an Iceberg v4 draft table, or a writer's mistake
@@ -103,7 +103,7 @@ class Locator:
 
     @property
     def mapping(self) -> list[tuple[str, str]]:
-        """Recorded prefixes that were met, each with the place it stands for now; the identity is left out."""
+        """Recorded prefixes that were found, each with the place it stands for now; the identity is left out."""
         return [(recorded, now) for recorded, now in self._used.items() if split_location(recorded)[1] != now]
 
     @property

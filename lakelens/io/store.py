@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
-    """What a listing tells of one object: `path`, `size` in bytes (0 for a directory), `modified` (UTC), `is_dir`."""
+    """What a listing says about one object: `path`, `size` in bytes (0 for a directory), `modified` (UTC), `is_dir`."""
 
     path: str
     size: int

@@ -1,4 +1,4 @@
-"""Listings of tables: what `find` met below a directory, and the samples that ship with the package."""
+"""Listings of tables: what `find` found below a directory, and the samples that ship with the package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lakelens.model.table import Table
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FoundTable(Displayable):
-    """One table that `find` met: where it lies, its format, and why."""
+    """One table that `find` found: where it is, its format, and why."""
 
     path: str
     format: str

@@ -34,7 +34,7 @@ class DataFile(Explainable, Displayable, ABC):
     """One file of a table, as its metadata describes it.
 
     The neutral facts are attributes here; each format adds every field of its specification under its specified name in
-    snake case. `path` is where the file lies now, `recorded_path` what the metadata says. Counts and sizes are None where
+    snake case. `path` is where the file is now, `recorded_path` what the metadata says. Counts and sizes are None where
     the format does not record them.
     """
 
@@ -56,12 +56,12 @@ class DataFile(Explainable, Displayable, ABC):
 
     @property
     def identity(self) -> Hashable:
-        """What tells this file from others in a set: its path, with the offset for a vector inside a Puffin file."""
+        """What identifies this file in a set: its path, with the offset for a vector inside a Puffin file."""
         return self.recorded_path
 
     @property
     def copy_identity(self) -> Hashable:
-        """What this file has in common with its copy in a table that lies elsewhere: its place below the table."""
+        """What this file has in common with its copy in a table elsewhere: its place below the table."""
         return self.identity
 
     @property
@@ -119,7 +119,7 @@ class DataFile(Explainable, Displayable, ABC):
 
     @property
     def live_rows(self) -> LiveRows:
-        """How many rows are left, what of it the metadata tells, and what was read to count.
+        """How many rows are left, what the metadata says about it, and what was read to count.
 
         Read from the metadata where one deletion vector with a recorded number of rows is all; else `deleted_positions`
         are. Raises `LakeError` when a delete cannot be read.
@@ -132,7 +132,7 @@ class DataFile(Explainable, Displayable, ABC):
 
     @property
     def live_record_count(self) -> int | None:
-        """The rows of this file that are not deleted; None where that cannot be told: `live_rows.reason` says why."""
+        """The rows of this file that are not deleted; None where that is not known: `live_rows.reason` says why."""
         return self.live_rows.count
 
     def _note_beyond(self, match: DeleteMatch, last: int) -> None:
@@ -246,7 +246,7 @@ class StatisticsFiles(Items[StatisticsFile]):
 
 
 class Footer(Explainable, Displayable):
-    """The facts that one file tells of itself; every fact is an attribute here.
+    """The facts that one file records about itself; every fact is an attribute here.
 
     `facts` is what was decoded (Parquet, ORC, Avro or Puffin facts) and `path` the file. All attributes of `facts` are
     attributes of the footer: `format`, `num_rows`, `columns`, `created_by`, `key_values`, and what only one format has,
@@ -292,4 +292,4 @@ class Footer(Explainable, Displayable):
             if held is not None:
                 number = held if isinstance(held, int) else len(held)
                 counts.append(f"{number:,} {noun}{'' if number == 1 else 's'}")
-        return f"<Footer {getattr(self.facts, 'format', 'of a file')}: {', '.join(counts) or 'nothing told'}>"
+        return f"<Footer {getattr(self.facts, 'format', 'of a file')}: {', '.join(counts) or 'nothing recorded'}>"

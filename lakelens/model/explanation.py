@@ -21,7 +21,7 @@ _SCALARS = (bool, int, float, str, bytes, Decimal, date, time, timedelta, UUID)
 class Explanation(Span, Interactive):
     """A `Span` that holds its bytes, so that it can be shown as an annotated hex dump.
 
-    `data` are the bytes that positions count in; `path` is the file they came from and `base` where `data[0]` lies in it
+    `data` are the bytes that positions count in; `path` is the file they came from and `base` where `data[0]` is in it
     (None where that has no meaning: decompressed or decoded content). `what` is the bold noun ("BinaryRow", "Avro
     file"), `summary` a sentence, `place` and `details` say in words which field of which object the bytes are.
     `looked_at` is a byte that its view must show, when there is more than fits.
@@ -126,7 +126,7 @@ def is_field(span: Span) -> bool:
     if len(parts) == 1 or find_main(parts) is not None:
         return True
     if span.number is not None and all(part.number == span.number for part in parts):
-        return True  # length and offset of a nested value, which lies elsewhere
+        return True  # length and offset of a nested value, which is elsewhere
     try:
         value = span.value
     except LakeError:
@@ -136,8 +136,8 @@ def is_field(span: Span) -> bool:
 
 def find_main(parts: Sequence[Span]) -> Span | None:
     """The one part that is more than padding, None where there are several or none."""
-    telling = [part for part in parts if part.role not in ("padding", "unused")]
-    return telling[0] if len(telling) == 1 else None
+    main = [part for part in parts if part.role not in ("padding", "unused")]
+    return main[0] if len(main) == 1 else None
 
 
 def adopt(target: Span, span: Span) -> None:

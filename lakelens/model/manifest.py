@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Entry(Explainable, Displayable):
     """One line of a manifest: a file and what the commit did with it.
 
-    `status` is worded as the format words it ("ADDED", "EXISTING", "DELETED"; Paimon "ADD", "DELETE"). `snapshot_id` and
+    `status` is spelled as the format spells it ("ADDED", "EXISTING", "DELETED"; Paimon "ADD", "DELETE"). `snapshot_id` and
     the sequence numbers have inheritance applied; `raw` is the record as stored.
     """
 
@@ -93,7 +93,7 @@ class FieldSummaries(Items[FieldSummary]):
 class Manifest(Explainable, Displayable, ABC):
     """One manifest, as its line in the manifest list describes it; `entries` reads the file.
 
-    `content` is "data" or "deletes" (Paimon: "data", "changelog"). Counts are None where the list does not tell. `raw` is
+    `content` is "data" or "deletes" (Paimon: "data", "changelog"). Counts are None where the list records none. `raw` is
     the line of the list; every field of it is there under its specified name.
     """
 

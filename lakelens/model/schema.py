@@ -1,4 +1,4 @@
-"""Schemas: fields with their ids and types, worded as the format's specification words them."""
+"""Schemas: fields with their ids and types, spelled as the format's specification spells them."""
 
 from __future__ import annotations
 

@@ -181,16 +181,16 @@ class Snapshot(Explainable, Displayable, ABC):
 
     @property
     def partitioning(self) -> PartitionSpec | None:
-        """How rows were divided at the time; None where nothing tells."""
+        """How rows were divided at the time; None where it is not known."""
         return None
 
     @property
     def table_location(self) -> str | None:
-        """Where its table lies."""
+        """Where its table is."""
         return None
 
     def is_same(self, other: Snapshot) -> bool:
-        """Whether the other is this very snapshot, perhaps met under another name (a tag, a branch)."""
+        """Whether the other is this very snapshot, perhaps under another name (a tag, a branch)."""
         return self is other or (self.id is not None and self.id == other.id)
 
     def walk_ancestors(self) -> Iterator[Snapshot]:
@@ -198,7 +198,7 @@ class Snapshot(Explainable, Displayable, ABC):
         return iter(())
 
     def count_from(self, before: Snapshot) -> int | None:
-        """How many commits lead here from another snapshot, negative the other way round; None where only walking tells."""
+        """How many commits lead here from another snapshot, negative the other way round; None where it is not known."""
         return None
 
     def was_undone_by(self, other: Snapshot) -> bool:
@@ -211,15 +211,15 @@ class Snapshot(Explainable, Displayable, ABC):
 
     @cached_property
     def live_rows(self) -> LiveRows:
-        """How many rows are left without those that are deleted, what of it the metadata tells, what was read to count."""
+        """How many rows are left without those that are deleted, what the metadata says about it, what was read to count."""
         return self.count_live_rows()
 
     @property
     def live_record_count(self) -> int | None:
-        """The rows that are not deleted, exactly; None where that cannot be told (`live_rows.reason` says why).
+        """The rows that are not deleted, exactly; None where that is not known (`live_rows.reason` says why).
 
         `record_count` is what the snapshot records, deleted rows included. Reads the manifests; delete files and data
-        files only where the metadata does not tell how many rows they delete.
+        files only where the metadata does not say how many rows they delete.
         """
         return self.live_rows.count
 
@@ -290,7 +290,7 @@ class Snapshots(Items[Snapshot]):
 class History(Displayable):
     """A table's history in outline: how many snapshots there are, the first, and the newest in commit order.
 
-    What lies between may not have been read: then damaged ones among it are counted too, and are not findings yet.
+    Those between may not have been read: then damaged ones among them are counted too, and are not findings yet.
 
     >>> History(0).newest
     <Snapshots 0>

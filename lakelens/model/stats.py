@@ -17,7 +17,7 @@ class ColumnBounds(Explainable, Displayable):
 
     `name` and `type` are today's (`name#id` for a column dropped since). `lower` and `upper` are values, None when the
     manifest has none; `nulls`, `values`, `nans` are counts of rows, `size` is bytes on disk, each None when unknown.
-    `truncated` says whether the bounds may be shortened prefixes (None: cannot be told). `lower_raw` and `upper_raw` are
+    `truncated` says whether the bounds may be shortened prefixes (None: not known). `lower_raw` and `upper_raw` are
     the stored bytes; for Paimon, whose bounds are fields of one BinaryRow, they are None.
     """
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MetadataLogEntry(Explainable, Displayable):
-    """One earlier version of the table's metadata: when, and the file as recorded and where it lies now."""
+    """One earlier version of the table's metadata: when, and the file as recorded and where it is now."""
 
     timestamp: datetime
     path: str
@@ -172,7 +172,7 @@ class Table(Explainable, Displayable, ABC):
     @property
     @abstractmethod
     def relocation(self) -> Relocation:
-        """How recorded locations were mapped onto where the table lies now."""
+        """How recorded locations were mapped onto where the table is now."""
 
     @property
     @abstractmethod
@@ -181,7 +181,7 @@ class Table(Explainable, Displayable, ABC):
 
     @abstractmethod
     def list_files(self) -> Iterator[StoredFile]:
-        """Every object below the table's directory with its role; listed anew at each call."""
+        """Every object below the table's directory with its role; listed again at each call."""
 
     @property
     def files(self) -> FileSet:

@@ -1,4 +1,4 @@
-"""Rows that an inventory keeps of any table: what is known of it, its findings, and why it could not be opened."""
+"""Rows that an inventory keeps of any table: what is known about it, its findings, and why it could not be opened."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Known:
 
 
 def hash_path(path: str) -> bytes:
-    """A path as what is known of it is told: its MD5, as Spark's `unhex(md5(path))`."""
+    """The key of a path: its MD5, as Spark's `unhex(md5(path))`."""
     return hashlib.md5(path.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
 
 
@@ -38,7 +38,7 @@ def describe_finding(finding: Finding, key: Row, *, of_state: bool) -> Row:
 
 
 def describe_failure(place: Place, known: Known, error: Exception) -> Rows:
-    """The rows of a table that cannot be opened: its error and a finding, or that it is gone; nothing told twice."""
+    """The rows of a table that cannot be opened: its error and a finding, or that it is gone; nothing is repeated."""
     is_gone = place.remembered and isinstance(error, Missing | NotATable)
     code = "gone" if is_gone else place.error_code or type(error).__name__.lower()
     message = place.error or (
@@ -51,7 +51,7 @@ def describe_failure(place: Place, known: Known, error: Exception) -> Rows:
     if is_same:
         return
     key = {"table": place.name or place.url.rsplit("/", 1)[-1], "location": place.url, "format": place.format}
-    told = {"error_code": code, "error": message, "is_gone": is_gone, "is_incomplete": False}
-    yield "tables", {**key, **told, "looked_at": datetime.now(UTC), "signature": signature}
+    facts = {"error_code": code, "error": message, "is_gone": is_gone, "is_incomplete": False}
+    yield "tables", {**key, **facts, "looked_at": datetime.now(UTC), "signature": signature}
     if not is_gone:
         yield "findings", describe_finding(Finding("error", code, place.url, message), key, of_state=True)

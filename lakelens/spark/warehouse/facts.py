@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 
-#: Manifests of about so many bytes are read in one go, and those of one table in rounds that are kept one by one.
+#: Manifests of about this many bytes are read at once, and those of one table in rounds that are kept one by one.
 PORTION_BYTES = 4 * 1024 * 1024
 ROUND_BYTES = 2 * 1024 * 1024 * 1024
 _MOST_FINDINGS = 1_000
@@ -48,7 +48,7 @@ def describe_place(place: Place, known: Known) -> Rows:
 
 @dataclass
 class _Walked:
-    """What was met on a walk through snapshots: manifests by path with the commit they came with, and tasks to read them."""
+    """What a walk through snapshots found: manifests by path with the commit they came with, and tasks to read them."""
 
     manifests: dict[str, Manifest] = field(default_factory=dict)
     origins: dict[str, tuple[str, int | None]] = field(default_factory=dict)
@@ -83,8 +83,8 @@ class _Look:
         current = self._table.current
         facts = self._gather_facts(current)
         listed = list(self._list_files(current)) if self._table.traits.files_are_listed else []
-        told = [(row["path"], row["size_bytes"], row["modified"]) for row in listed]
-        signature = _sign([facts, None if current is None else make_key(current), told])
+        stamps = [(row["path"], row["size_bytes"], row["modified"]) for row in listed]
+        signature = _sign([facts, None if current is None else make_key(current), stamps])
         if signature == self._known.signature and not self._known.is_incomplete:
             yield "counts", {"status": "unchanged"}
             return
@@ -173,9 +173,9 @@ class _Look:
 
     def _describe_snapshot(self, snapshot: Snapshot, is_ancestor: bool) -> Rows:
         """The row of a snapshot after its lists are walked; it is `partial` where one of them cannot be read."""
-        before = {_tell(one) for one in self._table.findings}
+        before = {_identify(one) for one in self._table.findings}
         count = self._walk_lists(snapshot)
-        fresh = [one for one in self._table.findings if _tell(one) not in before]
+        fresh = [one for one in self._table.findings if _identify(one) not in before]
         partial = any(one.severity == "error" for one in fresh)
         key = make_key(snapshot)
         if key in self._known.snapshots:
@@ -279,7 +279,7 @@ class _Look:
             yield "findings", describe_finding(finding, self._key, of_state=True)
 
     def _list_files(self, current: Snapshot | None) -> Iterator[Row]:
-        """The files of a Hive table as the listing and their names tell them; none is opened."""
+        """The files of a listed table by their listing and their names; none is opened."""
         for file in current.files if current is not None else ():
             yield {
                 **self._key,
@@ -296,7 +296,7 @@ class _Look:
 
 
 def make_key(snapshot: Snapshot) -> str:
-    """What tells a snapshot of a table from others: its number, and the lists that it names.
+    """The key of a snapshot among those of its table: its number, and the lists that it names.
 
     Paimon gives the numbers of snapshots that were rolled back to new ones.
     """
@@ -304,10 +304,10 @@ def make_key(snapshot: Snapshot) -> str:
     return f"{snapshot.id}:{_sign(lists)[:16]}"
 
 
-def _sign(told: Any) -> str:
-    text = json.dumps(told, default=str, sort_keys=True, ensure_ascii=True)
+def _sign(facts: Any) -> str:
+    text = json.dumps(facts, default=str, sort_keys=True, ensure_ascii=True)
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def _tell(finding: Finding) -> tuple[str, str, str]:
+def _identify(finding: Finding) -> tuple[str, str, str]:
     return finding.code, finding.path, finding.message
