@@ -19,7 +19,7 @@ from lakelens.analysis.trace.listing import ListingChange, Stamp, TableState, re
 from lakelens.analysis.trace.object_reasons import describe_created, find_checked
 from lakelens.analysis.trace.trace import TableTrace, Trace, trace_file
 from lakelens.errors import LakeError, Missing, Unsupported
-from lakelens.io.frozen import FrozenStore
+from lakelens.io.snapshot_store import SnapshotStore
 from lakelens.io.source import open_source
 from lakelens.io.store import Store
 from lakelens.model.storage import StoredFile
@@ -103,7 +103,7 @@ class _Target:
 class _Moment:
     """One moment: the frozen store, its objects' stamps, the tables in it by location, and the name's entry."""
 
-    store: FrozenStore
+    store: SnapshotStore
     stamps: Mapping[str, Stamp]
     tables: Mapping[str, TableState]
     entry: CatalogEntry | None = None
@@ -145,7 +145,7 @@ class Watch:
             return _capture_named(target, references, self._before)
         assert target.root is not None
         ignore = _find_scratch(target.store, target.root) if self._ignore is None else self._ignore
-        store = FrozenStore(target.store, target.root, ignore=ignore)
+        store = SnapshotStore(target.store, target.root, ignore=ignore)
         notes = _list_notes(store)
         tables: dict[str, TableState] = {}
         for table in _find_tables(store, target, self._depth, notes):
@@ -203,7 +203,7 @@ def find_session() -> Any:
     return SparkSession.getActiveSession()
 
 
-def _stamp(store: FrozenStore) -> dict[str, Stamp]:
+def _stamp(store: SnapshotStore) -> dict[str, Stamp]:
     """Size and time of each object, and of small ones a mark of their content."""
     stamps, marked = {}, 0
     for path, info in store.files.items():
@@ -218,7 +218,7 @@ def _stamp(store: FrozenStore) -> dict[str, Stamp]:
     return stamps
 
 
-def _find_tables(store: FrozenStore, target: _Target, depth: int, notes: list[str]) -> Iterator[Table]:
+def _find_tables(store: SnapshotStore, target: _Target, depth: int, notes: list[str]) -> Iterator[Table]:
     """The tables at or below the root; what cannot be opened is noted."""
     assert target.root is not None
     if not store.has_folder(target.root):
@@ -240,7 +240,7 @@ def _find_scratch(store: Store, root: str) -> Collection[str]:
     return SCRATCH if names & {"metastore", "metastore_db"} and "derby.log" in names else ()
 
 
-def _list_notes(store: FrozenStore) -> list[str]:
+def _list_notes(store: SnapshotStore) -> list[str]:
     """What could not be listed."""
     cut = ["there are more objects than were listed: the others were not compared"] if store.is_cut else []
     return [*(str(problem) for problem in store.problems), *cut]
@@ -283,12 +283,12 @@ def _capture_named(target: _Target, references: bool, earlier: _Moment | None) -
         entry = locate(target.spark, target.name)
     except Missing:
         if earlier is not None:  # dropped, or never made: what is left in its place
-            store = FrozenStore(earlier.store.inner, earlier.store.root)
+            store = SnapshotStore(earlier.store.inner, earlier.store.root)
         else:
-            store = FrozenStore(*_find_warehouse(target))
+            store = SnapshotStore(*_find_warehouse(target))
         return _Moment(store, _stamp(store), {}, None, tuple(_list_notes(store)))
     inner, path = open_source(entry.location, target.storage_options)
-    store, tables = FrozenStore(inner, path), dict[str, TableState]()
+    store, tables = SnapshotStore(inner, path), dict[str, TableState]()
     notes = _list_notes(store)
     facts = {**entry.facts, "metadata_location": entry.metadata_location}
     try:

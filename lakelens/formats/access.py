@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from lakelens.errors import LakeError, Missing
-from lakelens.io.locate import Locator, split_location
+from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.io.tracing import TracingStore
 from lakelens.model.finding import Findings

@@ -38,9 +38,8 @@ class StoreFile(io.RawIOBase):
         return self._size
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:  # lakelens: kept word
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[
-            whence
-        ]  # lakelens: kept word
+        bases = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}
+        base = bases[whence]  # lakelens: kept word
         self._position = max(0, base + offset)
         return self._position
 

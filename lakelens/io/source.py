@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lakelens.io.local import LocalStore
-from lakelens.io.locate import split_location
+from lakelens.io.relocation import split_location
 from lakelens.io.store import Store
 
 

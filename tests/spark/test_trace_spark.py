@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import lakelens as ll
 from lakelens.analysis.trace.trace import Trace
-from lakelens.io.locate import split_location
+from lakelens.io.relocation import split_location
 from lakelens.spark import locate
 from tests.support.stages import check_plainly, list_plainly
 

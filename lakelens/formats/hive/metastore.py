@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from lakelens.errors import LakeError
 from lakelens.formats.hive.names import parse_partition_directory
 from lakelens.formats.hive.read import UNREGISTERED, Found, Pairs, walk_table
-from lakelens.io.locate import split_location
+from lakelens.io.relocation import split_location
 from lakelens.io.store import Store, find_info
 from lakelens.model.finding import Findings
 

@@ -15,7 +15,7 @@ from lakelens.formats.hive.metastore import Registered, compare_partitions, list
 from lakelens.formats.hive.observations import list_columns, observe_listing
 from lakelens.formats.hive.read import Found, walk_table
 from lakelens.formats.hive.schema import infer_schema, make_partitioning, parse_catalog_schema
-from lakelens.io.locate import Locator
+from lakelens.io.relocation import Locator
 from lakelens.model.collections import Document
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings

@@ -16,7 +16,7 @@ from lakelens.formats.iceberg.discovery.versions import VersionChoice
 from lakelens.formats.iceberg.metadata.document import Document, decode_document
 from lakelens.formats.iceberg.metadata.schemas import SchemaBook
 from lakelens.formats.iceberg.table import IcebergTable
-from lakelens.io.locate import Locator, split_location
+from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.model.explanation import Explanation
 from lakelens.model.finding import Findings

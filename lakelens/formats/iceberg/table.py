@@ -20,7 +20,7 @@ from lakelens.formats.iceberg.discovery.detect import TableLayout
 from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders, to_time
-from lakelens.io.locate import split_location
+from lakelens.io.relocation import split_location
 from lakelens.model.collections import Document, Items
 from lakelens.model.fileset import FileSet
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders

@@ -14,7 +14,7 @@ from lakelens.formats.paimon.metadata.partitions import Partitions
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, Schemas
 from lakelens.formats.paimon.metadata.type_promotion import Promotion, find_promotion
 from lakelens.formats.paimon.metadata.types import describe_field, describe_row, describe_type
-from lakelens.io.locate import Locator, split_location
+from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.io.tracing import TracingStore
 from lakelens.model.explainable import Explainable, Source

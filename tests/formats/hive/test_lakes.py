@@ -12,7 +12,7 @@ import pytest
 import lakelens as ll
 from lakelens.formats.hive.names import parse_partition_value
 from lakelens.io.local import LocalStore
-from lakelens.io.locate import split_location
+from lakelens.io.relocation import split_location
 from lakelens.opening import open_in_store
 from lakelens.spark.local.catalog import parse_description
 from tests import support

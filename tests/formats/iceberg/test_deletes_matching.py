@@ -18,7 +18,7 @@ from lakelens.formats.iceberg.deletes.dangling import find_dangling
 from lakelens.formats.iceberg.deletes.matching import DeleteIndex
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
-from lakelens.io.locate import Locator
+from lakelens.io.relocation import Locator
 from lakelens.model.stats import Partition
 from lakelens.opening import open_table
 from tests.support.iceberg_lakes import find_lakes

@@ -19,7 +19,7 @@ from lakelens.formats.iceberg.scan import plan as scan_plan
 from lakelens.formats.iceberg.scan.paths import locate_all
 from lakelens.formats.iceberg.scan.plan import IcebergScan
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
-from lakelens.io.locate import Locator
+from lakelens.io.relocation import Locator
 from lakelens.opening import open_table
 from tests.formats.iceberg.test_damage import damages
 from tests.support import LAKES

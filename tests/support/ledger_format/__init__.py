@@ -22,7 +22,7 @@ from lakelens.errors import Corrupt
 from lakelens.formats.access import TableAccess
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.contents import read_footer
-from lakelens.io.locate import Locator
+from lakelens.io.relocation import Locator
 from lakelens.io.store import walk
 from lakelens.model.datafile import DataFile, Footer
 from lakelens.model.fileset import FileColumns, FileSet

@@ -2,7 +2,7 @@
 
 A table that is where its metadata says keeps every location as recorded. A table that was moved or copied has its
 locations taken below the directory that was opened: those below `location`, below the roots that follow from the places of
-manifest lists and earlier metadata files, or those recognised by a folder's name (see `lakelens.io.locate`).
+manifest lists and earlier metadata files, or those recognised by a folder's name (see `lakelens.io.relocation`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 
 from lakelens.formats.iceberg.metadata.document import Document
-from lakelens.io.locate import Locator, split_location
+from lakelens.io.relocation import Locator, split_location
 
 FOLDERS = ("metadata", "data")
 _PATH_PROPERTIES = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from lakelens.io.locate import Locator, split_location
+from lakelens.io.relocation import Locator, split_location
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ _KEPT_OBJECT = 16 << 20
 _KEPT_BYTES = 128 << 20
 
 
-class FrozenStore:
+class SnapshotStore:
     """Wraps a store. What is below `root` is listed now, and never again; `files` has it by path.
 
     Documents of up to 16 MiB that are read once are kept (128 MiB in all), so that they can still be read when they are
@@ -22,10 +22,10 @@ class FrozenStore:
     what it does not hold is asked of the store.
 
     >>> from lakelens.io.memory import MemoryStore
-    >>> frozen = FrozenStore(MemoryStore({"/t/a": b"12345", "/u": b""}), "/t")
+    >>> frozen = SnapshotStore(MemoryStore({"/t/a": b"12345", "/u": b""}), "/t")
     >>> list(frozen.files), frozen.read("/t/a")
     (['/t/a'], b'12345')
-    >>> FrozenStore(MemoryStore({}), "/t").files
+    >>> SnapshotStore(MemoryStore({}), "/t").files
     {}
     """
 

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from lakelens.errors import AccessDenied, Missing
-from lakelens.io.frozen import FrozenStore
 from lakelens.io.local import LocalStore
 from lakelens.io.memory import MemoryStore
 from lakelens.io.remote import FsspecStore
+from lakelens.io.snapshot_store import SnapshotStore
 from lakelens.io.store import ObjectInfo, walk
 
 
-def make(tmp_path: Path) -> FrozenStore:
+def make(tmp_path: Path) -> SnapshotStore:
     (tmp_path / "t/a").mkdir(parents=True)
     (tmp_path / "t/a/one").write_bytes(b"11111")
     (tmp_path / "t/two").write_bytes(b"22")
-    return FrozenStore(LocalStore(), str(tmp_path / "t"))
+    return SnapshotStore(LocalStore(), str(tmp_path / "t"))
 
 
 def test_the_listing_stays(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_what_was_rewritten_is_not_told_as_what_it_was(tmp_path: Path) -> None:
 
 
 def test_a_root_that_was_not_there_stays_away(tmp_path: Path) -> None:
-    frozen = FrozenStore(LocalStore(), str(tmp_path / "later"))
+    frozen = SnapshotStore(LocalStore(), str(tmp_path / "later"))
     (tmp_path / "later").mkdir()
     (tmp_path / "later/x").touch()
     assert frozen.files == {} and not frozen.has_folder(frozen.root)
@@ -74,10 +74,10 @@ def test_a_root_that_was_not_there_stays_away(tmp_path: Path) -> None:
 
 def test_a_listing_is_cut() -> None:
     store = MemoryStore({f"/t/{n:03}/x": b"" for n in range(100)})
-    frozen = FrozenStore(store, "/t", limit=120)
+    frozen = SnapshotStore(store, "/t", limit=120)
     assert frozen.is_cut and len(frozen.files) < 100
     assert frozen.info("/t/099/x").size == 0, "what it does not hold is asked of the store"
-    assert not FrozenStore(store, "/t", limit=1_000).is_cut
+    assert not SnapshotStore(store, "/t", limit=1_000).is_cut
 
 
 class Guarded(MemoryStore):
@@ -90,7 +90,7 @@ class Guarded(MemoryStore):
 
 
 def test_what_may_not_be_listed_is_a_problem() -> None:
-    frozen = FrozenStore(Guarded({"/t/secret/x": b"1", "/t/open": b"2"}), "/t", ignore=["skipped"])
+    frozen = SnapshotStore(Guarded({"/t/secret/x": b"1", "/t/open": b"2"}), "/t", ignore=["skipped"])
     assert list(frozen.files) == ["/t/open"] and len(frozen.problems) == 1
     assert frozen.read("/t/secret/x") == b"1"
     with pytest.raises(AccessDenied):
@@ -98,7 +98,7 @@ def test_what_may_not_be_listed_is_a_problem() -> None:
 
 
 def test_what_is_passed_over_is_asked_of_the_store() -> None:
-    frozen = FrozenStore(MemoryStore({"/t/tmp/x": b"1", "/t/a": b"2"}), "/t", ignore=["tmp"])
+    frozen = SnapshotStore(MemoryStore({"/t/tmp/x": b"1", "/t/a": b"2"}), "/t", ignore=["tmp"])
     assert list(frozen.files) == ["/t/a"] and [child.name for child in frozen.list("/t")] == ["a"]
     assert frozen.read("/t/tmp/x") == b"1"
 
@@ -124,7 +124,7 @@ def test_listings_that_a_file_system_keeps_are_forgotten() -> None:
     system.dircache = {}
     store = FsspecStore(system, "caching")
     system.pipe_file("/t/a", b"1")
-    assert set(FrozenStore(store, "/t").files) == {"/t/a"}
+    assert set(SnapshotStore(store, "/t").files) == {"/t/a"}
     system.pipe_file("/t/b", b"2")
     assert [info.path for info in store.list("/t")] == ["/t/a"], "the file system does keep listings"
-    assert set(FrozenStore(store, "/t").files) == {"/t/a", "/t/b"}
+    assert set(SnapshotStore(store, "/t").files) == {"/t/a", "/t/b"}

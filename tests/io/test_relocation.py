@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakelens.io.locate import Locator, split_location
+from lakelens.io.relocation import Locator, split_location
 
 FOLDERS = ("metadata", "data")
 
