@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING
 
 from lakelens.formats.access import TableAccess
 from lakelens.formats.contents import read_footer
-from lakelens.formats.hive.bounds import collect_bounds
-from lakelens.formats.hive.footers import FactsCache, FileFacts, read_facts, read_format
+from lakelens.formats.hive.contents import (
+    FactsCache,
+    FileFacts,
+    collect_bounds,
+    read_facts,
+    read_format,
+    read_rows,
+)
 from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
-from lakelens.formats.hive.rows import read_rows
 from lakelens.model.collections import Document, Preview
 from lakelens.model.datafile import DataFile, Footer
 from lakelens.model.explainable import Source

@@ -117,7 +117,7 @@ def _judge_files(place: Candidate, visible: list[ObjectInfo], reasons: list[str]
 
 
 def _sniff(place: Candidate, info: ObjectInfo) -> str | None:
-    from lakelens.formats.hive.footers import read_format
+    from lakelens.formats.hive.contents import read_format
 
     try:
         kind = read_format(place.store, info.path)

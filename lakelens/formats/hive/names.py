@@ -25,42 +25,20 @@ _SPARK = re.compile(
     r"(?:[-.]c(?P<number>\d{3,}))?"
 )
 _MAPREDUCE = re.compile(r"^part-(?:[mr]-)?(?P<task>\d{5,})")
-_HIVE = re.compile(r"^(?P<task>\d{6})_(?P<attempt>\d+)(?:_copy_(?P<copy>\d+))?")
+_HIVE = re.compile(r"^(?P<bucket>(?P<task>\d{6}))_(?P<attempt>\d+)(?:_copy_(?P<copy>\d+))?")
 _ACID_BUCKET = re.compile(r"^bucket_(?P<bucket>\d{5})(?:_(?P<attempt>\d+))?$")
 _ACID = re.compile(
     r"^(?:(?P<base>base)_(?P<write>\d+)|(?P<kind>delta|delete_delta)_(?P<first>\d+)_(?P<last>\d+)"
     r"(?:_(?P<statement>\d+))?)(?:_v(?P<visibility>\d+))?$"
 )
 
+_WRITERS = (("spark", _SPARK), ("hive", _HIVE), ("hive", _ACID_BUCKET), ("mapreduce", _MAPREDUCE))
+
 # by the last extension that is not a codec
-FORMATS = {
-    "parquet": "parquet",
-    "parq": "parquet",
-    "orc": "orc",
-    "avro": "avro",
-    "csv": "csv",
-    "tsv": "csv",
-    "json": "json",
-    "jsonl": "json",
-    "ndjson": "json",
-    "txt": "text",
-    "text": "text",
-}
-CODECS = {
-    "snappy": "snappy",
-    "zstd": "zstd",
-    "zst": "zstd",
-    "gz": "gzip",
-    "gzip": "gzip",
-    "lz4": "lz4",
-    "lz4raw": "lz4_raw",
-    "brotli": "brotli",
-    "br": "brotli",
-    "lzo": "lzo",
-    "bz2": "bzip2",
-    "deflate": "deflate",
-    "zlib": "zlib",
-}
+FORMATS = {name: name for name in ("parquet", "orc", "avro", "csv", "json", "text")}
+FORMATS |= {"parq": "parquet", "tsv": "csv", "jsonl": "json", "ndjson": "json", "txt": "text"}
+CODECS = {name: name for name in ("snappy", "zstd", "gzip", "lz4", "brotli", "lzo", "deflate", "zlib")}
+CODECS |= {"zst": "zstd", "gz": "gzip", "lz4raw": "lz4_raw", "br": "brotli", "bz2": "bzip2"}
 
 
 def unescape_path_name(text: str) -> str:
@@ -131,35 +109,24 @@ def parse_file_name(name: str) -> FileName:
     >>> parse_file_name("000001_0_copy_2").bucket, parse_file_name("000001_0_copy_2").copy
     (1, 2)
     """
-    codec, file_format = _parse_extensions(name)
-    if found := _SPARK.match(name):
-        bucket = found["bucket"] or found["hive_bucket"]
-        return FileName(
-            "spark",
-            found["job"].lower(),
-            int(found["task"]),
-            _number(bucket),
-            _number(found["number"]),
-            codec=codec,
-            format=file_format,
-        )
-    if found := _HIVE.match(name):
-        task = int(found["task"])
-        return FileName(
-            "hive",
-            None,
-            task,
-            task,
-            None,
-            int(found["attempt"]),
-            _number(found["copy"]),
-            codec=codec,
-            format=file_format,
-        )
-    if found := _ACID_BUCKET.match(name):
-        return FileName("hive", bucket=int(found["bucket"]), attempt=_number(found["attempt"]), format="orc")
-    if found := _MAPREDUCE.match(name):
-        return FileName("mapreduce", task=int(found["task"]), codec=codec, format=file_format)
+    codec = file_format = None
+    for part in name.lower().split(".")[1:]:
+        codec, file_format = CODECS.get(part, codec), FORMATS.get(part, file_format)
+    for writer, pattern in _WRITERS:
+        if found := pattern.match(name):
+            numbers: dict[str, str] = {
+                key: text for key, text in found.groupdict().items() if text is not None
+            }
+            job, bucket = numbers.pop("job", None), numbers.pop("hive_bucket", None)
+            if bucket is not None:
+                numbers.setdefault("bucket", bucket)
+            return FileName(
+                writer,
+                job.lower() if job else None,
+                **{key: int(text) for key, text in numbers.items()},
+                codec=codec,
+                format="orc" if pattern is _ACID_BUCKET else file_format,
+            )
     return FileName(codec=codec, format=file_format)
 
 
@@ -201,19 +168,8 @@ def parse_acid_directory(name: str) -> AcidDirectory | None:
         return None
     if found["base"]:
         return AcidDirectory("base", 0, int(found["write"]))
-    return AcidDirectory(found["kind"], int(found["first"]), int(found["last"]), _number(found["statement"]))
-
-
-def _parse_extensions(name: str) -> tuple[str | None, str | None]:
-    codec = file_format = None
-    for part in name.lower().split(".")[1:]:
-        codec = CODECS.get(part, codec)
-        file_format = FORMATS.get(part, file_format)
-    return codec, file_format
-
-
-def _number(text: str | None) -> int | None:
-    return None if text is None else int(text)
+    statement = None if found["statement"] is None else int(found["statement"])
+    return AcidDirectory(found["kind"], int(found["first"]), int(found["last"]), statement)
 
 
 def describe_role(name: str) -> str | None:

@@ -225,6 +225,27 @@ def _parse_complex(schema: Mapping[str, Any]) -> DataType:
     return _parse_avro_type(kind)[0]
 
 
+_ARROW_NAMES = {name: name for name in ("float", "double", "string", "binary")} | {
+    "bool": "boolean",
+    "int8": "tinyint",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": "bigint",
+    "uint8": "smallint",
+    "uint16": "int",
+    "uint32": "bigint",
+    "halffloat": "float",
+    "large_string": "string",
+    "string_view": "string",
+    "large_binary": "binary",
+    "binary_view": "binary",
+    "date32[day]": "date",
+    "date64[ms]": "date",
+    "null": "void",
+}
+_ARROW_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+
+
 def from_arrow(kind: pa.DataType) -> DataType:
     """The Hive type that holds an Arrow type's values; a type that Hive does not have keeps Arrow's name.
 
@@ -245,45 +266,17 @@ def from_arrow(kind: pa.DataType) -> DataType:
         return from_arrow(kind.value_type)
     if types.is_decimal(kind):
         return make_scalar("decimal", kind.precision, kind.scale)
+    if types.is_uint64(kind):
+        return make_scalar("decimal", 20, 0)
     if types.is_timestamp(kind):
         name = "timestamp" if kind.tz else "timestamp_ntz"
-        precision = {"s": 0, "ms": 3, "us": 6, "ns": 9}[kind.unit]
-        return DataType(name, "timestamptz" if kind.tz else "timestamp", precision=precision)
+        return DataType(name, "timestamptz" if kind.tz else "timestamp", precision=_ARROW_DIGITS[kind.unit])
     if types.is_fixed_size_binary(kind):
         return DataType("binary", "binary")
+    name = str(kind)
     if types.is_time(kind):
-        precision = {"s": 0, "ms": 3, "us": 6, "ns": 9}[kind.unit]
-        return DataType(str(kind), "time", precision=precision)
-    return _from_plain_arrow(str(kind))
-
-
-def _from_plain_arrow(name: str) -> DataType:
-    names = {
-        "bool": "boolean",
-        "int8": "tinyint",
-        "int16": "smallint",
-        "int32": "int",
-        "int64": "bigint",
-        "uint8": "smallint",
-        "uint16": "int",
-        "uint32": "bigint",
-        "uint64": "decimal",
-        "halffloat": "float",
-        "float": "float",
-        "double": "double",
-        "string": "string",
-        "large_string": "string",
-        "string_view": "string",
-        "binary": "binary",
-        "large_binary": "binary",
-        "binary_view": "binary",
-        "date32[day]": "date",
-        "date64[ms]": "date",
-        "null": "void",
-    }
-    if name == "uint64":
-        return make_scalar("decimal", 20, 0)
-    return make_scalar(names[name]) if name in names else DataType(name, "unknown")
+        return DataType(name, "time", precision=_ARROW_DIGITS[kind.unit])
+    return make_scalar(_ARROW_NAMES[name]) if name in _ARROW_NAMES else DataType(name, "unknown")
 
 
 def number_fields(fields: Iterable[Field]) -> tuple[Field, ...]:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakelens.formats.paimon.metadata.layout import MAIN, parse_numbered
+from lakelens.formats.paimon.metadata.layout import MAIN
 from lakelens.io.store import walk
 from lakelens.model.storage import StoredFile
 
@@ -15,7 +15,20 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
 
-_NUMBERED = {"schema": "schema", "snapshot": "snapshot", "changelog": "changelog snapshot"}
+# folder, how a name in it is made, role
+_NAMES = (
+    ("schema", r"schema-\d{1,19}$", "schema"),
+    ("snapshot", r"snapshot-\d{1,19}$", "snapshot"),
+    ("changelog", r"changelog-\d{1,19}$", "changelog snapshot"),
+    ("schema|snapshot|changelog", r"(LATEST|EARLIEST)$", "{} hint"),
+    ("manifest", "manifest-list-", "manifest list"),
+    ("manifest", "index-manifest-", "index manifest"),
+    ("manifest", "manifest-", "manifest"),
+    ("tag", "tag-", "tag"),
+    ("consumer", "consumer-", "consumer"),
+    ("statistics", "stat-", "statistics"),
+    ("index", "", "index"),
+)
 _SIDECARS = {
     ".index": "file index",
     ".row": "row sidecar",
@@ -55,7 +68,7 @@ def list_stored_files(table: PaimonTable) -> Iterator[StoredFile]:
 def collect_references(table: PaimonTable) -> References:
     """What the documents of every branch name: lists, index files, statistics, and the files of kept changelogs.
 
-    Manifests and data files have their role by name; who refers to them is for whoever walks the snapshots.
+    Manifests and data files have their role by name; finding who refers to them takes walking the snapshots.
     """
     references = References()
     for ref in table.refs.branches:
@@ -95,7 +108,7 @@ def _follow_changelog(references: References, snapshot: PaimonSnapshot, user: st
 
 
 def name_index(kind: str) -> str:
-    """An index type in words.
+    """The role of an index file by its type.
 
     >>> name_index("HASH"), name_index("DELETION_VECTORS"), name_index("btree")
     ('hash index', 'deletion vectors', 'btree index')
@@ -129,23 +142,10 @@ def name_role(relative: str, changelog_prefix: str = "changelog-") -> str:
 
 
 def _name_by_folder(folder: str, name: str) -> str | None:
-    if folder in _NUMBERED:
-        if parse_numbered(name, folder) is not None:
-            return _NUMBERED[folder]
-        return f"{folder} hint" if name in ("LATEST", "EARLIEST") else None
-    if folder == "manifest":
-        for prefix, role in (("manifest-list-", "manifest list"), ("index-manifest-", "index manifest")):
-            if name.startswith(prefix):
-                return role
-        return "manifest" if name.startswith("manifest-") else None
-    named = {
-        "tag": ("tag-", "tag"),
-        "consumer": ("consumer-", "consumer"),
-        "statistics": ("stat-", "statistics"),
-    }
-    if folder in named and name.startswith(named[folder][0]):
-        return named[folder][1]
-    return "index" if folder == "index" else None
+    for folders, pattern, role in _NAMES:
+        if folder in folders.split("|") and re.match(pattern, name):
+            return role.format(folder)
+    return None
 
 
 def _name_by_suffix(name: str, changelog_prefix: str) -> str:

@@ -12,7 +12,7 @@ from lakelens.formats.paimon.deletes.matching import Matches, match_deletes
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index import PaimonIndexFile, read_index_files
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList
-from lakelens.formats.paimon.manifests.merge import MergedEntries, merge_entries
+from lakelens.formats.paimon.manifests.merge import merge_entries
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
 from lakelens.formats.paimon.metadata.wire import (
     DocumentKey,
@@ -28,6 +28,7 @@ from lakelens.model.comparison import FileComparison, WholeComparison, identify_
 from lakelens.model.datafile import DataFile, IndexFiles, StatisticsFile, StatisticsFiles
 from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows, count_live_rows
 from lakelens.model.fileset import FileSet
+from lakelens.model.finding import Severity
 from lakelens.model.manifest import Entry, ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import Snapshot
@@ -131,7 +132,7 @@ class PaimonSnapshot(TableObject, Snapshot):
     @cached_property
     def manifests(self) -> Manifests[PaimonManifest]:
         """The manifests of base, then delta, then changelog. Lists that cannot be read are findings."""
-        return Manifests(manifest for found in self.manifest_lists for manifest in self._manifests_of(found))
+        return Manifests(self._list_manifests("base", "delta", "changelog"))
 
     @cached_property
     def files(self) -> FileSet:
@@ -156,7 +157,7 @@ class PaimonSnapshot(TableObject, Snapshot):
     def _list_files(self, role: str, kept: str) -> FileSet:
         """The files of the entries of one list that are ADDs ("added"), or those that are DELETEs ("removed")."""
         return FileSet(
-            lambda: [e.file for e in self._entries_of(role) if e.is_live == (kept == "added")],
+            lambda: [e.file for e in self._list_entries(role) if e.is_live == (kept == "added")],
             self.context.describe_columns,
             lambda: self._plan_scan((role,), kept),
         )
@@ -331,44 +332,41 @@ class PaimonSnapshot(TableObject, Snapshot):
         return self.context.explain(self, self.context.layout.shared("manifest", self.index_manifest))
 
     def _merge(self) -> list[DataFile]:
-        merged = merge_entries([*self._entries_of("base"), *self._entries_of("delta")])
-        self._report(merged)
+        merged = merge_entries([*self._list_entries("base"), *self._list_entries("delta")])
+        for entry in merged.repeated:
+            self._note_entry("error", "repeated-add", entry, "is added although it is there already")
+        for entry in merged.dangling if not self._is_incomplete else ():
+            what = "is deleted although no entry before adds it"
+            self._note_entry("warning", "dangling-delete", entry, what)
         files = [entry.file for entry in merged.live.values()]
         self._check_total(sum(file.record_count or 0 for file in files))
         return [self.see(f) if isinstance(f, PaimonDataFile) else f for f in files]
 
-    def _report(self, merged: MergedEntries) -> None:
-        findings = self.context.findings
-        for entry in merged.repeated:
-            message = f"{entry.file.recorded_path} is added although it is there already"
-            findings.add("error", "repeated-add", entry.file.manifest or "", message, (self.id,))
-        for entry in merged.dangling if not self._is_incomplete else ():
-            message = f"{entry.file.recorded_path} is deleted although no entry before adds it"
-            findings.add("warning", "dangling-delete", entry.file.manifest or "", message, (self.id,))
+    def _note_entry(self, severity: Severity, code: str, entry: Entry, what: str) -> None:
+        message = f"{entry.file.recorded_path} {what}"
+        self.context.findings.add(severity, code, entry.file.manifest or "", message, (self.id,))
 
     def _check_total(self, total: int) -> None:
         if self.record_count is not None and not self._is_incomplete and total != self.record_count:
             message = f"totalRecordCount is {self.record_count}, the live files hold {total} rows"
             self.context.findings.add("warning", "record-count", self.path or "", message, (self.id,))
 
-    def _entries_of(self, role: str) -> Iterator[Entry]:
-        for found in self.manifest_lists:
-            if found.role == role:
-                for manifest in self._manifests_of(found):
-                    yield from self._attempt(lambda m=manifest: m.entries, manifest.path, ())  # type: ignore[misc]
+    def _list_entries(self, role: str) -> Iterator[Entry]:
+        for manifest in self._list_manifests(role):
+            yield from self._attempt(partial(getattr, manifest, "entries"), manifest.path, ())
 
-    def _manifests_of(self, found: PaimonManifestList) -> Sequence[PaimonManifest]:
-        return self._attempt(lambda: found.manifests, found.path, ())
+    def _list_manifests(self, *roles: str) -> Iterator[PaimonManifest]:
+        for listed in self.manifest_lists:
+            if listed.role in roles:
+                yield from self._attempt(partial(getattr, listed, "manifests"), listed.path, ())
 
     def _plan_scan(
         self, roles: Sequence[str], kept: str, check_total: Callable[[int], None] | None = None
     ) -> PaimonScan:
         from lakelens.formats.paimon.scan.plan import PaimonScan, plan_tasks
 
-        lists = [found for role in roles for found in self.manifest_lists if found.role == role]
-        manifests = [manifest for found in lists for manifest in self._manifests_of(found)]
         columns = self.context.describe_columns()
-        tasks = plan_tasks(manifests, kept)
+        tasks = plan_tasks(list(self._list_manifests(*roles)), kept)
         return PaimonScan(self.context, columns, tasks, kept, (self.id,), check_total=check_total)
 
     def _attempt(self, action: Callable[[], T], path: str, default: T) -> T:

@@ -15,7 +15,7 @@ import pytest
 import lakelens as ll
 from lakelens.codecs.parquet.footer import MAX_FOOTER, decode_footer
 from lakelens.errors import Corrupt
-from lakelens.formats.hive import datafile, footers
+from lakelens.formats.hive import contents, datafile
 
 
 def write_table(root: Path, files: int = 30, broken: tuple[int, ...] = (3, 17, 18)) -> int:
@@ -49,7 +49,7 @@ def test_counts_and_findings_are_those_of_reading_one_by_one(tmp_path: Path) -> 
 def test_several_threads_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = write_table(tmp_path, files=12, broken=())
     together = threading.Barrier(2, timeout=30)
-    read: Any = footers.read_facts
+    read: Any = contents.read_facts
 
     def wait_for_another(*given: Any) -> Any:
         together.wait()  # passes when two are here at once: twelve files are six pairs

@@ -13,7 +13,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import Corrupt
-from lakelens.formats.hive.footers import SPARK_SCHEMA
+from lakelens.formats.hive.contents import SPARK_SCHEMA
 from lakelens.formats.hive.types import (
     from_arrow,
     merge_fields,

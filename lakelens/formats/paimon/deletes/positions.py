@@ -60,17 +60,13 @@ class VectorReader:
 
     def _read(self, file: PaimonIndexFile, offset: int, length: int, data_file: str) -> bytes:
         """The bytes from the vector's length word on, as many as it may have."""
-        wanted = length + _FRAME
-        whole = self._read_small(file)
-        data = b""
-        if whole is None:
-            version = self._read_range(file, 0, 1)
-            if offset > 0 and length > 0:
-                data = self._read_range(file, offset, wanted)
-        else:
-            version = whole[:1]
-            if offset > 0 and length > 0:
-                data = whole[offset : offset + wanted]
+        is_small = file.size_bytes is not None and file.size_bytes <= _SMALL
+        whole = self._read_small(file.path) if is_small else None
+        version = self._read_range(file.path, 0, 1) if whole is None else whole[:1]
+        data, wanted = b"", length + _FRAME
+        if offset > 0 and length > 0:
+            stored = None if whole is None else whole[offset : offset + wanted]
+            data = self._read_range(file.path, offset, wanted) if stored is None else stored
         if version != bytes([PAIMON_VERSION]):
             seen = version[0] if version else "none"
             raise Unsupported(f"version {seen} of Paimon's deletion-vector files", path=file.path)
@@ -79,14 +75,12 @@ class VectorReader:
             raise Corrupt(message, path=file.path, offset=max(offset, 0), seen=f"{len(data)} bytes")
         return data
 
-    def _read_small(self, file: PaimonIndexFile) -> bytes | None:
-        if file.size_bytes is None or file.size_bytes > _SMALL:
-            return None
-        data = self._kept.get(file.path, lambda: self._read_range(file, 0, _SMALL + 1))
+    def _read_small(self, path: str) -> bytes | None:
+        data = self._kept.get(path, lambda: self._read_range(path, 0, _SMALL + 1))
         return data if len(data) <= _SMALL else None  # it may be larger than its manifest says
 
-    def _read_range(self, file: PaimonIndexFile, start: int, length: int) -> bytes:
+    def _read_range(self, path: str, start: int, length: int) -> bytes:
         try:
-            return self._access.store.read_range(file.path, start, length)
+            return self._access.store.read_range(path, start, length)
         except Missing as error:
-            raise Missing("the index file is not there", path=file.path, hint=EXPIRED) from error
+            raise Missing("the index file is not there", path=path, hint=EXPIRED) from error

@@ -7,10 +7,12 @@ dicts by field name; in ORC and Parquet the same names are struct columns. A fie
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.magic import sniff
 from lakelens.errors import Corrupt, LakeError
+from lakelens.formats.contents import FORMATS, load_codec
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 #: Decompressed bytes of Avro that are decoded at once: the reader needs several times as much beside.
 _GROUP_BYTES = 4 * 1024 * 1024
-_MAGICS = ((b"Obj\x01", "avro"), (b"ORC", "orc"), (b"PAR1", "parquet"))
 
 
 def sniff_container(data: bytes, path: str) -> str:
@@ -28,29 +29,22 @@ def sniff_container(data: bytes, path: str) -> str:
     >>> sniff_container(b"PAR1....", "manifest-1")
     'parquet'
     """
-    for magic, name in _MAGICS:
-        if data.startswith(magic):
-            return name
-    what = "empty file" if not data else "no manifest file"
-    raise Corrupt(
-        what,
-        path=path,
-        offset=0,
-        expected="magic Obj\\x01 (Avro), ORC or PAR1",
-        seen=data[:8] if data else None,
-    )
+    kind = sniff(data[:16])
+    if kind in FORMATS:
+        return kind
+    what, seen = ("no manifest file", data[:8]) if data else ("empty file", None)
+    raise Corrupt(what, path=path, offset=0, expected="magic Obj\\x01 (Avro), ORC or PAR1", seen=seen)
 
 
 def decode_container(data: bytes, path: str) -> list[dict[str, Any]]:
     """All records, in file order. Raises `Corrupt` naming the file and the byte."""
-    match sniff_container(data, path):
-        case "avro":
-            from lakelens.codecs.avro.records import decode_records
+    kind = sniff_container(data, path)
+    if kind == "avro":
+        from lakelens.codecs.avro.records import decode_records
 
-            return decode_records(data, path)
-        case kind:
-            rows: list[dict[str, Any]] = _attempt(lambda: _read_all(kind, data, path), path)
-            return rows
+        return decode_records(data, path)
+    rows: list[dict[str, Any]] = _attempt(lambda: _read_table(kind, data, path).to_pylist(), path)
+    return rows
 
 
 def decode_tables(files: Iterable[tuple[bytes, str]]) -> Iterator[pa.Table | None]:
@@ -64,7 +58,7 @@ def decode_tables(files: Iterable[tuple[bytes, str]]) -> Iterator[pa.Table | Non
 
     def feed() -> Iterator[bytes]:
         for number, (data, path) in enumerate(files):
-            is_avro = data.startswith(_MAGICS[0][0])
+            is_avro = sniff(data[:16]) == "avro"
             if not is_avro:
                 others[number] = data, path
             yield data if is_avro else b""
@@ -101,59 +95,38 @@ def _try_table(data: bytes, path: str) -> pa.Table | None:
 
 
 def decode_container_header(data: bytes, path: str) -> dict[str, Any]:
-    """The container's own words: `format`, `schema`, `codec`, `metadata` (texts), `records` where the container counts."""
+    """The facts of the container: `format`, `schema`, `codec`, `metadata` (texts), `records` where the container counts."""
     kind = sniff_container(data, path)
     if kind == "avro":
         from lakelens.codecs.avro.records import decode_header
 
         header = decode_header(data, path)
-        return {
-            "format": kind,
-            "schema": header.schema,
-            "codec": header.codec,
-            "metadata": _to_texts(header.metadata),
-        }
+        metadata = _to_texts(header.metadata)
+        return {"format": kind, "schema": header.schema, "codec": header.codec, "metadata": metadata}
     described: dict[str, Any] = _attempt(lambda: _describe_footer(kind, data, path), path)
     return described
 
 
 def _describe_footer(kind: str, data: bytes, path: str) -> dict[str, Any]:
-    footer = _decode_footer(kind, data, path)
+    footer = load_codec(kind).decode_footer(io.BytesIO(data), path)
     if kind == "orc":
         codec = footer.compression
     else:
         codec = next((name for column in footer.columns for name in column.compression), "none")
+    fields = [{"name": field.name, "type": str(field.type)} for field in footer.schema_arrow]
     return {
         "format": kind,
-        "schema": _describe_columns(footer.schema_arrow),
+        "schema": {"type": "record", "fields": fields},
         "codec": codec.lower(),
         "metadata": _to_texts(footer.key_values),
         "records": footer.num_rows,
     }
 
 
-def _decode_footer(kind: str, data: bytes, path: str) -> Any:
-    from lakelens.codecs.orc import footer as orc
-    from lakelens.codecs.parquet import footer as parquet
-
-    return (orc if kind == "orc" else parquet).decode_footer(io.BytesIO(data), path)
-
-
-def _read_all(kind: str, data: bytes, path: str) -> list[dict[str, Any]]:
-    records: list[dict[str, Any]] = _read_table(kind, data, path).to_pylist()
-    return records
-
-
-def _read_table(kind: str, data: bytes, path: str) -> pa.Table:
-    from lakelens.codecs.orc import footer as orc
-    from lakelens.codecs.parquet import footer as parquet
-
-    rows = _decode_footer(kind, data, path).num_rows
-    return (orc if kind == "orc" else parquet).read_rows(io.BytesIO(data), rows, path)
-
-
-def _describe_columns(schema: Any) -> dict[str, Any]:
-    return {"type": "record", "fields": [{"name": field.name, "type": str(field.type)} for field in schema]}
+def _read_table(kind: str, data: bytes, path: str) -> Any:
+    codec = load_codec(kind)
+    rows = codec.decode_footer(io.BytesIO(data), path).num_rows
+    return codec.read_rows(io.BytesIO(data), rows, path)
 
 
 def _to_texts(metadata: Mapping[Any, Any]) -> dict[str, str]:
@@ -163,8 +136,8 @@ def _to_texts(metadata: Mapping[Any, Any]) -> dict[str, str]:
     return {text(key): text(value) for key, value in metadata.items()}
 
 
-def _attempt(action: Any, path: str) -> Any:
-    """Whatever a library raises over damaged bytes is one `Corrupt`."""
+def _attempt(action: Callable[[], Any], path: str) -> Any:
+    """The action's result; whatever a library raises over damaged bytes is one `Corrupt`."""
     try:
         return action()
     except LakeError:
