@@ -7,8 +7,7 @@ Footers are read from the tail of a file. A column has bounds only if every row 
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -57,23 +56,6 @@ class FileFacts:
         except (ValueError, LakeError):  # the columns themselves are in the footer too
             recorded = None
         return recorded or self.own_columns
-
-
-class FactsCache:
-    """The facts of the files that were read last: those of a whole large table would fill the memory."""
-
-    def __init__(self, size: int = 200) -> None:
-        self._size = size
-        self._kept: OrderedDict[str, FileFacts | None] = OrderedDict()
-
-    def get(self, path: str, load: Callable[[], FileFacts | None]) -> FileFacts | None:
-        """The facts of a file, loaded when they are not kept."""
-        if path not in self._kept:
-            self._kept[path] = load()
-            if len(self._kept) > self._size:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(path)
-        return self._kept[path]
 
 
 def read_format(store: Store, path: str) -> str:

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens.formats.access import TableAccess
+from lakelens.formats.caches import LruCache
 from lakelens.formats.contents import read_footer
 from lakelens.formats.hive.contents import (
-    FactsCache,
     FileFacts,
     collect_bounds,
     read_facts,
@@ -41,7 +41,8 @@ class FileContext:
     columns: Sequence[str]
     names: Mapping[str, str]
     explain: Callable[..., Explanation]
-    cache: FactsCache = field(default_factory=FactsCache)
+    # of the files that were read last: the facts of a whole large table would fill the memory
+    cache: LruCache[str, FileFacts | None] = field(default_factory=lambda: LruCache(200))
 
 
 class HiveFile(DataFile):
@@ -158,18 +159,7 @@ class HiveFile(DataFile):
         return read_footer(self._access.store, self.path, self.file_format)
 
     def preview(self, n: int = 10) -> Preview:
-        """The first rows as stored, without the partition's columns; lines of text as one column `line`.
-
-        Parameters
-        ----------
-        n
-            How many rows, at most.
-
-        Raises
-        ------
-        LakeError
-            The file is missing, damaged or of a format whose rows are not read.
-        """
+        """The first `n` rows as stored, without the partition's columns; lines of text as one column `line`."""
         return Preview(read_rows(self._access.store, self.path, self.file_format, n))
 
     def __repr__(self) -> str:

@@ -85,7 +85,7 @@ def _observe_partitions(data: Sequence[Found], findings: Findings, root: str) ->
 
 def _observe_values(paths: dict[Pairs, Found], findings: Findings) -> None:
     """Two directories that stand for one partition; the default partition; the same key twice."""
-    meaning: dict[tuple[tuple[str, str | None], ...], Pairs] = {}
+    meaning: dict[frozenset[tuple[str, str | None]], Pairs] = {}
     for pairs, one in paths.items():
         keys = [key.casefold() for key, _ in pairs]
         if len(set(keys)) < len(keys):
@@ -97,9 +97,8 @@ def _observe_values(paths: dict[Pairs, Found], findings: Findings) -> None:
                 f"{', '.join(defaults)} is {DEFAULT_PARTITION}: null and the empty string both read as null"
             )
             findings.add("note", "default-partition", one.path, message)
-        values = tuple(sorted((key.casefold(), parse_partition_value(text)) for key, text in pairs))
-        comparable = tuple((key, value) for key, value in values)
-        known = meaning.setdefault(comparable, pairs)
+        values = {(key.casefold(), parse_partition_value(text)) for key, text in pairs}
+        known = meaning.setdefault(frozenset(values), pairs)
         if known != pairs and [k.casefold() for k, _ in known] == keys:
             message = f"means the same partition as {'/'.join('='.join(pair) for pair in known)}"
             findings.add("warning", "partition-twice", one.path, message)

@@ -65,23 +65,16 @@ class PaimonComparison(FileComparison):
 
     def count_kept(self) -> Mapping[str, FileCounts]:
         """What was kept; of many manifests by the counts of the lists and the recorded rows, without the bytes."""
-        if self._after.is_loaded or self._is_small():
-            return count_by_content(self.kept)
         try:
-            manifests = list_own(self._new).values()
+            manifests = list(list_own(self._new).values())
         except LakeError:
+            manifests = []
+        is_small = len(manifests) <= FEW_MANIFESTS and count_entries(manifests) <= FEW_ENTRIES
+        if self._after.is_loaded or is_small:
             return count_by_content(self.kept)
         added = sum(count_by_content(self.added).values(), FileCounts())
-        total = FileCounts(count_live(manifests), self._new.record_count, None)
-        left = total - added
+        left = FileCounts(count_live(manifests), self._new.record_count, None) - added
         return {"data": left} if left.files or left.rows else {}
-
-    def _is_small(self) -> bool:
-        try:
-            manifests = list_own(self._new)
-        except LakeError:
-            return True
-        return len(manifests) <= FEW_MANIFESTS and count_entries(manifests.values()) <= FEW_ENTRIES
 
     def _fold(self) -> NetChange:
         old, new = list_own(self._old), list_own(self._new)
@@ -104,7 +97,7 @@ class PaimonComparison(FileComparison):
         deltas = list_deltas(older, newer)
         if deltas is None or count_entries(deltas) >= entries:
             return None
-        left, gone, net = count_live(fresh), count_live(dropped), count_live(deltas)
+        left, gone, net = (count_live(manifests) for manifests in (fresh, dropped, deltas))
         if left is None or gone is None or net is None:
             return None
         return deltas if left - gone == (net if newer is self._new else -net) else None
@@ -175,18 +168,13 @@ def list_deltas(older: PaimonSnapshot, newer: PaimonSnapshot) -> list[PaimonMani
     return [manifest for listed in lists for manifest in listed.manifests]
 
 
-def count_entries(manifests: Iterable[PaimonManifest]) -> int:
-    """How many entries the lists say that manifests have."""
-    counts = (count for m in manifests for count in (m.num_added_files, m.num_deleted_files))
-    return sum(count for count in counts if isinstance(count, int))
+def count_entries(manifests: Sequence[PaimonManifest]) -> int:
+    """How many entries manifests have by the counts in their lists."""
+    return sum((m.num_added_files or 0) + (m.num_deleted_files or 0) for m in manifests)
 
 
-def count_live(manifests: Iterable[PaimonManifest]) -> int | None:
-    """How many files are left by the lists' counts; None where one has none."""
-    live = 0
-    for manifest in manifests:
-        added, deleted = manifest.num_added_files, manifest.num_deleted_files
-        if not isinstance(added, int) or not isinstance(deleted, int):
-            return None
-        live += added - deleted
-    return live
+def count_live(manifests: Sequence[PaimonManifest]) -> int | None:
+    """How many files are left by the counts in the lists; None where one has none."""
+    added = sum_known(*(m.num_added_files for m in manifests))
+    deleted = sum_known(*(m.num_deleted_files for m in manifests))
+    return None if added is None or deleted is None else added - deleted

@@ -201,17 +201,9 @@ class PaimonSnapshot(TableObject, Snapshot):
         return DanglingDeletes(found)
 
     def count_live_rows(self, *, read: bool = True) -> LiveRows:
-        """Count the rows that a batch reader sees.
+        """Count the rows that a batch reader sees; None, with the reason, where keys must be merged to know.
 
-        Parameters
-        ----------
-        read
-            Whether to decode vectors whose number of rows the index manifest leaves out; else it is taken as recorded.
-
-        Returns
-        -------
-        LiveRows
-            `count` is None, with the reason, where keys must be merged to know.
+        Vectors count as recorded; with `read=False` those without a recorded number of rows are not decoded.
         """
         from lakelens.formats.paimon.deletes.live_rows import count_rows
 
@@ -325,7 +317,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         Raises
         ------
         LakeError
-            The snapshot has no index manifest.
+            When the snapshot has no index manifest.
         """
         if self.index_manifest is None:
             raise LakeError("the snapshot has no index manifest", path=self.path)

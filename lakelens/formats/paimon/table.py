@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from lakelens.formats.reading_ahead import read_ahead
 from lakelens.io.store import find_info, list_names
 from lakelens.model.collections import Document
 from lakelens.model.schema import PartitionSpec, Schemas
-from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
+from lakelens.model.snapshot import History, Ref, Refs, Snapshot, Snapshots
 from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
 from lakelens.model.table import Table
 from lakelens.model.traits import Traits
@@ -43,6 +43,8 @@ class PaimonTable(TableObject, Table):
     """
 
     format = "paimon"
+    #: Paimon gives tables no id in their files.
+    uuid = None
 
     def __init__(self, context: TableContext, evidence: Evidence, name: str, catalog: Any = None) -> None:
         self.context = context
@@ -93,11 +95,6 @@ class PaimonTable(TableObject, Table):
         return current.version if current is not None else self.schema.version
 
     @property
-    def uuid(self) -> str | None:  # type: ignore[override]
-        """Paimon gives tables no id in their files."""
-        return None
-
-    @property
     def schema(self) -> PaimonSchema:
         """The latest schema of the branch; without columns, with a finding, when there is none."""
         return self.context.schema
@@ -109,13 +106,10 @@ class PaimonTable(TableObject, Table):
 
     @property
     def properties(self) -> Document:
-        """The table options of today's schema."""
+        """The table options of today's schema; `options` is Paimon's name for them."""
         return Document(self.schema.options, "properties")
 
-    @property
-    def options(self) -> Document:
-        """The table options of today's schema, as Paimon calls them."""
-        return self.properties
+    options = properties
 
     @property
     def comment(self) -> str | None:
@@ -172,13 +166,12 @@ class PaimonTable(TableObject, Table):
     @property
     def separate_branches(self) -> Mapping[str, Snapshots]:
         """The snapshots of the other branches: each is a directory with snapshot files of its own."""
-        attempt, none = self.context.access.attempt, Snapshots(())
-        others = [ref for ref in self.refs.branches if ref.name != self.branch_name]
-        load = {ref.name: partial(self._list_branch, ref.name) for ref in others}
-        return {ref.name: attempt(load[ref.name], ref.path or self.location, none) for ref in others}
 
-    def _list_branch(self, name: str) -> Snapshots:
-        return self.branch(name).snapshots
+        def list_branch(ref: Ref) -> Snapshots:
+            path, none = ref.path or self.location, Snapshots(())
+            return self.context.access.attempt(lambda: self.branch(ref.name).snapshots, path, none)
+
+        return {ref.name: list_branch(ref) for ref in self.refs.branches if ref.name != self.branch_name}
 
     def outline_history(self, most: int = 5) -> History:
         """The history in outline. Of a long one the listing gives the count, and few snapshots are read.
@@ -241,7 +234,23 @@ class PaimonTable(TableObject, Table):
         return self.context.access.count_reads()
 
     def branch(self, name: str) -> PaimonTable:
-        """The table as another branch sees it. Raises `Missing` when there is no such branch."""
+        """The table as another branch sees it.
+
+        Parameters
+        ----------
+        name : str
+            The branch, as in `refs`.
+
+        Returns
+        -------
+        PaimonTable
+            The same table as the branch has it.
+
+        Raises
+        ------
+        Missing
+            When there is no such branch.
+        """
         if name == self.branch_name:
             return self
         if name not in self._branches:
@@ -292,11 +301,7 @@ def open_paimon(request: OpenRequest) -> PaimonTable:
         root, branch = posixpath.dirname(above), folder.removeprefix("branch-")
     name = request.name or name_table(root)
     context = TableContext(request.store, root, find_bytes=explain_late)
-    table = (
-        PaimonTable(context, request.evidence, name, request.catalog)
-        if branch in (None, MAIN)
-        else _open_branch(context, branch or MAIN, request.evidence, name, request.catalog)
-    )
+    table = _open_branch(context, branch or MAIN, request.evidence, name, request.catalog)
     _ = table.current, table.schema
     return table
 

@@ -203,18 +203,7 @@ class PaimonDataFile(TableObject, DataFile):
         return read_footer(self.context.store, self.path, self.file_format)
 
     def preview(self, n: int = 10) -> Preview:
-        """The first rows as stored, with `_KEY_…`, `_SEQUENCE_NUMBER` and `_VALUE_KIND` where there are keys.
-
-        Parameters
-        ----------
-        n
-            How many rows, at most.
-
-        Raises
-        ------
-        LakeError
-            The file is missing, damaged or of a format whose rows are not read.
-        """
+        """The first `n` rows as stored, with `_KEY_…`, `_SEQUENCE_NUMBER` and `_VALUE_KIND` where there are keys."""
         return Preview(read_rows(self.context.store, self.path, self.file_format, n))
 
     def file_index_view(self) -> Explanation:
@@ -223,7 +212,7 @@ class PaimonDataFile(TableObject, DataFile):
         Raises
         ------
         LakeError
-            The file has no index, or the index cannot be read.
+            When the file has no index, or the index cannot be read.
         """
         return self.context.explain(self, "index")
 
