@@ -137,7 +137,7 @@ def test_odd_types_and_names_reach_spark(any_spark: Any) -> None:
     from lakelens.model.scan.files_to_arrow import Layout
     from lakelens.model.scan.plan import ScanRequest
     from lakelens.spark.frames.dataframes import build_frame
-    from lakelens.spark.frames.planning import ReadPlan, pack_batch
+    from lakelens.spark.frames.planning import ReadPlan, pack_rows
 
     uuids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"\x00" * 15 + b"\x07", None], pa.binary(16)))
     odd = {
@@ -159,7 +159,7 @@ def test_odd_types_and_names_reach_spark(any_spark: Any) -> None:
             "ntz": pa.array([-1, None], pa.timestamp("ns")),
         }
     )
-    plan = ReadPlan(Layout(batch.schema, ()), ScanRequest(), bins=(pack_batch(batch),))
+    plan = ReadPlan(Layout(batch.schema, ()), ScanRequest(), bins=(pack_rows(batch),))
     first, second = collect_rows(build_frame(any_spark, plan)).to_pylist()
     assert first["odd"] == {
         "a.b": "00000000-0000-0000-0000-000000000007",

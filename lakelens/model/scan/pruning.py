@@ -70,7 +70,7 @@ class PartitionFilter:
             return True
         if summary.lower is None or summary.upper is None:
             return True
-        if _is_floating(self.kind) and summary.contains_nan is not False:
+        if pa.types.is_floating(self.kind) and summary.contains_nan is not False:
             return True  # NaN is outside of bounds
         try:
             bounds = to_array([summary.lower, summary.upper], self.kind)
@@ -82,11 +82,14 @@ class PartitionFilter:
             return True
 
     def _overlaps(self, lower: Any, upper: Any) -> bool:
+        import pyarrow.compute as pc
+
         if self.values is not None:
-            return any(not _is_below(value, lower) and not _is_above(value, upper) for value in self.values)
+            reached = self.values.filter(pc.greater_equal(self.values, lower))
+            return any(not _is_above(value, upper) for value in reached)
         if self.low is not None and _is_above(self.low, upper):
             return False
-        return self.high is None or not _is_below(self.high, lower)
+        return self.high is None or not pc.less(self.high, lower).as_py()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,12 +237,6 @@ def _make_scalar(name: str, kind: pa.DataType, value: Any) -> pa.Scalar:
         raise Unsupported(f"{value!r} is no value of the partition field {name!r}, a {kind}") from error
 
 
-def _is_below(value: Any, bound: Any) -> bool:
-    import pyarrow.compute as pc
-
-    return bool(pc.less(value, bound).as_py())
-
-
 def _is_above(value: Any, bound: Any) -> bool:
     """Whether a value is above an upper bound: one that is cut short does not bound what it begins."""
     import pyarrow.compute as pc
@@ -248,9 +245,3 @@ def _is_above(value: Any, bound: Any) -> bool:
         return False
     plain, cut = value.as_py(), bound.as_py()
     return not (isinstance(plain, str | bytes) and plain.startswith(cut))
-
-
-def _is_floating(kind: pa.DataType) -> bool:
-    import pyarrow.types as types
-
-    return bool(types.is_floating(kind))

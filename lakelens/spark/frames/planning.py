@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.fileset import FileColumns, FileSet
-    from lakelens.model.manifest import Manifest
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 
@@ -136,7 +135,8 @@ def _plan_scan(
     tasks: Sequence[ScanTask] = scan.tasks
     if selection.partition:
         specs = {spec.id: spec for spec in (*table.specs, table.partitioning)}
-        tasks = selection.prune_tasks(tasks, _name_manifests(snapshots), specs)
+        manifests = {one.path: one for snapshot in snapshots for one in snapshot.manifests}
+        tasks = selection.prune_tasks(tasks, manifests, specs)
     request = _request(scan.columns, wanted, entries)
     layout = lay_out(scan.columns, request)
     removing = [] if entries else [task for task in tasks if task.removes]
@@ -149,10 +149,6 @@ def _plan_scan(
         _pack(removing, parallelism),
         wanted.strict,
     )
-
-
-def _name_manifests(snapshots: Iterable[Snapshot]) -> dict[str, Manifest]:
-    return {manifest.path: manifest for snapshot in snapshots for manifest in snapshot.manifests}
 
 
 def _pack(tasks: Sequence[ScanTask], parallelism: int) -> tuple[bytes, ...]:

@@ -72,11 +72,7 @@ class _Look:
             catalog=place.facts,
             storage_options=place.options or None,
         )
-        self._key: Row = {
-            "table": self._table.name,
-            "location": place.url,
-            "format": self._table.format,
-        }
+        self._key: Row = {"table": self._table.name, "location": place.url, "format": self._table.format}
         self._walked = _Walked()
 
     def describe(self) -> Rows:
@@ -99,18 +95,8 @@ class _Look:
         yield from self._describe_findings()
         status = "new" if self._known.signature is None else "changed"
         yield "counts", {"status": status, "manifest_lists": self._walked.lists}
-        yield (
-            "tables",
-            {
-                **self._key,
-                **facts,
-                "is_gone": False,
-                "is_incomplete": bool(errors),
-                "looked_at": datetime.now(UTC),
-                "present": present,
-                "signature": signature,
-            },
-        )
+        state = {"is_gone": False, "is_incomplete": bool(errors), "looked_at": datetime.now(UTC)}
+        yield "tables", {**self._key, **facts, **state, "present": present, "signature": signature}
 
     def _gather_facts(self, current: Snapshot | None) -> Row:
         table = self._table
@@ -179,24 +165,16 @@ class _Look:
         partial = any(one.severity == "error" for one in fresh)
         key = make_key(snapshot)
         if key in self._known.snapshots:
-            return  # it was walked again for the sake of what could not be read
+            return  # it was walked again because of what could not be read
         if not partial:
             yield from (("findings", describe_finding(one, self._key, of_state=False)) for one in fresh)
-        yield (
-            "snapshots",
-            {
-                **self._key,
-                "snapshot_id": snapshot.id,
-                **list_facts(
-                    SNAPSHOT_FACTS, snapshot, summary={str(k): str(v) for k, v in snapshot.summary.items()}
-                ),
-                **list_facts(FIGURES, snapshot.figures),
-                "manifest_count": count,
-                "is_ancestor": is_ancestor,
-                "key": key,
-                "partial": partial,
-            },
-        )
+        summary = {str(k): str(v) for k, v in snapshot.summary.items()}
+        facts = {
+            **list_facts(SNAPSHOT_FACTS, snapshot, summary=summary),
+            **list_facts(FIGURES, snapshot.figures),
+        }
+        state = {"manifest_count": count, "is_ancestor": is_ancestor, "key": key, "partial": partial}
+        yield "snapshots", {**self._key, "snapshot_id": snapshot.id, **facts, **state}
 
     def _walk_lists(self, snapshot: Snapshot) -> int:
         """Read the lists of a snapshot and note every manifest in them; how many there are."""
@@ -227,10 +205,8 @@ class _Look:
             return  # a finding already
         for manifest in manifests:
             if named.role != "base" or manifest.path not in self._walked.origins:
-                self._walked.origins[manifest.path] = (
-                    named.role,
-                    None if named.role == "base" else snapshot.id,
-                )
+                origin = None if named.role == "base" else snapshot.id
+                self._walked.origins[manifest.path] = named.role, origin
 
     def _list_members(self, current: Snapshot | None) -> Rows:
         """The manifests of the current state, in order; Paimon's changelog is no part of it."""
@@ -238,10 +214,7 @@ class _Look:
             return
         manifests = [manifest for manifest in current.manifests if manifest.content != "changelog"]
         for position, path in enumerate(dict.fromkeys(manifest.path for manifest in manifests)):
-            yield (
-                "members",
-                {"location": self._key["location"], "manifest": path, "position": position},
-            )
+            yield "members", {"location": self._key["location"], "manifest": path, "position": position}
 
     def _plan_reading(self) -> Rows:
         """Portions of manifests that were never read: the plan to read them, pickled, with their rows."""
@@ -253,19 +226,11 @@ class _Look:
         done = 0
         for portion in cut_portions(tasks, PORTION_BYTES):
             lines = [self._describe_manifest(walked.manifests[task.path]) for task in portion]
-            plan = pickle.dumps(
-                (self._key, walked.scan.with_tasks(portion), self._table.traits.unquote, lines)
-            )
+            scan = walked.scan.with_tasks(portion)
+            plan = pickle.dumps((self._key, scan, self._table.traits.unquote, lines))
             size = sum(task.size_bytes for task in portion)
-            yield (
-                "portions",
-                {
-                    "location": self._key["location"],
-                    "round": done // ROUND_BYTES,
-                    "size_bytes": size,
-                    "plan": plan,
-                },
-            )
+            place = {"location": self._key["location"], "round": done // ROUND_BYTES}
+            yield "portions", {**place, "size_bytes": size, "plan": plan}
             done += size
 
     def _describe_manifest(self, manifest: Manifest) -> Row:
@@ -274,7 +239,7 @@ class _Look:
         return {**self._key, **facts, "manifest": manifest.path, "snapshot_id": origin}
 
     def _describe_findings(self) -> Rows:
-        """The findings of this look; those of lists that were read whole are kept for ever, and stand there already."""
+        """The findings of this look; those of lists that were read whole are kept for ever, and are there already."""
         for finding in self._table.findings[:_MOST_FINDINGS]:
             yield "findings", describe_finding(finding, self._key, of_state=True)
 

@@ -134,8 +134,8 @@ class Run:
             if described.rows["portions"]:
                 parts.append(self._count(self._read(described.frame, number), READ))
             self._keep(parts)
-            for part in parts:
-                self._release(part)
+            for part in parts if not self._store.holds_frames else ():
+                part.frame.unpersist()
 
     def _describe(self, group: Sequence[Place], known: DataFrame | None) -> DataFrame:
         """Look at tables on the executors."""
@@ -143,9 +143,8 @@ class Run:
         rows = [(place.url, bytearray(pickle.dumps(place))) for place in group]
         places = spark.createDataFrame(rows, _PLACES)
         if known is None:
-            given = places.join(spark.createDataFrame([], f"location string, {_KNOWN}"), "location", "left")
-        else:
-            given = places.join(known, "location", "left")
+            known = spark.createDataFrame([], f"location string, {_KNOWN}")
+        given = places.join(known, "location", "left")
         spread = given.repartition(min(len(group), 4 * spark.sparkContext.defaultParallelism))
         return spread.mapInArrow(describe_batches, spark_schema(wide_schema(DESCRIBED)))
 
@@ -198,10 +197,6 @@ class Run:
             names = (*_STATUSES, *_COUNTED)
             counts = {name: sum(part.counts[name] for part in parts) for name in names}
             self._commit("batch", batch, rows, counts)
-
-    def _release(self, part: _Part) -> None:
-        if not self._store.holds_frames:
-            part.frame.unpersist()
 
     def _commit(
         self,

@@ -22,7 +22,6 @@ from lakelens.formats.paimon.scan.groups import group_rows
 from lakelens.formats.paimon.scan.identity import encode_files, encode_rows
 from lakelens.formats.paimon.scan.stats import StatsColumns
 from lakelens.formats.paimon.scan.tally import FoldTally
-from lakelens.io.store import Store
 from lakelens.io.tracing import TracingStore
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
@@ -251,7 +250,11 @@ class PaimonScan(ColumnarScan):
         }
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        context = restore_context(state["store"], state["place"], state["schemas"], state["external"])
+        context = TableContext(TracingStore(state["store"]), *state["place"])
+        context.schemas.restore(
+            state["schemas"]
+        )  # no schema file is read, no external location looked for again
+        context.external.update(state["external"])
         self.__init__(context, *state["plan"])  # type: ignore[misc]
 
 
@@ -264,16 +267,6 @@ def _list_wanted(columns: FileColumns, request: ScanRequest) -> list[str]:
     names = list_columns(columns, stats=request.stats) if request.columns is None else list(request.columns)
     with_status = request.entries and request.wants("status")
     return [name for name in names if name != "status"] + (["status"] if with_status else [])
-
-
-def restore_context(
-    store: Store, place: tuple[str, str], schemas: Sequence[tuple[str, Any]], external: Mapping[str, str]
-) -> TableContext:
-    """A context as another process needs it: no schema file is read, no external location looked for again."""
-    context = TableContext(TracingStore(store), *place)
-    context.schemas.restore(schemas)
-    context.external.update(external)
-    return context
 
 
 def plan_tasks(manifests: Sequence[PaimonManifest], kept: str = LIVE) -> tuple[ScanTask, ...]:
