@@ -18,7 +18,7 @@ MOST_GROUPS = 50
 
 
 @dataclass(slots=True)
-class Group:
+class FileGroup:
     """The files of one partition or bucket: how many, their rows, bytes, and the bytes on each level."""
 
     name: str
@@ -35,7 +35,7 @@ class Group:
         self.bytes += size
         self.levels[found.level] = self.levels.get(found.level, 0) + size
 
-    def absorb(self, other: Group) -> None:
+    def absorb(self, other: FileGroup) -> None:
         """Count another group in."""
         self.files += other.files
         self.rows += other.rows
@@ -49,8 +49,8 @@ class FileShape:
     """Sizes by content, and the groups by partition and by bucket, each at most `MOST_GROUPS` long."""
 
     sizes: dict[str, list[int]]
-    partitions: list[Group]
-    buckets: list[Group]
+    partitions: list[FileGroup]
+    buckets: list[FileGroup]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,32 +78,33 @@ def measure_files(files: Iterable[DataFile]) -> FileShape:
     True
     """
     sizes: dict[str, list[int]] = defaultdict(list)
-    partitions: dict[str, Group] = {}
-    buckets: dict[int, Group] = {}
+    partitions: dict[str, FileGroup] = {}
+    buckets: dict[int, FileGroup] = {}
     for found in files:
         sizes[found.content].append(measure_size(found))
         name = str(found.partition)
         if name:
-            partitions.setdefault(name, Group(name)).add(found)
+            partitions.setdefault(name, FileGroup(name)).add(found)
         if found.bucket is not None:
-            buckets.setdefault(found.bucket, Group(str(found.bucket))).add(found)
+            buckets.setdefault(found.bucket, FileGroup(str(found.bucket))).add(found)
     by_bucket = [buckets[number] for number in sorted(buckets)]
     return FileShape(
         dict(sizes), fold_groups(partitions.values(), "partitions"), fold_groups(by_bucket, "buckets")
     )
 
 
-def fold_groups(groups: Iterable[Group], noun: str, most: int = MOST_GROUPS) -> list[Group]:
+def fold_groups(groups: Iterable[FileGroup], noun: str, most: int = MOST_GROUPS) -> list[FileGroup]:
     """At most `most` groups: the largest by bytes stay, in the order given; the rest become one that says how many.
 
-    >>> [group.name for group in fold_groups([Group("a", 1, 1, 5), Group("b", 1, 1, 1), Group("c", 1, 1, 2)], "days", 2)]
+    >>> groups = [FileGroup("a", bytes=5), FileGroup("b", bytes=1), FileGroup("c", bytes=2)]
+    >>> [group.name for group in fold_groups(groups, "days", 2)]
     ['a', '2 other days']
     """
     listed = list(groups)
     if len(listed) <= most:
         return listed
     kept = {id(group) for group in sorted(listed, key=lambda group: -group.bytes)[: most - 1]}
-    rest = Group(f"{len(listed) - len(kept):,} other {noun}")
+    rest = FileGroup(f"{len(listed) - len(kept):,} other {noun}")
     for group in listed:
         if id(group) not in kept:
             rest.absorb(group)

@@ -94,8 +94,8 @@ class Output:
             self._show_card(thing, detail)
 
     def _show_card(self, thing: object, detail: int) -> None:
-        from lakelens.views.render.plain import render_plain
         from lakelens.views.render.terminal import print_on
+        from lakelens.views.render.text import render_plain
 
         if detail <= 0:
             from lakelens.views.card.wording import clean
@@ -121,12 +121,13 @@ class Output:
     def write_grid(self, make: Callable[[], Grid]) -> None:
         """A grid with all of its rows, however many."""
         from lakelens.options import display
-        from lakelens.views.render.plain import write_plain_body
+        from lakelens.views.card.wording import visible
+        from lakelens.views.render.text import write_body
 
         with display.using(max_rows=_MOST_ROWS, max_text=self._most_text):
             grid = make()
         if self.is_plain:
-            self.write_lines(write_plain_body(grid, 1))
+            self.write_lines(map(visible, write_body(grid, 1)))
             return
         self.write_rows(grid.columns, iter(grid.rows))
         if grid.more:

@@ -14,7 +14,7 @@ from lakelens.views.card.model import Card
 from lakelens.views.describe import describe
 
 if TYPE_CHECKING:
-    from lakelens.views.report.parts import Section
+    from lakelens.views.report.sections import Section
 
 
 def present(thing: Any, detail: int = 1) -> Card:
@@ -25,7 +25,7 @@ def present(thing: Any, detail: int = 1) -> Card:
 
 def present_page(thing: Any, detail: int) -> Sequence[Section]:
     """The sections of a page: the object itself and, for a table, what it is made of."""
-    from lakelens.views.report.parts import make_report
+    from lakelens.views.report.sections import make_report
 
     _load_cards()
     # one list of meanings stands at the end of the page, instead of one in each section

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import anywidget
 import traitlets
 
 from lakelens.codecs.span.span import Span
 from lakelens.model.explanation import Explanation
-from lakelens.views.card.wording import clean, visible
+from lakelens.views.card.wording import visible
 from lakelens.views.hexdump.html import bytes_style, choose_columns, render_bytes
 from lakelens.views.hexdump.model import present_bytes
+from lakelens.widgets.base import StillWidget, answer_open, read_module, read_static
 from lakelens.widgets.rows import Rows, name_span
 
 _STATIC_BYTES = 65_536
 
 
-@cache
-def _read_static(name: str) -> str:
-    return files("lakelens.widgets").joinpath("static", name).read_text("utf-8")
-
-
-class BytesWidget(anywidget.AnyWidget):
+class BytesWidget(StillWidget):
     """An `Explanation` to look around in: hovering or selecting a field shows its bytes, and the other way round.
 
     Folds are opened by asking Python for what is in them. `selected` is what the reader selected, synced with the browser
@@ -39,8 +32,7 @@ class BytesWidget(anywidget.AnyWidget):
     ('id', 5)
     """
 
-    _esm = _read_static("bytes.js")
-    _css = ""
+    _esm = read_module("bytes.js")
 
     view = traitlets.Dict().tag(sync=True)
     selected: Any = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
@@ -48,7 +40,7 @@ class BytesWidget(anywidget.AnyWidget):
     def __init__(self, explanation: Explanation) -> None:
         self._explanation = explanation
         self._rows = Rows()
-        super().__init__(view=self._write_view(), _css=f"{bytes_style()}\n{_read_static('bytes.css')}")
+        super().__init__(view=self._write_view(), _css=f"{bytes_style()}\n{read_static('bytes.css')}")
         self.on_msg(self._receive)
 
     @property
@@ -104,25 +96,12 @@ class BytesWidget(anywidget.AnyWidget):
 
     def _receive(self, _: Any, content: Any, buffers: Any) -> None:
         """A browser asks for the rows behind a fold."""
-        identifier = content.get("id") if isinstance(content, dict) else None
-        if not isinstance(identifier, str) or content.get("type") != "open":
-            return
-        try:
-            rows = self._rows.open(identifier)
-        except Exception as error:  # the browser waits for an answer, whatever went wrong
-            rows = None
-            message = f"cannot be shown: {type(error).__name__}: {clean(error, 300)}"
-        else:
-            message = "" if rows is not None else "nothing more is kept: ask with .at(offset)"
-        self.send({"type": "rows", "id": identifier, "rows": rows or [], "message": message})
+        answer = answer_open(self._rows, content, "nothing more is kept: ask with .at(offset)")
+        if answer is not None:
+            self.send(answer)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        bundle = super()._repr_mimebundle_(**kwargs)
-        data, *rest = bundle if isinstance(bundle, tuple) else (bundle,)
-        if data is None:
-            return None
-        data = {**data, "text/html": render_bytes(self._explanation, 1, _STATIC_BYTES)}
-        return (data, *rest) if rest else data
+    def _render_still(self) -> str:
+        return render_bytes(self._explanation, 1, _STATIC_BYTES)
 
     def __repr__(self) -> str:
         return f"<BytesWidget of {self._explanation.what}: {len(self._explanation)} bytes>"

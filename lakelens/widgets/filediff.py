@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
 from typing import Any, cast
 
-import anywidget
 import traitlets
 
 from lakelens.analysis.diff.diff import Diff
@@ -18,6 +15,7 @@ from lakelens.options import display
 from lakelens.views.card.wording import clean, count, format_failure, plural, split_ids, visible
 from lakelens.views.cards.diff import format_counts, format_range
 from lakelens.views.render.html import common_style, render_card
+from lakelens.widgets.base import StillWidget, answer_open, read_module, read_static
 from lakelens.widgets.filegroups import Group, Item, Order, filter_items, list_items
 from lakelens.widgets.filerows import FileRows
 
@@ -25,12 +23,7 @@ _LONGEST = 200  # characters of a filter
 _SIDES = ("added", "removed", "kept")
 
 
-@cache
-def _read_static(name: str) -> str:
-    return files("lakelens.widgets").joinpath("static", name).read_text("utf-8")
-
-
-class FileDiffWidget(anywidget.AnyWidget):
+class FileDiffWidget(StillWidget):
     """The files of a `Diff` to look around in.
 
     `selected` is the chosen file, its side and its position in that file set (`added/3`, or ""), synced with the browser;
@@ -47,8 +40,7 @@ class FileDiffWidget(anywidget.AnyWidget):
     ('data', 1)
     """
 
-    _esm = _read_static("filediff.js")
-    _css = ""
+    _esm = read_module("filediff.js")
 
     view = traitlets.Dict().tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
@@ -66,7 +58,7 @@ class FileDiffWidget(anywidget.AnyWidget):
         self._message = ""
         self._sentence = split_ids(visible(f"{format_range(diff)}: {format_counts(diff)}"))
         self._list_items()
-        style = f"{common_style()}\n{_read_static('filediff.css')}"
+        style = f"{common_style()}\n{read_static('filediff.css')}"
         super().__init__(view=self._write_view(), detail=self._describe_choice(), _css=style)
         self.on_msg(self._receive)
         self.observe(self._draw, ["order", "filter", "kept"])
@@ -172,26 +164,14 @@ class FileDiffWidget(anywidget.AnyWidget):
 
     def _receive(self, _: Any, content: Any, buffers: Any) -> None:
         """A browser asks for the rows behind a fold."""
-        identifier = content.get("id") if isinstance(content, dict) else None
-        if not isinstance(identifier, str) or content.get("type") != "open":
-            return
-        rows, message = None, "this fold is no longer shown"
-        if content.get("version") == self._version:
-            try:
-                rows = self._rows.open(identifier)
-                message = "" if rows is not None else message
-            except Exception as error:  # the browser waits for an answer, whatever went wrong
-                message = f"cannot be shown: {type(error).__name__}: {clean(error, 300)}"
-        answer = {"type": "rows", "id": identifier, "version": content.get("version")}
-        self.send({**answer, "rows": rows or [], "message": message})
+        version = content.get("version") if isinstance(content, dict) else None
+        is_current = version == self._version
+        answer = answer_open(self._rows, content, "this fold is no longer shown", is_current=is_current)
+        if answer is not None:
+            self.send({**answer, "version": version})
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        bundle = super()._repr_mimebundle_(**kwargs)
-        data, *rest = bundle if isinstance(bundle, tuple) else (bundle,)
-        if data is None:
-            return None
-        data = {**data, "text/html": render_card(self._diff, 1)}
-        return (data, *rest) if rest else data
+    def _render_still(self) -> str:
+        return render_card(self._diff, 1)
 
     def __repr__(self) -> str:
         return f"<FileDiffWidget +{len(self._diff.added):,} -{len(self._diff.removed):,} files>"

@@ -9,7 +9,7 @@ from lakelens.codecs.span.span import Span
 from lakelens.views.card.wording import clean, visible
 from lakelens.views.hexdump.lines import Line, list_tokens
 from lakelens.views.hexdump.model import open_rest, open_structure
-from lakelens.views.hexdump.parts import Fold, Group, More, Part
+from lakelens.views.hexdump.parts import ByteFold, DumpPart, LineGroup, More
 
 Row: TypeAlias = dict[str, Any]
 Place: TypeAlias = tuple[str, int, int]  # the call that leads to the bytes, first byte, byte after the last
@@ -51,11 +51,11 @@ class Rows:
         self._answers[identifier] = rows
         return rows
 
-    def write(self, parts: Sequence[Part], depth: int = 0) -> list[Row]:
+    def write(self, parts: Sequence[DumpPart], depth: int = 0) -> list[Row]:
         """The rows of some parts, those in opened folds behind their fold."""
         rows: list[Row] = []
         for part in parts:
-            if isinstance(part, Group):
+            if isinstance(part, LineGroup):
                 if part.title:
                     rows.append(self._begin("title", depth, text=part.title))
                 rows += [self._write_line(line, depth) for line in part.lines]
@@ -66,7 +66,7 @@ class Rows:
                 rows += self._write_fold(part, depth)
         return rows
 
-    def _write_fold(self, fold: Fold, depth: int) -> list[Row]:
+    def _write_fold(self, fold: ByteFold, depth: int) -> list[Row]:
         assert fold.source is not None
         span, frame = fold.source
         inside = self.write(fold.parts, depth + 1) if fold.opened else []

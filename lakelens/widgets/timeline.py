@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import anywidget
 import traitlets
 
 from lakelens.analysis.diff.diff import Diff
@@ -26,16 +23,12 @@ from lakelens.views.timeline.selection import (
     format_code,
     list_dimmed,
 )
+from lakelens.widgets.base import StillWidget, read_module, read_static
 
 _HINT = "Choose a snapshot with the arrow keys or the mouse; with Shift, or by dragging, a range of them."
 
 
-@cache
-def _read_static(name: str) -> str:
-    return files("lakelens.widgets").joinpath("static", name).read_text("utf-8")
-
-
-class TimelineWidget(anywidget.AnyWidget):
+class TimelineWidget(StillWidget):
     """A `Timeline` to look around in.
 
     `selected` is the key of the chosen snapshot, its id as text (or ""), `range` the keys of two of them, the older first
@@ -50,8 +43,7 @@ class TimelineWidget(anywidget.AnyWidget):
     (True, None)
     """
 
-    _esm = _read_static("timeline.js")
-    _css = ""
+    _esm = read_module("timeline.js")
 
     view = traitlets.Dict().tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
@@ -67,7 +59,7 @@ class TimelineWidget(anywidget.AnyWidget):
         self._window = (0, len(timeline.marks))
         self._diff: tuple[tuple[str, ...], Diff] | None = None
         self._layout = lay_out(timeline)
-        style = f"{common_style()}\n{_read_static('timeline.css')}"
+        style = f"{common_style()}\n{read_static('timeline.css')}"
         super().__init__(view=write_view(self._layout), detail=self._describe_choice(), _css=style)
         self.on_msg(self._receive)
         self.observe(self._follow, ["selected", "range"])
@@ -181,13 +173,8 @@ class TimelineWidget(anywidget.AnyWidget):
                 raise
             return choice | {"words": format_failure(self._timeline, error)}
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        bundle = super()._repr_mimebundle_(**kwargs)
-        data, *rest = bundle if isinstance(bundle, tuple) else (bundle,)
-        if data is None:
-            return None
-        data = {**data, "text/html": render_card(self._timeline, 1)}
-        return (data, *rest) if rest else data
+    def _render_still(self) -> str:
+        return render_card(self._timeline, 1)
 
     def _ipython_display_(self, **_: Any) -> None:
         """Show the widget, then the still picture, which the living widget hides.

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import lakelens as ll
-from lakelens.analysis.shape import MOST_GROUPS, Group, fold_groups, measure_files, measure_growth
+from lakelens.analysis.shape import MOST_GROUPS, FileGroup, fold_groups, measure_files, measure_growth
 
 
 def make_file(**told: Any) -> Any:
@@ -44,7 +44,7 @@ def test_a_vector_counts_its_own_bytes() -> None:
 
 
 def test_more_than_fifty_groups_are_folded_and_lose_nothing() -> None:
-    groups = [Group(str(i), 1, i, i, {0: i}) for i in range(1_000)]
+    groups = [FileGroup(str(i), 1, i, i, {0: i}) for i in range(1_000)]
     folded = fold_groups(groups, "partitions")
     assert len(folded) == MOST_GROUPS
     assert folded[-1].name == "951 other partitions"

@@ -1,55 +1,103 @@
-"""A page that hosts one widget as a notebook would: a model with traits, events and messages, and Python behind it."""
+"""A page that hosts a widget as a notebook would: synced traits, events, messages, and Python behind them."""
 
 from __future__ import annotations
 
 import base64
 from typing import Any
 
-from lakelens.widgets.bytes import BytesWidget
+import anywidget
 
-_HOST = """async ([module, css, view]) => {
-  const state = { view, selected: null };
+# traits that JavaScript changed go to Python at save_changes; what Python then has comes back, an event for each change
+_HOST = """async ([module, css, state]) => {
   const handlers = {};
-  const fire = (name, held) => (handlers[name] ?? []).forEach(act => act(held));
-  const model = {
+  const fire = (name, held) => [...handlers[name] ?? []].forEach(act => act(held));
+  const dirty = new Set();
+  const take = news => { // what the reader has changed since is newer than what Python says
+    const isNew = name => !dirty.has(name) && JSON.stringify(news[name]) !== JSON.stringify(state[name]);
+    const changed = Object.keys(news).filter(isNew);
+    changed.forEach(name => { state[name] = news[name]; });
+    changed.forEach(name => fire(`change:${name}`));
+  };
+  const host = { state, handlers, take, fire, saves: 0, asked: [], waiting: 0 };
+  const wait = async (name, held) => {
+    host.waiting += 1;
+    const [news, answers] = await window[name](held);
+    take(news);
+    answers.forEach(answer => fire("msg:custom", answer));
+    host.waiting -= 1;
+  };
+  host.model = {
     get: name => state[name],
-    set(name, value) { state[name] = value; fire(`change:${name}`); },
-    save_changes() { window.saved(state.selected); },
+    set(name, value) { state[name] = value; dirty.add(name); fire(`change:${name}`, value); },
+    save_changes() {
+      host.saves += 1;
+      const changed = Object.fromEntries([...dirty].map(name => [name, state[name]]));
+      dirty.clear();
+      wait("save", changed);
+    },
     on(name, act) { (handlers[name] ??= []).push(act); },
     off(name, act) { handlers[name] = (handlers[name] ?? []).filter(other => other !== act); },
-    send(content) { window.ask(content).then(answers => answers.forEach(answer => fire("msg:custom", answer))); },
+    send(content) { host.asked.push(content); wait("ask", content); },
   };
   const style = document.createElement("style");
   style.textContent = css;
   document.head.append(style);
   const { default: { render } } = await import(`data:text/javascript;base64,${module}`);
-  const dispose = render({ model, el: document.getElementById("widget") });
-  window.host = { model, handlers, dispose, state };
+  host.dispose = render({ model: host.model, el: document.getElementById("widget") });
+  window.host = host;
 }"""
 
 
-def host_widget(page: Any, widget: BytesWidget, scheme: str = "light") -> list[str]:
+def read_state(widget: Any) -> dict[str, Any]:
+    """What Python has."""
+    own = widget.traits(sync=True).keys() - anywidget.AnyWidget.class_traits(sync=True).keys()
+    return {name: getattr(widget, name) for name in own if not name.startswith("_")}
+
+
+def ask(widget: Any, content: Any) -> list[Any]:
+    """Send a message as a browser does; gives the answers."""
+    sent: list[Any] = []
+    widget.send = lambda answer, buffers=None: sent.append(answer)
+    widget._handle_custom_msg(content, [])
+    return sent
+
+
+def host_widget(page: Any, widget: Any, scheme: str = "light") -> list[str]:
     """Draw a widget in a page; gives the list in which its errors gather."""
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
 
-    def ask(content: Any) -> list[Any]:
-        sent: list[Any] = []
-        widget.send = lambda answer, buffers=None: sent.append(answer)
-        widget._handle_custom_msg(content, [])
-        return sent
+    def save(changed: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+        with widget.hold_trait_notifications():
+            for name, held in changed.items():
+                setattr(widget, name, held)
+        return read_state(widget), []
 
-    def save(selected: Any) -> None:
-        widget.selected = selected
+    def answer(content: Any) -> tuple[dict[str, Any], list[Any]]:
+        answers = ask(widget, content)
+        return read_state(widget), answers
 
-    page.expose_function("ask", ask)
-    page.expose_function("saved", save)
+    page.expose_function("save", save)
+    page.expose_function("ask", answer)
     ground = "#fff" if scheme == "light" else "#111"
     page.set_content(
         f"<!DOCTYPE html><html lang=en style='color-scheme:{scheme};background:{ground}'><title>widget</title>"
+        "<body style='font-family:sans-serif'>"
         "<main><h1>widget</h1><button>before</button><div id=widget></div><button>after</button></main>"
     )
     module = base64.b64encode(widget._esm.encode()).decode()
-    page.evaluate(_HOST, [module, widget._css, widget.view])
+    page.evaluate(_HOST, [module, widget._css, read_state(widget)])
     return errors
+
+
+def settle(page: Any) -> None:
+    """Wait until Python knows what the browser did, and the browser what Python made of it."""
+    # a timer of the page itself, longer than any by which a module waits for more keys: those before it fire first
+    page.evaluate("new Promise(done => setTimeout(done, 200))")
+    page.wait_for_function("host.waiting === 0")
+
+
+def push(page: Any, widget: Any) -> None:
+    """Give the browser what Python has changed."""
+    page.evaluate("state => host.take(state)", read_state(widget))

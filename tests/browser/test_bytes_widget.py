@@ -8,7 +8,7 @@ import pytest
 
 from lakelens.codecs.span.span import Span
 from lakelens.model.explanation import Explanation
-from tests.browser.host import host_widget
+from tests.browser.host import host_widget, settle
 from tests.browser.looks import find_faults, find_overflow
 from tests.views.test_bytes import make_endless, make_row
 from tests.views.test_hostile import HOSTILE
@@ -19,11 +19,6 @@ def list_marked(page: Any, name: str) -> list[str]:
     """The text of what carries a class."""
     found: list[str] = page.locator(f"#widget .{name}").all_inner_texts()
     return found
-
-
-def settle(page: Any) -> None:
-    """Wait until Python knows what the browser selected."""
-    page.evaluate("window.saved(host.state.selected)")
 
 
 def test_a_field_shows_its_bytes_and_bytes_their_field(page: Any) -> None:

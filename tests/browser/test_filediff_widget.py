@@ -7,10 +7,10 @@ from typing import Any
 import nbformat
 import pytest
 
+from tests.browser.host import host_widget, push, settle
 from tests.browser.lab import Lab
 from tests.browser.looks import find_faults, find_overflow
 from tests.views.test_hostile import HOSTILE
-from tests.widgets.filediff_host import host_files, push, settle
 from tests.widgets.test_filediff import MERGED, RESCALED, make_diff, make_large
 
 FOCUSED = "document.activeElement.innerText"
@@ -35,7 +35,7 @@ def reach(page: Any) -> None:
 
 def test_removed_is_left_and_added_is_right(page: Any) -> None:
     diff = make_diff("spark/iceberg/v2-copy-on-write")
-    errors = host_files(page, diff.widget())
+    errors = host_widget(page, diff.widget())
     both = page.locator("tbody tr", has=page.locator("[data-key^=removed]")).first
     left, right = (both.locator(f"[data-key^={side}]").bounding_box() for side in ("removed", "added"))
     bar = page.locator("tbody tr[aria-expanded] i.ll-r").first.bounding_box()
@@ -50,7 +50,7 @@ def test_removed_is_left_and_added_is_right(page: Any) -> None:
 def test_arrows_move_one_tab_stop(page: Any) -> None:
     diff = make_diff()
     widget = diff.widget()
-    errors = host_files(page, widget)
+    errors = host_widget(page, widget)
     reach(page)
     assert page.locator("tbody [tabindex='0']").count() == 1
     page.keyboard.press("Tab")
@@ -87,7 +87,7 @@ def test_arrows_move_one_tab_stop(page: Any) -> None:
 
 
 def test_right_and_left_cross_from_side_to_side(page: Any) -> None:
-    host_files(page, make_diff("spark/iceberg/v2-copy-on-write").widget())
+    host_widget(page, make_diff("spark/iceberg/v2-copy-on-write").widget())
     reach(page)
     page.keyboard.press("ArrowDown")
     key = "document.activeElement.dataset.key"
@@ -100,7 +100,7 @@ def test_right_and_left_cross_from_side_to_side(page: Any) -> None:
 
 def test_a_filter_is_asked_when_the_reader_pauses(page: Any) -> None:
     widget = make_diff().widget()
-    errors = host_files(page, widget)
+    errors = host_widget(page, widget)
     reach(page)
     page.keyboard.press("/")
     page.keyboard.type("bucket=2 level=5")
@@ -125,7 +125,7 @@ def test_a_filter_is_asked_when_the_reader_pauses(page: Any) -> None:
 
 def test_keys_and_links_sort_and_show_what_was_kept(page: Any) -> None:
     widget = make_diff(MERGED).widget()
-    errors = host_files(page, widget)
+    errors = host_widget(page, widget)
     reach(page)
     page.keyboard.press("s")
     settle(page)
@@ -153,7 +153,7 @@ def test_keys_and_links_sort_and_show_what_was_kept(page: Any) -> None:
 
 def test_what_was_closed_stays_closed(page: Any) -> None:
     widget = make_diff().widget()
-    host_files(page, widget)
+    host_widget(page, widget)
     page.locator("tr[aria-expanded]", has_text="bucket 2").click()
     shown = page.evaluate(RENDERED)
     reach(page)
@@ -165,7 +165,7 @@ def test_what_was_closed_stays_closed(page: Any) -> None:
 
 def test_100000_files_are_asked_for_in_pages(page: Any) -> None:
     widget = make_large().widget()
-    errors = host_files(page, widget)
+    errors = host_widget(page, widget)
     assert page.locator("#widget *").count() < 300
     page.locator("tr[aria-expanded]", has_text="bucket 1").click()
     settle(page)
@@ -189,7 +189,7 @@ def test_100000_files_are_asked_for_in_pages(page: Any) -> None:
 
 
 def test_an_answer_to_an_older_question_is_not_taken(page: Any) -> None:
-    host_files(page, make_large(2_000).widget())
+    host_widget(page, make_large(2_000).widget())
     page.evaluate("host.model.send = content => { host.held = content; }")
     page.locator("tr[aria-expanded]", has_text="bucket 1").click()
     answer = """by => host.fire('msg:custom', { type: 'rows', id: host.held.id, version: host.held.version + by,
@@ -202,7 +202,7 @@ def test_an_answer_to_an_older_question_is_not_taken(page: Any) -> None:
 
 
 def test_a_long_fold_scrolls_under_its_titles(page: Any) -> None:
-    host_files(page, make_large(2_000).widget())
+    host_widget(page, make_large(2_000).widget())
     page.locator("tr[aria-expanded]", has_text="bucket 1").click()
     settle(page)
     reach(page)
@@ -221,7 +221,7 @@ def test_a_long_fold_scrolls_under_its_titles(page: Any) -> None:
 def test_what_python_chooses_is_shown(page: Any) -> None:
     diff = make_diff()
     widget = diff.widget()
-    host_files(page, widget)
+    host_widget(page, widget)
     widget.select(diff.added[2])
     widget.filter = "p=a"
     push(page, widget)
@@ -232,7 +232,7 @@ def test_what_python_chooses_is_shown(page: Any) -> None:
 
 def test_listeners_end_with_the_view(page: Any) -> None:
     widget = make_diff().widget()
-    host_files(page, widget)
+    host_widget(page, widget)
     page.evaluate("window.body = document.querySelector('#widget tbody')")
     assert page.evaluate("Object.values(host.handlers).flat().length") == 4
     page.evaluate("host.dispose()")
@@ -250,7 +250,7 @@ def test_no_text_becomes_markup(page: Any) -> None:
     for file, word in zip(diff.added, words, strict=True):
         file.__dict__ |= {"path": f"/lake/{word.replace('/', '|')}"}
     widget = diff.widget()
-    errors = host_files(page, widget)
+    errors = host_widget(page, widget)
     for index in range(len(words)):
         page.locator(f"[data-key='added/{index}']").click()
         settle(page)
@@ -266,7 +266,7 @@ def test_no_text_becomes_markup(page: Any) -> None:
 def test_it_fits_and_has_no_serious_fault(page: Any, scheme: str, name: str) -> None:
     widget = make_diff(name).widget()
     widget.kept = True
-    host_files(page, widget, scheme)
+    host_widget(page, widget, scheme)
     page.locator("[data-key]").first.click()
     settle(page)
     page.keyboard.press("ArrowDown")

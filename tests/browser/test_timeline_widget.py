@@ -11,10 +11,10 @@ import pytest
 
 import lakelens as ll
 from lakelens.model.table import Table
+from tests.browser.host import host_widget, push, settle
 from tests.browser.looks import find_faults, find_overflow
 from tests.support import LAKES, growth
 from tests.views.test_hostile import HOSTILE
-from tests.widgets.timeline_host import host_timeline, push, settle
 
 FOCUSED = "document.activeElement.getAttribute('aria-label')"
 
@@ -41,7 +41,7 @@ def count_selected(page: Any) -> int:
 
 
 def test_it_draws_every_snapshot_with_its_lane(page: Any) -> None:
-    errors = host_timeline(page, open_table().timeline())
+    errors = host_widget(page, open_table().timeline())
     assert page.locator("[role=option]").count() == 4
     names = page.locator("#widget .ll-stage svg text.ll-name").all_text_contents()
     assert names == ["main", "rolled back"]
@@ -61,7 +61,7 @@ def test_it_draws_every_snapshot_with_its_lane(page: Any) -> None:
 def test_arrows_move_one_tab_stop(page: Any) -> None:
     table = open_table()
     widget = table.timeline()
-    errors = host_timeline(page, widget)
+    errors = host_widget(page, widget)
     reach(page)
     assert str(table.snapshots[3].id) in page.evaluate(FOCUSED), "the newest"
     page.keyboard.press("Tab")
@@ -93,7 +93,7 @@ def test_arrows_move_one_tab_stop(page: Any) -> None:
 def test_shift_and_arrows_choose_a_range_and_its_diff(page: Any) -> None:
     table = open_table()
     widget = table.timeline()
-    errors = host_timeline(page, widget)
+    errors = host_widget(page, widget)
     reach(page)
     page.keyboard.press("End")
     for _ in range(3):
@@ -119,7 +119,7 @@ def test_shift_and_arrows_choose_a_range_and_its_diff(page: Any) -> None:
 
 def test_keys_that_follow_quickly_ask_python_once(page: Any) -> None:
     widget = open_table().timeline()
-    host_timeline(page, widget)
+    host_widget(page, widget)
     page.evaluate(
         "() => { const stage = document.querySelector('[role=listbox]'); for (let n = 0; n < 30; n++)"
         " stage.dispatchEvent(new KeyboardEvent('keydown', { key: n % 2 ? 'ArrowLeft' : 'ArrowRight' })) }"
@@ -131,7 +131,7 @@ def test_keys_that_follow_quickly_ask_python_once(page: Any) -> None:
 def test_the_pointer_chooses_extends_and_drags(page: Any) -> None:
     table = open_table()
     widget = table.timeline()
-    host_timeline(page, widget)
+    host_widget(page, widget)
     options = page.locator("[role=option]")
     options.nth(1).click()
     settle(page)
@@ -152,7 +152,7 @@ def test_the_pointer_chooses_extends_and_drags(page: Any) -> None:
 def test_what_python_chooses_is_shown(page: Any) -> None:
     table = open_table()
     widget = table.timeline()
-    host_timeline(page, widget)
+    host_widget(page, widget)
     widget.range = [str(table.snapshots[1].id), str(table.snapshots[2].id)]
     push(page, widget)
     assert count_selected(page) == 2
@@ -164,7 +164,7 @@ def test_what_python_chooses_is_shown(page: Any) -> None:
 
 def test_folds_open_with_enter_and_close_with_escape(page: Any, long: Table) -> None:
     widget = long.timeline()
-    errors = host_timeline(page, widget)
+    errors = host_widget(page, widget)
     reach(page)
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
@@ -203,14 +203,14 @@ def test_folds_open_with_enter_and_close_with_escape(page: Any, long: Table) -> 
 
 
 def test_10000_snapshots_are_few_nodes(page: Any, long: Table) -> None:
-    errors = host_timeline(page, long.timeline())
+    errors = host_widget(page, long.timeline())
     assert page.locator("#widget *").count() < 1000
     assert errors == []
 
 
 def test_the_key_s_spaces_evenly(page: Any) -> None:
     widget = open_table().timeline()
-    host_timeline(page, widget)
+    host_widget(page, widget)
     before = [item["x"] for item in widget.view["items"]]
     reach(page)
     page.keyboard.press("s")
@@ -226,7 +226,7 @@ def test_the_key_s_spaces_evenly(page: Any) -> None:
 
 def test_listeners_end_with_the_view(page: Any) -> None:
     widget = open_table().timeline()
-    host_timeline(page, widget)
+    host_widget(page, widget)
     page.evaluate("window.stage = document.querySelector('[role=listbox]')")
     assert page.evaluate("Object.values(host.handlers).flat().length") == 2
     page.evaluate("host.dispose()")
@@ -245,7 +245,7 @@ def test_no_text_becomes_markup(page: Any, tmp_path: Path) -> None:
         snapshot["summary"]["operation"] = word
         document["refs"][word] = {"snapshot-id": snapshot["snapshot-id"], "type": "tag"}
     path.write_text(json.dumps(document))
-    errors = host_timeline(page, ll.open(root).timeline())
+    errors = host_widget(page, ll.open(root).timeline())
     reach(page)
     page.keyboard.press("End")
     for _ in words:
@@ -265,7 +265,7 @@ def test_no_text_becomes_markup(page: Any, tmp_path: Path) -> None:
 )
 def test_it_fits_and_has_no_serious_fault(page: Any, scheme: str, name: str) -> None:
     widget = open_table(name).timeline()
-    host_timeline(page, widget, scheme)
+    host_widget(page, widget, scheme)
     if widget.view["items"]:
         reach(page)
         page.keyboard.press("Home")

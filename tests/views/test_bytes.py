@@ -15,7 +15,7 @@ from lakelens.model.explanation import Explanation
 from lakelens.options import display
 from lakelens.views.hexdump.html import bytes_style
 from lakelens.views.hexdump.model import present_bytes
-from lakelens.views.hexdump.parts import Fold, Group, More, list_lines
+from lakelens.views.hexdump.parts import ByteFold, LineGroup, More, list_lines
 from lakelens.views.render.html import render_card, render_page
 from lakelens.views.render.text import render_text
 from tests.views.test_hostile import HOSTILE
@@ -196,7 +196,7 @@ def test_no_more_is_made_than_is_shown() -> None:
 def test_what_is_left_out_is_counted_and_can_be_shown() -> None:
     explanation = Explanation(bytes(200), make_endless(200))
     (group, more) = present_bytes(explanation).parts
-    assert isinstance(group, Group)
+    assert isinstance(group, LineGroup)
     assert isinstance(more, More)
     assert more.text == f"… {200 - len(group.lines)} more from 64, 136 bytes"
     following = explanation.at(64)
@@ -209,7 +209,7 @@ def test_what_is_left_out_is_counted_and_can_be_shown() -> None:
 def test_long_bytes_have_a_head_and_a_tail() -> None:
     data = bytes(range(256)) * 40
     (group,) = present_bytes(Explanation(data, Span(0, len(data), "image"))).parts
-    assert isinstance(group, Group)
+    assert isinstance(group, LineGroup)
     assert [line.meaning for line in group.lines] == [
         "",
         "bytes 16 to 31",
@@ -229,8 +229,8 @@ def test_compressed_bytes_are_shown_as_stored_and_decompressed() -> None:
     inner = Span(0, 3, "records", None, "1 record", (Span(0, 1, "id", 5, "varint"), Span(1, 3, "name", "ab")))
     explanation = make_packed(inner, b"\x0aab")
     group, fold = present_bytes(explanation).parts
-    assert isinstance(group, Group)
-    assert isinstance(fold, Group | Fold)
+    assert isinstance(group, LineGroup)
+    assert isinstance(fold, LineGroup | ByteFold)
     assert [line.field for line in group.lines] == ["magic", "block"]
     assert [line.value for line in list_lines([fold])] == ["5", "'ab'"]
     assert "decompressed: records, 1 record, 3 bytes" in str(explanation)
@@ -272,7 +272,7 @@ def test_a_fold_says_that_there_is_an_error_inside() -> None:
         for n in range(0, 1000, 50)
     ]
     view = present_bytes(Explanation(bytes(1000), Span(0, 1000, "file", children=blocks)))
-    folds = [part for part in view.parts if isinstance(part, Fold)]
+    folds = [part for part in view.parts if isinstance(part, ByteFold)]
     assert [fold.answer.startswith("ERROR inside: ") for fold in folds[:4]] == [False, False, True, False]
     assert view.alert == "ERROR at byte 140"
 

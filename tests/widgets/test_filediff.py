@@ -20,9 +20,9 @@ from lakelens.options import display
 from lakelens.views.render.html import render_card
 from lakelens.widgets.filediff import FileDiffWidget
 from lakelens.widgets.filegroups import Group, Item, Order, filter_items, list_items
+from tests.browser.host import ask
 from tests.support import LAKES, growth
 from tests.views.test_hostile import HOSTILE
-from tests.widgets.filediff_host import ask
 
 RESCALED = "paimon-java/2.0.0-pk-rescale-bucket"
 MERGED = "spark/iceberg/v3-merge-on-read"

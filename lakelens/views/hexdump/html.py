@@ -6,15 +6,15 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from html import escape
-from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.model.explanation import Explanation
+from lakelens.views.card.markup import read_style, template_environment
 from lakelens.views.card.wording import visible
 from lakelens.views.hexdump.lines import list_tokens
 from lakelens.views.hexdump.model import choose_scale, present_bytes
-from lakelens.views.hexdump.parts import BytesView, Fold, Group, More, Part
+from lakelens.views.hexdump.parts import ByteFold, BytesView, DumpPart, LineGroup, More
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -90,9 +90,9 @@ def choose_columns(view: BytesView) -> Columns:
     return Columns(at, number, field, octets_width, ascii_width, value)
 
 
-def measure_depth(parts: Sequence[Part]) -> int:
+def measure_depth(parts: Sequence[DumpPart]) -> int:
     """How deep folds are nested."""
-    return max((1 + measure_depth(part.parts) for part in parts if isinstance(part, Fold)), default=0)
+    return max((1 + measure_depth(part.parts) for part in parts if isinstance(part, ByteFold)), default=0)
 
 
 def _find_usual(lengths: list[int]) -> int:
@@ -105,7 +105,7 @@ def _measure(characters: int, most: int) -> int:
     return int(min(max(characters, 5), most) * _PIXELS) + 22 if characters else 0
 
 
-def chunk(parts: Sequence[Part]) -> list[tuple[str, Any]]:
+def chunk(parts: Sequence[DumpPart]) -> list[tuple[str, Any]]:
     """Parts as the template draws them: groups that follow each other share a table."""
     chunks: list[tuple[str, Any]] = []
     for kind, run in groupby(parts, _name_kind):
@@ -114,14 +114,12 @@ def chunk(parts: Sequence[Part]) -> list[tuple[str, Any]]:
     return chunks
 
 
-def _name_kind(part: Part) -> str:
-    return "table" if isinstance(part, Group) else "more" if isinstance(part, More) else "fold"
+def _name_kind(part: DumpPart) -> str:
+    return "table" if isinstance(part, LineGroup) else "more" if isinstance(part, More) else "fold"
 
 
 @cache
 def _environment() -> Environment:
-    from lakelens.views.render.html import template_environment
-
     made = template_environment().overlay()
     made.filters["chunk"] = chunk
     made.filters["list_tokens"] = list_tokens
@@ -133,10 +131,8 @@ def bytes_style() -> Any:
     """The part of the common sheet that this view uses, and its own."""
     from markupsafe import Markup
 
-    static = files("lakelens.views.render").joinpath("static")
-    common = static.joinpath("lakelens.css").read_text("utf-8").splitlines()
-    kept = [rule for rule in common if not _is_unused(rule)]
-    return Markup("\n".join(kept) + "\n" + static.joinpath("bytes.css").read_text("utf-8"))
+    kept = [rule for rule in str(read_style("lakelens.css")).splitlines() if not _is_unused(rule)]
+    return Markup("\n".join((*kept, str(read_style("bytes.css")))))
 
 
 def _is_unused(rule: str) -> bool:

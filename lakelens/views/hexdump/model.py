@@ -25,7 +25,15 @@ from lakelens.errors import LakeError
 from lakelens.model.explanation import Explanation, is_field
 from lakelens.views.card import wording
 from lakelens.views.hexdump.lines import Frame, Line, format_value
-from lakelens.views.hexdump.parts import BytesView, Fold, Group, More, Part, count_shown, list_lines
+from lakelens.views.hexdump.parts import (
+    ByteFold,
+    BytesView,
+    DumpPart,
+    LineGroup,
+    More,
+    count_shown,
+    list_lines,
+)
 
 #: rows in the open, and rows behind folds, for each detail
 ROWS = {0: (64, 64), 1: (64, 64), 2: (256, 128), 3: (4096, 1024)}
@@ -71,7 +79,7 @@ def present_bytes(
     )
     builder = _Builder(hidden_rows, all_open=detail >= 2)
     if is_field(explanation) and not explanation.is_packed:
-        parts: list[Part] = [Group("", tuple(frame.write(explanation)))]
+        parts: list[DumpPart] = [LineGroup("", tuple(frame.write(explanation)))]
     else:
         parts = builder.build(explanation, frame, open_rows, looked_at=explanation.looked_at)
     damage = next((line for line in list_lines(parts) if line.role == "damage"), None)
@@ -111,12 +119,12 @@ def _format_first_values(span: Span, most: int = 3) -> Iterator[str]:
                 yield f"{wording.clean(child.label, 40)} {value[:40]}"
 
 
-def open_structure(span: Span, frame: Frame, rows: int) -> list[Part]:
+def open_structure(span: Span, frame: Frame, rows: int) -> list[DumpPart]:
     """The parts of a structure that a reader opened, in about `rows` rows; what is too large in it stays folded."""
     return _Builder(0, all_open=False).build(span, frame, rows)
 
 
-def open_rest(span: Span, frame: Frame, start: int, rows: int) -> list[Part]:
+def open_rest(span: Span, frame: Frame, start: int, rows: int) -> list[DumpPart]:
     """The parts of a structure from a byte on, as `More` left them out."""
     rest = Span(
         start,
@@ -138,7 +146,7 @@ class _Builder:
 
     def build(
         self, span: Span, frame: Frame, budget: int, depth: int = 0, looked_at: int | None = None
-    ) -> list[Part]:
+    ) -> list[DumpPart]:
         """The parts of a structure in at most about `budget` rows."""
         children: Iterator[Span] = span.iter_children() if not span.is_leaf else iter((span,))
         before, children = _seek(children, budget, looked_at)
@@ -207,17 +215,17 @@ class _Builder:
             place=place,
         )
 
-    def _place(self, nodes: list[_Node], extra: int, depth: int) -> list[Part]:
+    def _place(self, nodes: list[_Node], extra: int, depth: int) -> list[DumpPart]:
         """Lines become groups; structures are shown in the open while there are rows left, else folded."""
-        parts: list[Part] = []
+        parts: list[DumpPart] = []
         structures = sum(node.lines is None for node in nodes)
         closed: set[str] = set()
         for node in nodes:
             if node.lines is not None:
-                if parts and isinstance(parts[-1], Group) and parts[-1].title == "":
-                    parts[-1] = Group("", (*parts[-1].lines, *node.lines))
+                if parts and isinstance(parts[-1], LineGroup) and parts[-1].title == "":
+                    parts[-1] = LineGroup("", (*parts[-1].lines, *node.lines))
                 else:
-                    parts.append(Group("", tuple(node.lines)))
+                    parts.append(LineGroup("", tuple(node.lines)))
                 continue
             kind = _DIGITS.sub("", node.span.label)
             made, used = self._place_structure(node, extra, structures, depth, kind not in closed)
@@ -230,7 +238,7 @@ class _Builder:
 
     def _place_structure(
         self, node: _Node, extra: int, structures: int, depth: int, may_open: bool
-    ) -> tuple[list[Part], int]:
+    ) -> tuple[list[DumpPart], int]:
         """A structure in the open or folded, and how many rows that takes.
 
         One that does not fit is opened in part only when those before it of its kind were (`may_open`): of many blocks alike
@@ -243,7 +251,7 @@ class _Builder:
         if depth < _DEEPEST and (fits or (may_open and share >= (4 if is_flat else 12))):
             parts = self.build(node.span, node.frame, max(rows, share) if fits else share, depth + 1)
             used = count_shown(parts)
-            if is_flat and all(isinstance(part, Group | More) for part in parts):
+            if is_flat and all(isinstance(part, LineGroup | More) for part in parts):
                 return _entitle(node, parts), used
             return [_fold(node, parts, opened=True)], used
         share = min(32, max(6, self.hidden // structures), self.hidden)
@@ -329,21 +337,21 @@ def _describe_rest(span: Span, left_out: list[Span], rest: Iterator[Span] | None
     return More(text, f"{frame.code}.at({first.start})", (span, frame, first.start))
 
 
-def _entitle(node: _Node, parts: list[Part]) -> list[Part]:
+def _entitle(node: _Node, parts: list[DumpPart]) -> list[DumpPart]:
     """Lines of a structure under its name."""
     title = f"{wording.clean(_label(node.span), 80)}, {describe_structure(node.span)}"
-    first = parts[0] if parts else Group("", ())
-    if not isinstance(first, Group):
-        return [Group(title, ()), *parts]
-    return [Group(title, first.lines), *parts[1:]]
+    first = parts[0] if parts else LineGroup("", ())
+    if not isinstance(first, LineGroup):
+        return [LineGroup(title, ()), *parts]
+    return [LineGroup(title, first.lines), *parts[1:]]
 
 
-def _fold(node: _Node, parts: list[Part], *, opened: bool) -> Fold:
+def _fold(node: _Node, parts: list[DumpPart], *, opened: bool) -> ByteFold:
     label, answer = wording.clean(_label(node.span), 80), describe_structure(node.span)
     if any(line.role == "damage" for line in list_lines(parts)):
         answer = f"ERROR inside: {answer}"
     call = "" if parts else f"{node.frame.code}.at({node.span.start})"
-    return Fold(label, answer, node.place, tuple(parts), opened, call, (node.span, node.frame))
+    return ByteFold(label, answer, node.place, tuple(parts), opened, call, (node.span, node.frame))
 
 
 def _describe_place(span: Span, frame: Frame) -> str:

@@ -11,7 +11,7 @@ from lakelens.views.hexdump.lines import Frame, Line
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class LineGroup:
     """Lines in the open, under a title ("" for none)."""
 
     title: str
@@ -31,7 +31,7 @@ class More:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class ByteFold:
     """A structure that can be folded; `answer` says what is in it. Without parts, `call` is what shows them.
 
     `source` is the structure and the frame of its lines: for a view that can ask for its parts.
@@ -40,13 +40,13 @@ class Fold:
     label: str
     answer: str
     place: str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[DumpPart, ...] = ()
     opened: bool = False
     call: str = ""
     source: tuple[Span, Frame] | None = field(default=None, repr=False, compare=False)
 
 
-Part: TypeAlias = Group | More | Fold
+DumpPart: TypeAlias = LineGroup | More | ByteFold
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,29 +58,29 @@ class BytesView:
     place: str
     details: str
     alert: str
-    parts: tuple[Part, ...]
+    parts: tuple[DumpPart, ...]
 
     def list_lines(self) -> Iterator[Line]:
         """Every line, those behind folds too."""
         yield from list_lines(self.parts)
 
 
-def list_lines(parts: Sequence[Part]) -> Iterator[Line]:
+def list_lines(parts: Sequence[DumpPart]) -> Iterator[Line]:
     """Every line of some parts, in order."""
     for part in parts:
-        if isinstance(part, Group):
+        if isinstance(part, LineGroup):
             yield from part.lines
-        elif isinstance(part, Fold):
+        elif isinstance(part, ByteFold):
             yield from list_lines(part.parts)
 
 
-def count_shown(parts: Sequence[Part]) -> int:
+def count_shown(parts: Sequence[DumpPart]) -> int:
     """How many rows some parts take in the open."""
     rows = 0
     for part in parts:
-        if isinstance(part, Group):
+        if isinstance(part, LineGroup):
             rows += len(part.lines)
-        elif isinstance(part, Fold):
+        elif isinstance(part, ByteFold):
             rows += 1 + (count_shown(part.parts) if part.opened else 0)
         else:
             rows += 1

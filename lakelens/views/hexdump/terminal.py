@@ -10,7 +10,7 @@ from lakelens.options import display
 from lakelens.views.card.wording import visible
 from lakelens.views.hexdump.lines import Line
 from lakelens.views.hexdump.model import choose_scale, present_bytes
-from lakelens.views.hexdump.parts import BytesView, Fold, Group, Part
+from lakelens.views.hexdump.parts import ByteFold, BytesView, DumpPart, LineGroup
 from lakelens.views.hexdump.text import format_more
 
 if TYPE_CHECKING:
@@ -37,18 +37,18 @@ def print_bytes(console: Console, explanation: Explanation, detail: int = 1) -> 
     _print_parts(console, view, view.parts, "")
 
 
-def _print_parts(console: Console, view: BytesView, parts: Sequence[Part], indent: str) -> None:
+def _print_parts(console: Console, view: BytesView, parts: Sequence[DumpPart], indent: str) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
     for part in parts:
-        if isinstance(part, Group):
+        if isinstance(part, LineGroup):
             if part.title:
                 console.print(Text(f"{indent}{visible(part.title)}", style="bold"))
             if part.lines:
                 made = _make_table(part.lines, console.width - len(indent))
                 console.print(Padding(made, (0, 0, 0, len(indent))))
-        elif isinstance(part, Fold):
+        elif isinstance(part, ByteFold):
             sign = "▾" if part.opened else "▸"
             words = Text.assemble((f"{indent}{sign} {visible(part.label)}  ", "bold"))
             console.print(

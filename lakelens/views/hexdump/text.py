@@ -9,7 +9,7 @@ from lakelens.options import display
 from lakelens.views.card.wording import visible
 from lakelens.views.hexdump.lines import Line
 from lakelens.views.hexdump.model import choose_scale, present_bytes
-from lakelens.views.hexdump.parts import BytesView, Fold, Group, More, Part
+from lakelens.views.hexdump.parts import ByteFold, BytesView, DumpPart, LineGroup, More
 
 _NAMES = ("at", "#", "field", "bytes", "ASCII", "meaning", "value")
 _NUMBERS = (0, 1)  # columns that stand to the right
@@ -52,13 +52,13 @@ class _Table:
     def write_head(self) -> str:
         return self._align(_NAMES)
 
-    def write(self, parts: Sequence[Part], indent: str = "") -> Iterator[str]:
+    def write(self, parts: Sequence[DumpPart], indent: str = "") -> Iterator[str]:
         for part in parts:
-            if isinstance(part, Group):
+            if isinstance(part, LineGroup):
                 if part.title:
                     yield f"{indent}{part.title}"
                 yield from (self._align(_list_cells(line)) for line in part.lines)
-            elif isinstance(part, Fold):
+            elif isinstance(part, ByteFold):
                 yield f"{indent}{'▾' if part.opened else '▸'} {part.label}: {part.answer} ({part.call or part.place})"
                 if part.opened:
                     yield from self.write(part.parts, f"{indent}  ")

@@ -1,33 +1,28 @@
 """A view-model as HTML: static, escaped, bounded.
 
-Markup is made by the templates alone, with autoescape on and undefined names refused. This is the one module that knows
-of markup; nothing from a lake is ever marked safe.
+Markup is made by the templates alone (`card/markup.py`); nothing from a lake is ever marked safe.
 """
 
 from __future__ import annotations
 
 import os
-from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from html import escape
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakelens.model.explanation import Explanation
 from lakelens.model.table import Table
 from lakelens.options import display
-from lakelens.views.card.model import Block, Body, Card, Fold, Grid, Note, Pairs, Picture
-from lakelens.views.card.wording import format_failure, split_ids, visible
+from lakelens.views.card.markup import read_style, template_environment
+from lakelens.views.card.model import Body, Card, Fold, Note
+from lakelens.views.card.wording import format_failure, visible
 from lakelens.views.hexdump.html import bytes_style, render_bytes
 from lakelens.views.present import present, present_page
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
-    from lakelens.views.report.parts import Section
+    from lakelens.views.report.sections import Section
 
 _KIB = 1024
 _HARD_STOP = 256 * _KIB
@@ -88,7 +83,7 @@ def render_page(thing: object, detail: int = 2) -> str:
     # made by our own autoescaping template
     drawn = [(section, Markup(markup)) for section, markup in zip(sections, shown, strict=True)]
     heading = sections[0].noun
-    return page.render(heading=heading, sections=drawn, only=None, style=_style())
+    return page.render(heading=heading, sections=drawn, only=None, style=read_style("lakelens.css"))
 
 
 def _draw_section(section: Section, detail: int) -> str:
@@ -145,7 +140,7 @@ def _measure(fold: Fold, detail: int) -> int:
 
 def draw(card: Card, detail: int, *, style: bool = True) -> str:
     """A view-model as markup, however long it is."""
-    sheet = _style() if style else None
+    sheet = read_style("lakelens.css") if style else None
     template = template_environment().get_template("card.html")
     _, folds = _embed(card, detail)
     markup: str = template.render(card=card, folds=folds, detail=detail, style=sheet, embed=_embed)
@@ -156,51 +151,6 @@ def _embed(card: Card, detail: int) -> tuple[Card, list[tuple[Fold, Sequence[Bod
     return card, [(fold, fold.body()) for fold in card.folds]
 
 
-def _keep_indent(text: str) -> str:
-    """Leading spaces that are shown without any style too."""
-    bare = text.lstrip(" ")
-    return "\u00a0" * (len(text) - len(bare)) + bare
-
-
-def _to_base64(text: str) -> str:
-    return b64encode(text.encode()).decode()
-
-
-@cache
-def template_environment() -> Environment:
-    """The templates of all views: autoescaping, and undefined names are refused."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    made = Environment(
-        loader=PackageLoader("lakelens.views.render"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_guard,
-    )
-    made.filters["split_ids"] = split_ids
-    made.filters["keep_indent"] = _keep_indent
-    made.filters["to_base64"] = _to_base64
-    kinds = {"grid": Grid, "pairs": Pairs, "block": Block, "note": Note, "picture": Picture, "card": Card}
-    for name, kind in kinds.items():
-        made.tests[name] = lambda body, kind=kind: isinstance(body, kind)
-    return made
-
-
-def _guard(held: Any) -> Any:
-    """What every expression of a template passes: whatever a card forgot to make visible is made so here."""
-    return visible(held) if type(held) is str else held
-
-
 def common_style() -> str:
     """The sheet that all cards share."""
-    return str(_style())
-
-
-@cache
-def _style() -> Any:
-    """The packaged sheet, the one text that is marked as markup here: it is ours, not a lake's."""
-    from markupsafe import Markup
-
-    return Markup(files("lakelens.views.render").joinpath("static/lakelens.css").read_text("utf-8"))
+    return str(read_style("lakelens.css"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.shape import FileShape, Group, Moment, measure_files, measure_growth
+from lakelens.analysis.shape import FileGroup, FileShape, Moment, measure_files, measure_growth
 from lakelens.errors import Unsupported
 from lakelens.views.card import wording
 
@@ -107,7 +107,7 @@ def _name_content(content: str, count: int) -> str:
     return f"{wording.clean(content).replace('_', ' ')} ({count:,})"
 
 
-def _draw_groups(axes: Axes, noun: str, groups: Sequence[Group]) -> None:
+def _draw_groups(axes: Axes, noun: str, groups: Sequence[FileGroup]) -> None:
     """Bytes of each group, a colour for each level, with files and rows in words."""
     names = [_escape(group.name) for group in groups]
     levels = sorted(

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from lakelens.views.card.model import Cell, Column
 from lakelens.views.card.wording import split_ids, visible
 from lakelens.views.render.terminal import make_cell, make_table, make_text
+from lakelens.views.render.text import align_row
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,14 +33,9 @@ def write_rows(columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> Ite
         max([len(column.name), *(len(row[index].text) for row in first)])
         for index, column in enumerate(columns)
     ]
-    for texts in chain(
-        [[column.name for column in columns]], ([c.text for c in row] for row in chain(first, remaining))
-    ):
-        cells = (
-            text.rjust(width) if column.is_number else text.ljust(width)
-            for text, width, column in zip(texts, widths, columns, strict=True)
-        )
-        yield visible("  ".join(cells).rstrip()).replace("\n", "⟨U+000A⟩")
+    names = [column.name for column in columns]
+    for texts in chain([names], ([cell.text for cell in row] for row in chain(first, remaining))):
+        yield visible(align_row(texts, widths, columns)).replace("\n", "⟨U+000A⟩")
 
 
 def print_rows(console: Console, columns: Sequence[Column], rows: Iterable[tuple[Cell, ...]]) -> int:

@@ -1,4 +1,7 @@
-"""A view-model as plain text: for `str()`, terminals and comparisons."""
+"""A view-model as text: a tree for `str()`, terminals and comparisons; plain lines for a pipe.
+
+Plain lines are only indented, nothing is drawn and nothing is cut to a width, so that grep finds it.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,18 @@ def _bound(text: str) -> str:
     return f"{kept}\n… {left:,} more lines: this view has reached its size"
 
 
-def write_card(card: Card, detail: int) -> Iterator[str]:
+def render_plain(thing: object, detail: int = 1) -> Iterator[str]:
+    """The lines of an object's card for a pipe; a view that fails says so in its place."""
+    try:
+        lines = [visible(line) for line in write_card(present(thing, detail), detail, is_plain=True)]
+    except Exception as error:
+        if display.strict_views:
+            raise
+        lines = visible(format_failure(thing, error)).split("\n")
+    yield from lines
+
+
+def write_card(card: Card, detail: int, *, is_plain: bool = False) -> Iterator[str]:
     """The lines of a card."""
     yield f"{card.noun}: {card.sentence}" + (f" ({card.alert})" if card.alert else "")
     if card.place:
@@ -57,18 +71,18 @@ def write_card(card: Card, detail: int) -> Iterator[str]:
         small = f"  ({fact.small})" if fact.small else ""
         yield f"  {fact.label}: {fact.value.text}{small}"
     for part in card.body:
-        yield from (f"  {line}".rstrip() for line in write_body(part, detail))
+        yield from (f"  {line}".rstrip() for line in write_body(part, detail, is_plain=is_plain))
     for index, fold in enumerate(card.folds):
-        last = index == len(card.folds) - 1
+        branch, lead = ("└─ ", "   ") if index == len(card.folds) - 1 else ("├─ ", "│  ")
+        if is_plain:
+            branch, lead = "  ", "    "
         alert = f"{fold.alert}: " if fold.alert and fold.answer else fold.alert
-        yield f"{'└─' if last else '├─'} {fold.label}: {alert}{fold.answer}"
-        if fold.is_open(detail):
-            lead = "   " if last else "│  "
-            for body in fold.body():
-                yield from (f"{lead}{line}".rstrip() for line in write_body(body, detail))
+        yield f"{branch}{fold.label}: {alert}{fold.answer}"
+        for body in fold.body() if fold.is_open(detail) else ():
+            yield from (f"{lead}{line}".rstrip() for line in write_body(body, detail, is_plain=is_plain))
 
 
-def write_body(body: Body, detail: int) -> Iterator[str]:
+def write_body(body: Body, detail: int, *, is_plain: bool = False) -> Iterator[str]:
     """The lines of what a fold holds."""
     if isinstance(body, Grid):
         yield from write_grid(body)
@@ -79,10 +93,8 @@ def write_body(body: Body, detail: int) -> Iterator[str]:
         yield from body.text.splitlines()
     elif isinstance(body, Note):
         yield ": ".join(filter(None, (body.text, body.code)))
-    elif isinstance(body, Picture):
-        return
-    else:
-        yield from write_card(body, detail)
+    elif not isinstance(body, Picture):  # the same is beside it in words
+        yield from write_card(body, detail, is_plain=is_plain)
 
 
 def write_grid(grid: Grid) -> Iterator[str]:
@@ -94,7 +106,7 @@ def write_grid(grid: Grid) -> Iterator[str]:
         for column in zip(*texts, strict=True)
     ]
     for row in texts:
-        yield _align(row, widths, grid.columns)
+        yield align_row(row, widths, grid.columns)
     if grid.more:
         yield ": ".join(filter(None, (grid.more, grid.how)))
 
@@ -105,7 +117,8 @@ def _drop_bars(grid: Grid) -> Grid:
     return replace(grid, columns=tuple(grid.columns[i] for i in kept), rows=rows)
 
 
-def _align(row: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
+def align_row(row: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
+    """The texts of a row at the widths of their columns, numbers to the right; longer ones push what follows."""
     cells = (
         text.rjust(width) if column.is_number else text.ljust(width)
         for text, width, column in zip(row, widths, columns, strict=True)

@@ -1,177 +1,209 @@
-"""The view-model of a page: numbered sections whose titles are answers, with links from one to another.
+"""What a page is made of: an object and, below it, what it names, each in a section of its own.
 
-A link leads from a name in a grid (a snapshot's id, a manifest's or a file's name) to the section of that object. Links
-hold the number of a section and nothing else; nothing of them is made from a lake's own strings.
+Parts are read in the order of the page; what cannot be read is a part that says so where it would stand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any, TypeVar
 
-from lakelens.analysis.diff.diff import Diff
 from lakelens.errors import LakeError
+from lakelens.model.datafile import DataFile
+from lakelens.model.fileset import FileSet
+from lakelens.model.manifest import Manifest, ManifestList
+from lakelens.model.snapshot import Snapshot
+from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.card import wording
-from lakelens.views.card.meanings import list_meanings
-from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note, Pairs
-from lakelens.views.report.sections import SIZES, Part, list_parts
 
-# figures whose label stands after them, in the singular
-_COUNTED = {
-    "added": "added",
-    "existing": "existing",
-    "deleted": "deleted",
-    "rows": "row",
-    "entries": "entry",
-    "columns": "column",
-    "rows deleted": "row deleted",
+T = TypeVar("T")
+_MOST_MANIFESTS = 6
+_MOST_FILES = 5
+_MOST_DELETES = 3
+_MOST_OTHERS = 3  # index files, statistics files
+_MOST_WALKED = 200  # snapshots whose lists and manifests are read for the storage tree
+
+_KIB = 1024
+# what a section may take; together they stay below the size of a page
+SIZES = {
+    "table": 42 * _KIB,
+    "list": 16 * _KIB,
+    "manifest": 22 * _KIB,
+    "file": 24 * _KIB,
+    "deletes": 16 * _KIB,
+    "index": 16 * _KIB,
+    "statistics": 16 * _KIB,
+    "evidence": 10 * _KIB,
+    "refs": 16 * _KIB,
+    "findings": 16 * _KIB,
+    "": 32 * _KIB,
 }
-_BEFORE = {"bucket": "bucket", "snapshot": "snapshot", "sequence": "sequence", "data file": "of"}
-_LINKED = ("snapshot", "manifest list", "manifest", "file")
-_MOST_WORDS = 220
-# kinds whose sentence is but a name: their answer is put together from figures
-_NAMED = ("list", "manifest", "file", "index", "statistics", "deletes")
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One section: its number, what its title says, its card, the section above it and those right below."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PagePart:
+    """An object that gets a section: what kind it is, under what names others speak of it, and the part above it.
 
-    number: int
-    noun: str
-    answer: str
-    card: Card
-    most: int
-    depth: int = 0
-    alert: str = ""
-    above: int = 0
-    below: tuple[int, ...] = ()
-
-
-def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section]:
-    """The sections of a page about an object, the object itself first."""
-    parts = list_parts(thing)
-    cards: dict[Part, Card] = {}
-    for part in sorted(
-        parts, key=lambda part: part.is_deferred
-    ):  # stable: what depends on the rest comes last
-        cards[part] = _describe(part, describe)
-    if len(parts) > 1:
-        last = Part(None, noun="Meanings")
-        cards[last] = _describe_meanings(cards.values())
-        parts = [*parts, last]
-    numbers = {part: number for number, part in enumerate(parts, 1)}
-    targets = {name: numbers[part] for part in reversed(parts) for name in part.names}
-    return [
-        Section(
-            number,
-            cards[part].noun,
-            _format_answer(part, cards[part]),
-            _link(_leave_out_answer(part, cards[part]), targets, number),
-            SIZES[part.kind],
-            part.depth,
-            cards[part].alert,
-            numbers[part.above] if part.above is not None else 0,
-            tuple(numbers[other] for other in parts if other.above is part),
-        )
-        for part, number in numbers.items()
-    ]
-
-
-def _describe(part: Part, describe: Callable[[Any], Card]) -> Card:
-    """The card of a part; an error stands where the part would."""
-    if part.left_out is not None:
-        reason, typed = part.left_out
-        return Card(part.noun, f"left out: {reason}", body=(Note("to see it", "mute", typed),))
-    if isinstance(part.thing, LakeError):
-        return Card(part.noun, f"cannot be read: {wording.clean(part.thing)}", alert="ERROR")
-    if isinstance(part.thing, Exception):
-        line = f"view failed: {type(part.thing).__name__}: {wording.clean(part.thing)}"
-        return Card(part.noun, line, alert="ERROR")
-    try:
-        return describe(part.thing)
-    except Exception as error:
-        if display.strict_views:
-            raise
-        line, _, reason = wording.format_failure(part.thing, error).partition("\n")
-        return Card(type(part.thing).__name__, line, alert=reason)
-
-
-def _describe_meanings(cards: Iterable[Card]) -> Card:
-    """Every name of the page with its sentence, once."""
-    found = {(name, meaning) for card in cards for name, meaning in list_meanings(card)}
-    items = tuple((name, Cell(meaning, "mute")) for name, meaning in sorted(found))
-    sentence = f"{wording.plural(len(items), 'name')} of this page, each in one sentence"
-    return Card(
-        "Meanings", sentence, folds=(Fold("Names", "by the alphabet", lambda: (Pairs(items, is_open=True),)),)
-    )
-
-
-def _format_answer(part: Part, card: Card) -> str:
-    """What the title says beside the noun: the card's sentence; figures before it where that is but a name."""
-    if isinstance(part.thing, Diff):
-        note = next((body.text for body in card.body if isinstance(body, Note)), "")
-        return wording.clean(
-            f"{note.removesuffix('.')}; {card.sentence}" if note else card.sentence, _MOST_WORDS
-        )
-    words = [card.sentence]
-    if part.kind in _NAMED or not card.sentence:
-        figures = [_format_fact(fact.label, fact.value.text) for fact in card.facts[:4]]
-        words.insert(0, ", ".join(filter(None, figures)))
-    if not any(words) and card.folds:
-        words.append(card.folds[0].answer)
-    return wording.clean(": ".join(filter(None, words)), _MOST_WORDS)
-
-
-def _leave_out_answer(part: Part, card: Card) -> Card:
-    """The card without the note that its section's title says already."""
-    is_said = isinstance(part.thing, Diff) and card.body and isinstance(card.body[0], Note)
-    return replace(card, body=card.body[1:]) if is_said else card
-
-
-def _format_fact(label: str, value: str) -> str:
-    """A figure in the line of a title; none for what is not there.
-
-    >>> _format_fact("added", "2"), _format_fact("deleted", "0"), _format_fact("bucket", "3")
-    ('2 added', '', 'bucket 3')
+    Instead of an object it may hold the error that stopped it, under the noun it would have had, or a sentence that says
+    why it was left out, with what to type for it.
     """
-    if value in ("0", "unknown", "absent"):
-        return ""
-    if label in _COUNTED:
-        return f"{value} {_COUNTED[label] if value == '1' else label}"
-    return f"{_BEFORE[label]} {value}" if label in _BEFORE else value
+
+    thing: Any
+    kind: str = ""
+    above: PagePart | None = None
+    names: tuple[tuple[str, str], ...] = ()
+    noun: str = ""
+    left_out: tuple[str, str] | None = None
+    is_deferred: bool = False  # described after all others were read: it summarises them
+
+    @property
+    def depth(self) -> int:
+        """How many parts are above it."""
+        return 0 if self.above is None else self.above.depth + 1
 
 
-def _link(card: Card, targets: Mapping[tuple[str, str], int], own: int) -> Card:
-    """The card with links in the grids that name what has a section of its own; none to the section itself."""
+@dataclass(slots=True)
+class _Found:
+    """The parts of a page as they are found."""
 
-    def link(body: Body) -> Body:
-        if isinstance(body, Grid) and not body.is_open:
-            kinds = [column.name if column.name in _LINKED else "" for column in body.columns]
-            if any(kinds):
-                rows = (
-                    tuple(_link_cell(cell, kind, targets, own) for cell, kind in zip(row, kinds, strict=True))
-                    for row in body.rows
-                )
-                return replace(body, rows=tuple(rows))
-        if isinstance(body, Card):
-            return _link(body, targets, own)
-        return body
+    parts: list[PagePart] = field(default_factory=list)
 
-    def link_fold(fold: Fold) -> Fold:
-        bodies = tuple(link(body) for body in fold.body())
-        return replace(fold, make=lambda: bodies)
+    def add(self, thing: Any, kind: str = "", above: PagePart | None = None, **more: Any) -> PagePart:
+        part = PagePart(thing, kind, above, **more)
+        self.parts.append(part)
+        return part
 
-    return replace(
-        card,
-        facts=tuple(replace(f, value=_link_cell(f.value, f.label, targets, own)) for f in card.facts),
-        body=tuple(link(body) for body in card.body),
-        folds=tuple(link_fold(fold) for fold in card.folds),
-    )
+    def read(self, noun: str, read: Callable[[], T], above: PagePart | None = None) -> T | None:
+        """What is read; None, with a part that says why, where it is damaged."""
+        try:
+            return read()
+        except LakeError as error:
+            self.add(error, noun=noun, above=above)
+        except Exception as error:
+            if display.strict_views:
+                raise
+            self.add(error, noun=noun, above=above)
+        return None
 
 
-def _link_cell(cell: Cell, kind: str, targets: Mapping[tuple[str, str], int], own: int) -> Cell:
-    number = targets.get((kind, cell.text), own) if kind in _LINKED and cell.role == "code" else own
-    return cell if number == own else replace(cell, section=number)
+def list_parts(thing: Any) -> Sequence[PagePart]:
+    """The parts of a page in order, the object itself first."""
+    found = _Found()
+    if isinstance(thing, Table):
+        _add_table(found, thing)
+    elif isinstance(thing, Snapshot):
+        _add_snapshot(found, thing)
+    elif isinstance(thing, ManifestList):
+        top = found.add(thing, "list")
+        _add_manifests(found, [thing], top)
+    elif isinstance(thing, Manifest):
+        top = found.add(thing, "manifest")
+        files = found.read("Data files", lambda: [entry.file for entry in thing.entries[:_MOST_FILES]], top)
+        for file in files or ():
+            found.add(file, "file", top, names=_name_file(file))
+    elif isinstance(thing, FileSet):
+        top = found.add(thing)
+        for file in found.read("Data files", lambda: list(islice(thing, _MOST_FILES)), top) or ():
+            found.add(file, "file", top, names=_name_file(file))
+    else:
+        found.add(thing)
+    return found.parts
+
+
+def _add_table(found: _Found, table: Table) -> None:
+    found.add(table, "table", is_deferred=True)
+    found.add(table.evidence, "evidence")
+    schema = found.read("Schema", lambda: table.schema)
+    if schema is not None:
+        found.add(schema)
+    specs = found.read("Partitioning", lambda: [spec for spec in table.specs if len(spec)])
+    for spec in (specs or [])[-_MOST_OTHERS:]:
+        found.add(spec, "evidence")
+    history = found.read("Snapshots", lambda: table.outline_history(display.max_rows))
+    if history is not None and history.count:
+        found.add(history)
+    current = found.read("Current snapshot", lambda: table.current)
+    if current is not None:
+        _add_snapshot(found, current)
+    refs = found.read("Refs", lambda: table.refs)
+    if refs is not None and len(refs):
+        found.add(refs, "refs")
+    found.add(table.findings, "findings", is_deferred=True)
+    if history is not None and history.count > _MOST_WALKED:
+        reason = f"what refers to what is found by walking {wording.plural(history.count, 'snapshot')}"
+        found.add(None, noun="Storage tree", left_out=(reason, "table.tree().to_html(path)"))
+    else:
+        tree = found.read("Storage tree", table.tree)
+        if tree is not None:
+            found.add(tree)
+
+
+def _add_snapshot(found: _Found, snapshot: Snapshot) -> None:
+    number = () if snapshot.id is None else (("snapshot", str(snapshot.id)),)
+    top = found.add(snapshot, "table", names=number)
+    if snapshot.id is not None:
+        changes = found.read("Diff", lambda: snapshot.changes, top)
+        if changes is not None:
+            found.add(changes, "", top)
+    lists = found.read("Manifest lists", lambda: list(snapshot.manifest_lists), top) or []
+    manifests = _add_manifests(found, lists, top)
+    files = found.read("Files", lambda: (snapshot.files, len(snapshot.files))[0], top)
+    if files is not None:
+        _add_files(found, snapshot, files, manifests, top)
+    for index in islice(found.read("Index files", lambda: snapshot.index_files, top) or (), _MOST_OTHERS):
+        found.add(index, "index", top, names=(("file", wording.name(index.path)),))
+    for statistics in islice(found.read("Statistics", lambda: snapshot.statistics, top) or (), _MOST_OTHERS):
+        found.add(statistics, "statistics", top, names=(("file", wording.name(statistics.path)),))
+
+
+def _add_manifests(found: _Found, lists: Sequence[ManifestList], top: PagePart) -> dict[str, PagePart]:
+    """The lists, each with its first manifests below it; the parts of the manifests by their path."""
+    made: dict[str, PagePart] = {}
+    for manifest_list in lists:
+        above = top
+        if top.thing is not manifest_list:
+            names = (("manifest list", wording.name(manifest_list.path) or "inline"),)
+            above = found.add(manifest_list, "list", top, names=names)
+        manifests = found.read("Manifests", lambda one=manifest_list: one.manifests, above)  # type: ignore[misc]
+        for manifest in islice(manifests or (), max(_MOST_MANIFESTS - len(made), 1)):
+            names = (("manifest", wording.name(manifest.path)),)
+            made[manifest.path] = found.add(manifest, "manifest", above, names=names)
+    return made
+
+
+def _add_files(
+    found: _Found, snapshot: Snapshot, files: FileSet, manifests: dict[str, PagePart], top: PagePart
+) -> None:
+    above = found.add(files, "", top)
+    chosen = list(_choose_files(files, set(manifests)))
+    for file in chosen:
+        found.add(file, "file", manifests.get(file.manifest or "", above), names=_name_file(file))
+    deletes = list(islice((file for file in files if file.content != "data"), _MOST_DELETES))
+    vectors = found.read("Deletion vectors", lambda: list(snapshot.deletion_vectors.values()), above) or []
+    if deletes or vectors:
+        live = found.read("Live rows", lambda: snapshot.count_live_rows(read=False), top)
+        below = found.add(live, "deletes", top) if live is not None else top
+        for one in chain(deletes, islice(vectors, _MOST_DELETES)):
+            if one not in chosen:
+                found.add(one, "deletes", below, names=_name_file(one) if isinstance(one, DataFile) else ())
+
+
+def _choose_files(files: FileSet, manifests: set[str]) -> Iterator[DataFile]:
+    """One file of each manifest that has a section, then the first ones; data files before what deletes from them."""
+    by_manifest: dict[str, DataFile] = {}
+    for file in files:
+        if file.content == "data" and file.manifest in manifests:
+            by_manifest.setdefault(file.manifest, file)
+            if len(by_manifest) == len(manifests):
+                break
+    yield from islice(by_manifest.values(), _MOST_FILES)
+    chosen = {file.identity for file in by_manifest.values()}
+    others = (file for file in files if file.content == "data" and file.identity not in chosen)
+    yield from islice(others, max(_MOST_FILES - len(by_manifest), 0))
+
+
+def _name_file(file: DataFile) -> tuple[tuple[str, str], ...]:
+    return (("file", wording.name(file.path)),)

@@ -10,13 +10,6 @@
 
 const COLUMNS = ["at", "#", "field", "bytes", "ASCII", "meaning", "value"];
 
-function make(tag, className, text) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text !== undefined && text !== "") node.textContent = text;
-  return node;
-}
-
 function plural(count) {
   return count === 1 ? "1 byte" : `${count.toLocaleString("en-US")} bytes`;
 }
@@ -108,18 +101,16 @@ function isSame(one, other) {
   return one.group !== "" && one.group === other.group;
 }
 
-class Dump {
+class Dump extends View {
   constructor(model, el) {
-    this.model = model;
-    this.items = []; // {row, tr, open, loaded}, in the order of the table
+    super(model, el, "ll-root");
+    // this.items are {row, tr, open, loaded}, in the order of the table
     this.current = null;
     this.piece = -1; // the leaf of the current line that the keyboard is on
-    this.abort = new AbortController();
     const view = model.get("view");
     this.wide = !view.value;
     this.byRow = new Map(); // tr -> item
     this.hinted = "";
-    this.root = make("div", "ll-root");
     drawHead(view, this.root);
     this.table = make("table", "ll-t ll-y");
     this.table.setAttribute("role", "treegrid");
@@ -129,7 +120,6 @@ class Dump {
     this.status = make("p", "ll-p ll-q");
     this.status.setAttribute("role", "status");
     this.root.append(this.table, this.status);
-    el.replaceChildren(this.root);
     this.insert(view.rows, 0);
     if (this.items.length) this.reach(this.items.find((item) => item.row.kind !== "title"), false);
     this.listen();
@@ -161,24 +151,12 @@ class Dump {
   }
 
   listen() {
-    const { signal } = this.abort;
-    const on = (type, act) => this.table.addEventListener(type, act, { signal });
-    on("mouseover", (event) => this.hint(...this.findTarget(event.target)));
-    on("mouseleave", () => this.hint(this.piece >= 0 || this.hasFocus() ? this.current : null, this.piece));
-    on("focusin", (event) => this.hint(this.findTarget(event.target)[0], this.piece));
-    on("click", (event) => this.click(...this.findTarget(event.target)));
-    on("keydown", (event) => this.press(event));
-    this.receive = (message) => this.answer(message);
-    this.follow = () => this.showSelected();
-    this.model.on("msg:custom", this.receive);
-    this.model.on("change:selected", this.follow);
-  }
-
-  close() {
-    this.abort.abort();
-    this.model.off("msg:custom", this.receive);
-    this.model.off("change:selected", this.follow);
-    this.root.remove();
+    this.on(this.table, "mouseover", (event) => this.hint(...this.findTarget(event.target)));
+    this.on(this.table, "mouseleave", () => this.hint(this.piece >= 0 || this.hasFocus() ? this.current : null, this.piece));
+    this.on(this.table, "focusin", (event) => this.hint(this.findTarget(event.target)[0], this.piece));
+    this.on(this.table, "click", (event) => this.click(...this.findTarget(event.target)));
+    this.on(this.table, "keydown", (event) => this.press(event));
+    this.hear({ "msg:custom": (message) => this.answer(message), "change:selected": () => this.showSelected() });
   }
 
   hasFocus() {
@@ -213,16 +191,6 @@ class Dump {
     for (const item of items) this.body.insertBefore(item.tr, before);
     this.items.splice(index, 0, ...items);
     this.fold();
-  }
-
-  /* Rows inside a closed fold are hidden. */
-  fold() {
-    let closed = Infinity;
-    for (const { row, tr, open } of this.items) {
-      if (row.depth <= closed) closed = Infinity;
-      tr.hidden = row.depth > closed;
-      if (row.kind === "fold" && !open && !tr.hidden) closed = row.depth;
-    }
   }
 
   toggle(item, open) {
@@ -412,9 +380,4 @@ class Dump {
   }
 }
 
-function render({ model, el }) {
-  const dump = new Dump(model, el);
-  return () => dump.close();
-}
-
-export default { render };
+export default host(Dump);

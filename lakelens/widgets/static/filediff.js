@@ -18,13 +18,6 @@ const COLUMNS = [
   ["bytes +", "ll-n", "11%"], ["rows +", "ll-n", "11%"], ["added", "", "26%"],
 ];
 
-function make(tag, className, text) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text !== undefined && text !== "") node.textContent = text;
-  return node;
-}
-
 /* Text whose long ids are clipped by the sheet alone. */
 function makeParts(tag, parts) {
   const node = make(tag, tag === "code" && parts.some(([, isId]) => isId) ? "ll-s" : "");
@@ -71,16 +64,14 @@ function drawFile(cell, file) {
   if (file.note) cell.append(make("small", "", file.note));
 }
 
-class Files {
+class Files extends View {
   constructor(model, el) {
-    this.model = model;
-    this.items = []; // {row, tr, stops, open, loaded, asked}; a stop is a row or a cell that can have the focus
+    super(model, el, "ll-root ll-fd");
+    // this.items are {row, tr, stops, open, loaded, asked}; a stop is a row or a cell that can have the focus
     this.byNode = new Map(); // stop -> [item, index]
     this.opened = new Map(); // id of a group -> whether the reader opened it
     this.stop = null;
     this.timer = 0;
-    this.abort = new AbortController();
-    this.root = make("div", "ll-root ll-fd");
     this.head = make("p", "ll-p ll-h");
     this.bar = make("div", "ll-bar");
     this.table = make("table", "ll-t");
@@ -94,7 +85,6 @@ class Files {
     this.card = make("div", "ll-detail");
     this.drawBar();
     this.root.append(this.head, this.bar, this.box, this.status, this.card);
-    el.replaceChildren(this.root);
     this.listen();
     this.show();
     this.describe();
@@ -124,27 +114,22 @@ class Files {
   }
 
   listen() {
-    const { signal } = this.abort;
-    const on = (node, type, act) => node.addEventListener(type, act, { signal });
-    on(this.body, "click", (event) => this.click(event));
-    on(this.body, "keydown", (event) => this.press(event));
-    on(this.bar, "click", (event) => this.act(event.target.dataset?.act));
-    on(this.input, "input", () => this.type());
-    on(this.input, "keydown", (event) => this.leave(event));
-    this.handlers = {
+    this.on(this.body, "click", (event) => this.click(event));
+    this.on(this.body, "keydown", (event) => this.press(event));
+    this.on(this.bar, "click", (event) => this.act(event.target.dataset?.act));
+    this.on(this.input, "input", () => this.type());
+    this.on(this.input, "keydown", (event) => this.leave(event));
+    this.hear({
       "change:view": () => this.show(),
       "change:detail": () => this.describe(),
       "change:filter": () => this.follow(),
       "msg:custom": (message) => this.answer(message),
-    };
-    for (const [name, act] of Object.entries(this.handlers)) this.model.on(name, act);
+    });
   }
 
   close() {
     clearTimeout(this.timer);
-    this.abort.abort();
-    for (const [name, act] of Object.entries(this.handlers)) this.model.off(name, act);
-    this.root.remove();
+    super.close();
   }
 
   /* Draw the view again; what the reader opened or closed stays so, and the focus stays in the table. */
@@ -285,16 +270,6 @@ class Files {
     }
     this.fold();
     this.mark();
-  }
-
-  /* Rows inside a closed fold are hidden. */
-  fold() {
-    let closed = Infinity;
-    for (const { row, tr, open } of this.items) {
-      if (row.depth <= closed) closed = Infinity;
-      tr.hidden = row.depth > closed;
-      if (row.kind === "group" && !open && !tr.hidden) closed = row.depth;
-    }
   }
 
   toggle(item, open = !item.open) {
@@ -500,9 +475,4 @@ class Files {
   }
 }
 
-function render({ model, el }) {
-  const shown = new Files(model, el);
-  return () => shown.close();
-}
-
-export default { render };
+export default host(Files);

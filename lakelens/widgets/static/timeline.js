@@ -17,13 +17,6 @@ const WAIT = 60; // milliseconds: arrows that follow each other quickly ask Pyth
 const LOOKS = [0, 50, 200, 1000, 4000]; // milliseconds: the output that follows may be drawn later than this one
 const OUTPUTS = ".jp-OutputArea, .cell_container, .output_area"; // JupyterLab, VS Code, nbclassic
 
-function make(tag, className, text) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text !== undefined && text !== "") node.textContent = text;
-  return node;
-}
-
 function draw(shapes, width, height) {
   const svg = document.createElementNS(NS, "svg");
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -38,9 +31,9 @@ function draw(shapes, width, height) {
   return [svg, nodes];
 }
 
-class Timeline {
+class Timeline extends View {
   constructor(model, el) {
-    this.model = model;
+    super(model, el, "ll-root ll-tl");
     this.items = [];
     this.options = [];
     this.nodes = []; // of the shapes
@@ -49,8 +42,6 @@ class Timeline {
     this.rest = 0; // where the tab stop is while nothing is chosen
     this.drag = null;
     this.timer = 0;
-    this.abort = new AbortController();
-    this.root = make("div", "ll-root ll-tl");
     this.head = make("p", "ll-p ll-h");
     this.stage = make("div", "ll-stage");
     this.stage.setAttribute("role", "listbox");
@@ -61,7 +52,6 @@ class Timeline {
     this.said.setAttribute("role", "status");
     this.card = make("div", "ll-detail");
     this.root.append(this.head, this.stage, this.legend, this.said, this.card);
-    el.replaceChildren(this.root);
     this.listen();
     this.show();
     this.still = null; // the still picture that follows this view, hidden while the view lives
@@ -77,24 +67,19 @@ class Timeline {
   }
 
   listen() {
-    const { signal } = this.abort;
-    const on = (node, type, act) => node.addEventListener(type, act, { signal });
-    on(this.stage, "keydown", (event) => this.press(event));
-    on(this.stage, "pointerdown", (event) => this.grab(event));
-    on(this.stage, "pointermove", (event) => this.pull(event));
-    on(this.stage, "pointerup", (event) => this.drop(event));
-    on(this.stage, "pointercancel", () => { this.drag = null; });
-    on(this.root, "click", (event) => this.click(event));
-    this.handlers = { "change:view": () => this.show(), "change:detail": () => this.describe() };
-    for (const [name, act] of Object.entries(this.handlers)) this.model.on(name, act);
+    this.on(this.stage, "keydown", (event) => this.press(event));
+    this.on(this.stage, "pointerdown", (event) => this.grab(event));
+    this.on(this.stage, "pointermove", (event) => this.pull(event));
+    this.on(this.stage, "pointerup", (event) => this.drop(event));
+    this.on(this.stage, "pointercancel", () => { this.drag = null; });
+    this.on(this.root, "click", (event) => this.click(event));
+    this.hear({ "change:view": () => this.show(), "change:detail": () => this.describe() });
   }
 
   close() {
     this.flush();
-    this.abort.abort();
-    for (const [name, act] of Object.entries(this.handlers)) this.model.off(name, act);
     if (this.still) this.still.hidden = false;
-    this.root.remove();
+    super.close();
   }
 
   /* Draw the view again. */
@@ -324,9 +309,4 @@ class Timeline {
   }
 }
 
-function render({ model, el }) {
-  const timeline = new Timeline(model, el);
-  return () => timeline.close();
-}
-
-export default { render };
+export default host(Timeline);
