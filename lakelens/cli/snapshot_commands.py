@@ -43,7 +43,7 @@ def snapshots(table: Table, limit: int | None, output: Output) -> None:
 
         output.write_grid(lambda: grid_snapshots(newest, how="--limit, or --json for all of them"))
     elif table.traits.has_snapshots:
-        output.write_line("no snapshot: nothing was committed yet")
+        output.write_line("no snapshot: nothing has been committed yet")
     else:
         kept = f"a {table.traits.title} table keeps no snapshots"
         output.write_line(f"{kept}: lakelens history shows when its files were written")

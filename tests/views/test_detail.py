@@ -100,7 +100,7 @@ def test_files_that_were_only_raised_say_so() -> None:
     assert (len(raised.added), len(raised.removed)) == (1, 1)
     text = render_text(raised, 2)
     assert "1 file raised from level 0 to 3, none rewritten" in text
-    assert "Partitions: no file of any was added or removed" in text
+    assert "Partitions: no file was added or removed" in text
     assert "ADDED" not in text
     assert "REMOVED" not in text
 

@@ -98,8 +98,8 @@ def moment(time: datetime | None, *, exact: bool = False) -> Cell:
     """A time in UTC, exact for those who hover."""
     if time is None:
         return ABSENT
-    told, title = wording.moment(time, exact=exact), f"{wording.moment(time, exact=True)} UTC"
-    return Cell(told, "", "" if exact else title)
+    shown, title = wording.moment(time, exact=exact), f"{wording.moment(time, exact=True)} UTC"
+    return Cell(shown, "", "" if exact else title)
 
 
 def json_value(thing: object) -> Cell:
@@ -237,7 +237,7 @@ def json_item(thing: object) -> Cell:
 
 
 def _is_long(thing: Sized) -> bool:
-    """Whether a value takes more than a line; what has many items is not written out to tell."""
+    """Whether a value takes more than a line; one with many items is not written out to find out."""
     return len(thing) > 60 or len(str(thing)) > 120
 
 

@@ -28,7 +28,7 @@ def list_sections(thing: Any, *sections: str) -> About:
 
 
 def add_meanings(card: Card, detail: int) -> Card:
-    """The card with a meaning where a label is first met and, where it is opened, with the list of them at its end."""
+    """The card with a meaning where a label first appears and, where it is opened, with the list of them at its end."""
     explained = _Explainer().explain_card(card, card.about)
     if detail < 2:
         return explained
@@ -87,7 +87,7 @@ class _Explainer:
 
 
 def list_meanings(card: Card) -> Iterator[tuple[str, str]]:
-    """The names that a card explains, each with its sentence, as they are met."""
+    """The names that a card explains, each with its sentence, in order."""
     for fact in card.facts:
         if fact.meaning:
             yield wording.clean(fact.label), fact.meaning

@@ -1,7 +1,7 @@
 """The view-model: what a view says, as plain data without markup.
 
 Every view is one frame: a bold noun, a sentence, a row of facts, then folds whose label already gives an answer.
-Text and HTML are made from the same model, so they tell the same facts.
+Text and HTML are made from the same model, so they show the same facts.
 
 Detail says how far a view is opened:
 
@@ -112,7 +112,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing as a document of its own (SVG), and what it tells in words. Text leaves it out: words stand beside it."""
+    """A drawing as a document of its own (SVG), and what it shows in words. Text leaves it out: the words are beside it."""
 
     svg: str
     words: str

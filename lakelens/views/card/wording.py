@@ -1,4 +1,4 @@
-"""How values are worded: counts, sizes, times, and text that comes from a lake and is never trusted."""
+"""How values are formatted: counts, sizes, times, and text that comes from a lake and is never trusted."""
 
 from __future__ import annotations
 

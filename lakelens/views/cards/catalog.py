@@ -36,7 +36,7 @@ def card_of_catalog(catalog: Catalog, detail: int = 1) -> Card:
 
 @describe.register
 def card_of_found(found: FoundTable, detail: int = 1) -> Card:
-    """One table that was met: where, and why it is one."""
+    """One table that was found: where, and why it is one."""
     fold = Fold("Evidence", wording.clean("; ".join(found.evidence.reasons), 400))
     sentence = f"{wording.clean(found.format)} table, not opened yet: .open()"
     return Card(wording.clean(found.name), sentence, wording.clean(found.path), folds=(fold,))

@@ -1,6 +1,6 @@
 """Deletes made visible: what deletes rows of a file, which rows, and how many are left.
 
-A card tells what the metadata tells and what was read before. Opened further (detail 2) it reads small delete files and
+A card shows what the metadata records and what was read before. Opened further (detail 2) it reads small delete files and
 vectors; a delete by value, which takes the data file's rows as well, only where the file is small too.
 """
 
@@ -33,7 +33,7 @@ _ABOUT = ("common.deletes",)
 
 
 def list_delete_folds(found: DataFile, detail: int) -> list[Fold]:
-    """The fold "Deletes" of a data file's card: how many rows are deleted and by what; none where nothing is to be told."""
+    """The fold "Deletes" of a data file's card: how many rows are deleted and by what; none without deletes."""
     if found.content != "data":
         return []
     try:

@@ -18,7 +18,9 @@ from lakelens.views.card.model import Bar, Body, Card, Cell, Fold, Grid, Note
 from lakelens.views.cards.fileset import format_contents, grid_files
 from lakelens.views.describe import describe, one
 
-_MOST_REWRITTEN = 20_000  # entries of new and dropped manifests that are read to tell which took over which
+_MOST_REWRITTEN = (
+    20_000  # entries of new and dropped manifests that are read to find which one took over which
+)
 _STATES = {"ADDED": "add", "REMOVED": "del", "RAISED": "", "KEPT": ""}
 
 
@@ -80,13 +82,13 @@ def _format_time(diff: Diff) -> str:
 
 
 def format_counts(diff: Diff) -> str:
-    """Files added, removed, raised and kept, and what became of the rows."""
+    """Files added, removed, raised and kept, and how the rows changed."""
     raised = find_raised(diff)
     added, removed = len(diff.added) - len(raised.files), len(diff.removed) - len(raised.files)
     words = [f"{wording.plural(added, 'file')} added", f"{wording.count(removed)} removed"]
     if raised.files:
-        told = f"{wording.plural(len(raised.files), 'file')} {raised.words}"
-        words = [told, *words] if added or removed else [f"{told}, none rewritten"]
+        moved = f"{wording.plural(len(raised.files), 'file')} {raised.words}"
+        words = [moved, *words] if added or removed else [f"{moved}, none rewritten"]
     kept = diff.kept_counts.files
     if kept is not None:
         words.append(f"{wording.count(kept)} kept")
@@ -144,7 +146,7 @@ def _fold_partitions(diff: Diff, raised: Raised) -> Fold:
     if len(changes) == 1 and not changes[0].partition:
         return Fold("Partitions", "the table is not partitioned")
     if not changes:
-        return Fold("Partitions", "no file of any was added or removed")
+        return Fold("Partitions", "no file was added or removed")
     answer = f"{wording.plural(len(changes), 'partition')} changed"
     return Fold("Partitions", answer, lambda: one(_grid_partitions(changes)), opened=True)
 
@@ -233,12 +235,12 @@ def _fold_manifests(diff: Diff) -> Fold:
 
 
 def _note_manifests(changes: ManifestChanges, taken: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
-    """Which dropped manifests each new one rewrites and how much of them; what became of the files of each dropped one."""
+    """Which dropped manifests each new one rewrites and how much of them; where the files of each dropped one went."""
     live = {one.path: _count_live(one) for one in changes.dropped}
     notes, went = {}, Counter[str]()
     for path, sources in taken.items():
         went.update(sources)
-        told = [
+        taken_from = [
             wording.name(source)
             + (
                 ""
@@ -248,7 +250,7 @@ def _note_manifests(changes: ManifestChanges, taken: Mapping[str, Mapping[str, i
             for source, count in list(sources.items())[:3]
         ]
         more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
-        notes[path] = f"REWRITES {', '.join(told)}{more}"
+        notes[path] = f"REWRITES {', '.join(taken_from)}{more}"
     for path, count in live.items() if taken else ():
         if count is not None:
             left = count - went[path]
@@ -259,7 +261,7 @@ def _note_manifests(changes: ManifestChanges, taken: Mapping[str, Mapping[str, i
 
 
 def _count_live(manifest: Manifest) -> int | None:
-    """The live files of a manifest by the counts of its list; None where the list does not tell."""
+    """The live files of a manifest by the counts of its list; None where the list does not say."""
     added, existing = manifest.added_files_count, manifest.existing_files_count
     return None if added is None or existing is None else added + existing
 

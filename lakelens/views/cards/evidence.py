@@ -12,9 +12,9 @@ _MOST = 3
 
 
 def format_evidence(evidence: Evidence) -> str:
-    """Why the directory is held to be a table, and why this version of it."""
-    told = [*evidence.reasons, *([evidence.version_choice] if evidence.version_choice else [])]
-    return "; ".join(wording.clean(reason, 300) for reason in told)
+    """Why the directory is recognised as a table, and why this version of it."""
+    reasons = [*evidence.reasons, *([evidence.version_choice] if evidence.version_choice else [])]
+    return "; ".join(wording.clean(reason, 300) for reason in reasons)
 
 
 def list_evidence(evidence: Evidence, location: str) -> list[Body]:
@@ -37,7 +37,7 @@ def list_evidence(evidence: Evidence, location: str) -> list[Body]:
 
 @describe.register
 def card_of_evidence(evidence: Evidence, detail: int = 1) -> Card:
-    """Why a directory is held to be a table."""
+    """Why a directory is recognised as a table."""
     items = [("reason", cells.text(reason)) for reason in evidence.reasons]
     if evidence.version_choice:
         items.append(("version", cells.text(evidence.version_choice)))
@@ -64,7 +64,7 @@ def _trim(place: str) -> str:
 def format_relocation(relocation: Relocation) -> str:
     """Where it was recorded."""
     if not is_moved(relocation):
-        return "it lies where it was recorded"
+        return "it is where it was recorded"
     return f"it was recorded at {wording.clean(relocation.recorded_location)}"
 
 
@@ -82,7 +82,7 @@ def list_relocation(relocation: Relocation) -> list[Body]:
 @describe.register
 def card_of_relocation(relocation: Relocation, detail: int = 1) -> Card:
     """How recorded locations were mapped."""
-    sentence = "the table was moved" if is_moved(relocation) else "the table lies where it was recorded"
+    sentence = "the table was moved" if is_moved(relocation) else "the table is where it was recorded"
     body = tuple(list_relocation(relocation))
     place = wording.clean(relocation.location)
     return Card("Relocation", sentence, place, body=body, about=list_sections(relocation, "evidence"))

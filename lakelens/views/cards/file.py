@@ -44,7 +44,7 @@ def card_of_file(found: DataFile, detail: int = 1) -> Card:
         folds.append(_fold_footer(found))
     if detail >= 2:
         make_raw = lambda: one(cells.document(found.raw, how=".raw"))  # noqa: E731
-        folds.append(Fold("JSON", "the record, whole", make_raw, level=3))
+        folds.append(Fold("JSON", "the complete record", make_raw, level=3))
     return Card(
         _TITLES.get(found.content, "File"),
         wording.name(found.path),
@@ -84,12 +84,12 @@ def _fold_fields(found: DataFile) -> Fold:
         bodies: list[Body] = [cells.pairs(items)]
         if absent:
             bodies.append(Note(f"null: {', '.join(wording.clean(name, 60) for name in absent[:60])}", "mute"))
-        told = [(name, _format_plain(name, held)) for name, held in _work_out(found, record)]
-        if told:
-            bodies += [Note("Not in this record, or inherited:"), cells.pairs(told)]
+        extra = [(name, _format_plain(name, held)) for name, held in _work_out(found, record)]
+        if extra:
+            bodies += [Note("Not in this record, or inherited:"), cells.pairs(extra)]
         return bodies
 
-    answer = f"{wording.count(len(filled))} of {wording.plural(len(record), 'field')} filled, by their specified names"
+    answer = f"{wording.count(len(filled))} of {wording.plural(len(record), 'field')} have a value"
     return Fold("Fields", answer, make)
 
 

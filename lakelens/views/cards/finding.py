@@ -1,4 +1,4 @@
-"""Cards of findings: what is wrong or odd about a table, as far as it was met."""
+"""Cards of findings: what is wrong or odd about a table, as found so far."""
 
 from __future__ import annotations
 
@@ -24,15 +24,18 @@ def format_alert(findings: Findings) -> str:
 def fold_findings(findings: Findings) -> Fold:
     """The findings of a table: the worst is said in the answer."""
     if not len(findings):
-        return Fold("Findings", "nothing wrong was met so far")
+        return Fold("Findings", "no problems found so far")
     notes = sum(finding.severity == "note" for finding in findings)
     worst = min(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
     alert = format_alert(findings)
-    told = wording.plural(notes, "note") if notes and alert else ""
+    counted = wording.plural(notes, "note") if notes and alert else ""
     first = wording.clean(worst.message, 160)
     answer = first if alert else f"{wording.plural(notes, 'note')}: {first}"
     return Fold(
-        "Findings", f"{told}; {answer}" if told else answer, lambda: _list_findings(findings), alert=alert
+        "Findings",
+        f"{counted}; {answer}" if counted else answer,
+        lambda: _list_findings(findings),
+        alert=alert,
     )
 
 
@@ -64,9 +67,7 @@ def _format_snapshots(finding: Finding) -> str:
 def card_of_findings(findings: Findings, detail: int = 1) -> Card:
     """What was found so far, the worst first."""
     notes = sum(finding.severity == "note" for finding in findings)
-    sentence = (
-        wording.plural(notes, "note") if notes else "" if len(findings) else "nothing wrong was met so far"
-    )
+    sentence = wording.plural(notes, "note") if notes else "" if len(findings) else "no problems found so far"
     body = tuple(_list_findings(findings)) if len(findings) else ()
     return Card(
         "Findings",

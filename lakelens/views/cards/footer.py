@@ -18,14 +18,14 @@ _NOUNS = {
     "avro": "Avro header and blocks",
     "puffin": "Puffin footer",
 }
-# a part of the file that rows lie in: what the formats call it, and the fact that counts it
+# a part of the file that holds rows: what the formats call it, and the fact that counts it
 _PARTS = (
     ("row groups", "num_row_groups"),
     ("stripes", "num_stripes"),
     ("blocks", "num_blocks"),
     ("blobs", "blobs"),
 )
-# told elsewhere on the card, or as stored
+# shown elsewhere on the card, or as stored
 _NOT_FIELDS = frozenset(
     [
         "format",
@@ -123,20 +123,20 @@ def _format_version(footer: Footer) -> str:
 
 def _format_writer(footer: Footer) -> str:
     writer = _get(footer, "created_by") or (_get(footer, "properties") or {}).get("created-by")
-    return f"written by {wording.clean(writer, 120)}" if writer else "who wrote it is not told"
+    return f"written by {wording.clean(writer, 120)}" if writer else "the writer is not recorded"
 
 
 def _format_columns(columns: Sequence[Any]) -> str:
-    told = wording.plural(len(columns), "column")
+    counted = wording.plural(len(columns), "column")
     stored = sum(_get(column, "compressed_size") or 0 for column in columns)
     plain = sum(_get(column, "uncompressed_size") or 0 for column in columns)
     if not plain:
-        return told
-    return f"{told}, {wording.size(stored)} stored of {wording.size(plain)} encoded"
+        return counted
+    return f"{counted}, {wording.size(stored)} stored of {wording.size(plain)} encoded"
 
 
 def _grid_columns(columns: Sequence[Any]) -> Grid:
-    """Columns, one a row, as far as the format tells of them; only the rows shown are looked at."""
+    """Columns, one a row, with what the format records about them; only the rows shown are looked at."""
     rows = [
         (
             cells.code(column.path),
@@ -195,7 +195,7 @@ def _grid_blobs(blobs: Sequence[Any]) -> Grid:
 
 
 def _list_facts(footer: Footer) -> list[tuple[str, Cell]]:
-    """What only this format tells, and the card has no other place for."""
+    """What only this format records, and the card has no other place for."""
     names = getattr(type(footer.facts), "__dataclass_fields__", {})
     shown = (name for name in names if not name.startswith("_") and name not in _NOT_FIELDS)
     return [(name, cells.value(_get(footer, name))) for name in shown]

@@ -124,15 +124,15 @@ def _list_contents(found: IndexFile, detail: int) -> list[Fold]:
 
 
 def _format_blob(blob: Any) -> Cell:
-    """A blob by what it tells of itself."""
+    """A blob by its own properties."""
     if isinstance(blob, Mapping):
         return cells.value(blob)
     properties = getattr(blob, "properties", None) or {}
-    told = ", ".join(
+    details = ", ".join(
         f"{wording.clean(k, 60)} {wording.clean(v, 120)}" for k, v in islice(properties.items(), 6)
     )
     kind = wording.clean(getattr(blob, "type", type(blob).__name__), 60)
-    return Cell(f"{kind}: {told}" if told else kind)
+    return Cell(f"{kind}: {details}" if details else kind)
 
 
 def _fold_hashes(found: Any) -> Fold:
@@ -176,7 +176,7 @@ def card_of_statistics(found: StatisticsFile, detail: int = 1) -> Card:
         folds.append(Fold("Document", f"{wording.plural(len(raw), 'key')}, as stored", make))
         if detail >= 2:
             make_json: Make = lambda: one(cells.document(raw, how=".raw"))  # noqa: E731
-            folds.append(Fold("JSON", "the same, whole", make_json, level=3))
+            folds.append(Fold("JSON", "the complete document", make_json, level=3))
     return Card(
         "Statistics",
         wording.name(found.path),

@@ -117,7 +117,7 @@ def card_of_document(document: Document, detail: int = 1) -> Card:
         body += cells.fields(document, about, how=_HOW) if known else [cells.mapping(document, how=_HOW)]
     folds = []
     if document and detail >= 2:
-        folds.append(Fold("JSON", "the same, whole", lambda: one(cells.document(document)), level=3))
+        folds.append(Fold("JSON", "the complete document", lambda: one(cells.document(document)), level=3))
     sentence = f"{document.noun}, {wording.plural(len(document), 'key')}"
     return Card("Document", sentence, body=tuple(body), folds=tuple(folds), about=about)
 

@@ -89,8 +89,8 @@ def _fold_listed(found: ManifestList) -> Fold:
             "Manifests", "it cannot be read", lambda: one(grid_manifests(found.manifests)), opened=True
         )
     if not manifests:
-        told = "none: nothing was there before" if found.role == "base" else "none: the list is empty"
-        return Fold("Manifests", told)
+        answer = "none: nothing was there before" if found.role == "base" else "none: the list is empty"
+        return Fold("Manifests", answer)
     return Fold(
         "Manifests",
         f"{wording.plural(len(manifests), 'manifest')}, in order",
@@ -102,7 +102,7 @@ def _fold_listed(found: ManifestList) -> Fold:
 def _fold_header(found: Manifest | ManifestList) -> Fold:
     about = list_sections(found, "manifest_header" if isinstance(found, Manifest) else "manifest_list")
     return Fold(
-        "Header", "the container's own schema and key/values", lambda: _list_header(found.header, about)
+        "Header", "the file's own schema and key-value metadata", lambda: _list_header(found.header, about)
     )
 
 
@@ -151,7 +151,9 @@ def _format_entries(manifest: Manifest) -> str:
         for label in ("added", "existing", "deleted")
         if (amount := getattr(manifest, f"{label}_files_count"))
     ]
-    return f"{', '.join(counts)} by the list's count" if counts else "the list does not count them"
+    return (
+        f"{', '.join(counts)} according to the manifest list" if counts else "the manifest list has no counts"
+    )
 
 
 def _grid_summary(summary: Sequence[FieldSummary]) -> Grid:

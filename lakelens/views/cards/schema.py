@@ -30,7 +30,7 @@ def card_of_schema(schema: Schema, detail: int = 1) -> Card:
         folds.append(Fold("Document", answer, lambda: cells.fields(raw, how=".raw")))
     if raw is not None and detail >= 2:
         make = lambda: one(cells.document(raw, how=".raw"))  # noqa: E731 - made when it is opened
-        folds.append(Fold("JSON", "as it was told, whole", make, level=3))
+        folds.append(Fold("JSON", "the complete document", make, level=3))
     noun = "Schema" if schema.id is None else f"Schema {schema.id}"
     return Card(noun, format_schema(schema), folds=tuple(folds), about=about)
 
@@ -91,7 +91,7 @@ def card_of_partition_field(field: PartitionField, detail: int = 1) -> Card:
     return Card("Partition field", wording.clean(str(field), 200), body=(cells.pairs(items),), about=about)
 
 
-# more schemas than this are not read only to tell a card's history
+# more schemas than this are not read for a card's history
 _MOST_SCHEMAS = 50
 
 
@@ -116,8 +116,8 @@ def format_evolution(schema: Schema) -> str:
     """What happened to the columns, in a line; empty when nothing did."""
     history, dropped = trace_columns(schema, _list_versions(schema))
     names = {field.id: name for name, field in schema.walk()}
-    words = [f"{wording.clean(names[key], 40)} {told}" for key, told in history.items() if key in names]
-    words += [f"{wording.clean(name, 40)} {told}" for _, name, _, told in dropped]
+    words = [f"{wording.clean(names[key], 40)} {change}" for key, change in history.items() if key in names]
+    words += [f"{wording.clean(name, 40)} {change}" for _, name, _, change in dropped]
     more = f"; {wording.count(len(words) - 3)} more" if len(words) > 3 else ""
     return "; ".join(words[:3]) + more
 
@@ -160,8 +160,8 @@ def _make_grid(
             )
         )
     for number, name, kind, words in dropped:
-        told = (number, name, kind, "", words, "", "")
-        rows.append(tuple(cells.text(text, "mute") for text in told))
+        shown = (number, name, kind, "", words, "", "")
+        rows.append(tuple(cells.text(text, "mute") for text in shown))
     names = ("id#", "column", "type", "role", "history", "default", "comment")
     return cells.prune(cells.grid(names, rows, how=how, noun="column", about=("common.schema",)))
 
@@ -191,8 +191,8 @@ def trace_columns(today: Schema, schemas: Sequence[Schema]) -> tuple[dict[int, s
             else:
                 old_name, old_kind, _ = last[field.id]
                 if old_name.rsplit(".", 1)[-1] != field.name:
-                    told = f"was {wording.clean(old_name, 40)} until schema {number}"
-                    words.setdefault(field.id, []).append(told)
+                    change = f"was {wording.clean(old_name, 40)} until schema {number}"
+                    words.setdefault(field.id, []).append(change)
                 if old_kind != kind and not field.type.is_nested:
                     words.setdefault(field.id, []).append(f"{old_kind} until schema {number}")
             last[field.id] = (name, kind, number)
@@ -202,4 +202,4 @@ def trace_columns(today: Schema, schemas: Sequence[Schema]) -> tuple[dict[int, s
         if key not in present:
             later = next((n for n in numbers if n > number), number)
             dropped.append((key, name, kind, f"dropped in schema {later}"))
-    return {key: ", ".join(told) for key, told in words.items()}, dropped
+    return {key: ", ".join(change) for key, change in words.items()}, dropped

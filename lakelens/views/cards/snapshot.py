@@ -73,7 +73,7 @@ def card_of_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
 
 def _format_snapshot(snapshot: Snapshot) -> str:
     if snapshot.id is None:
-        return "of the visible files, taken when it was first asked for"
+        return "the visible files, listed when first needed"
     parent = f"after {snapshot.parent_id}" if snapshot.parent_id is not None else "without a parent"
     refs = f"; named {wording.clean(', '.join(snapshot.refs))}" if snapshot.refs else ""
     return f"{wording.clean(snapshot.operation or 'operation not recorded')}, {parent}{refs}"
@@ -161,24 +161,24 @@ def _fold_documents(snapshot: Snapshot, detail: int) -> list[Fold]:
         )
         if detail >= 2:
             make_json = lambda: one(cells.document(raw, how=".raw"))  # noqa: E731
-            folds.append(Fold("JSON", "the same, whole", make_json, level=3))
+            folds.append(Fold("JSON", "the complete document", make_json, level=3))
     return folds
 
 
 def _format_summary(summary: Mapping[str, str]) -> str:
-    """The engine that committed where the summary tells it, and how many keys there are."""
+    """The engine that committed where the summary names it, and how many keys there are."""
     engine = " ".join(
         wording.clean(summary[key], 40) for key in ("engine-name", "engine-version") if key in summary
     )
-    told = f"by {engine}; " if engine else ""
-    return f"{told}{wording.plural(len(summary), 'key')} of the commit's own words"
+    maker = f"by {engine}; " if engine else ""
+    return f"{maker}{wording.plural(len(summary), 'key')} of the commit's summary"
 
 
 def summarise(table: Table) -> tuple[Fact, ...]:
     """The row of facts of a table: those of its current snapshot, within its history."""
     current = table.current
     if current is None:
-        return (Fact("snapshot", Cell("none", "mute"), "nothing was committed yet"),)
+        return (Fact("snapshot", Cell("none", "mute"), "nothing has been committed yet"),)
     return list_facts(current, table.outline_history())
 
 
@@ -237,7 +237,7 @@ _CHANGES: tuple[tuple[str, Callable[[Figures], int | None], Callable[[int], Cell
     ("rows +!", lambda f: f.added_rows, cells.added),
     ("rows ±#", lambda f: f.net_rows, cells.changed),
     ("bytes ±#", lambda f: f.net_bytes, cells.changed_size),
-    ("rows then#", lambda f: f.rows, cells.number),
+    ("rows after#", lambda f: f.rows, cells.number),
 )
 
 
@@ -293,7 +293,7 @@ def _format_raised(raised: Raised) -> str:
 
 
 def _share_seconds(snapshots: Sequence[Snapshot]) -> bool:
-    """Whether two of them were committed within one second, so that seconds alone do not tell them apart."""
+    """Whether two of them were committed within one second, so that seconds alone do not distinguish them."""
     seconds = [s.committed_at.replace(microsecond=0) for s in snapshots if s.committed_at is not None]
     return len(set(seconds)) < len(seconds)
 
@@ -308,10 +308,10 @@ def format_snapshots(snapshots: Sequence[Snapshot], most: int = 5, total: int | 
             runs[-1][1] = int(runs[-1][1]) + 1
         else:
             runs.append([word, 1])
-    told = ", ".join(str(word) if times == 1 else f"{times} {word}" for word, times in runs)
+    operations = ", ".join(str(word) if times == 1 else f"{times} {word}" for word, times in runs)
     if count <= most:
-        return f"{wording.plural(count, 'snapshot')}: {told}"
-    return f"last {most} of {wording.plural(count, 'snapshot')}: {told}"
+        return f"{wording.plural(count, 'snapshot')}: {operations}"
+    return f"last {most} of {wording.plural(count, 'snapshot')}: {operations}"
 
 
 def format_changes(snapshot: Snapshot) -> str:
@@ -331,4 +331,4 @@ def format_changes(snapshot: Snapshot) -> str:
     if figures.added_bytes or figures.removed_bytes:
         net = (figures.added_bytes or 0) - (figures.removed_bytes or 0)
         words.append(f"bytes {'+' if net > 0 else ''}{wording.size(net)}")
-    return ", ".join(words) or "no file, as far as the snapshot records it"
+    return ", ".join(words) or "no files, according to the snapshot"

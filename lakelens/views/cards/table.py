@@ -109,7 +109,7 @@ def _list_history(table: Table) -> list[Fold]:
 
 
 def _list_settings(table: Table, detail: int) -> list[Fold]:
-    """What the table was told: properties, what a catalog adds, and, where it is opened, the document itself."""
+    """Settings of the table: properties, what a catalog adds, and, where it is opened, the document itself."""
     folds = []
     if table.properties:
         make = lambda: one(cells.mapping(table.properties, how="table.properties"))  # noqa: E731
@@ -129,12 +129,12 @@ def _list_settings(table: Table, detail: int) -> list[Fold]:
 
 def _format_catalog(catalog: Mapping[str, Any]) -> str:
     """What the metastore calls the table, what it is to it, and who made it."""
-    told = catalog.get("table")
-    if not isinstance(told, Mapping):
+    facts = catalog.get("table")
+    if not isinstance(facts, Mapping):
         return ""
-    name = ".".join(wording.clean(told[key], 60) for key in ("Database", "Table") if key in told)
-    kind = " ".join(wording.clean(told[key], 40) for key in ("Type", "Provider") if key in told)
-    maker = f"made by {wording.clean(told['Created By'], 60)}" if "Created By" in told else ""
+    name = ".".join(wording.clean(facts[key], 60) for key in ("Database", "Table") if key in facts)
+    kind = " ".join(wording.clean(facts[key], 40) for key in ("Type", "Provider") if key in facts)
+    maker = f"made by {wording.clean(facts['Created By'], 60)}" if "Created By" in facts else ""
     return ", ".join(filter(None, (name, kind, maker)))
 
 

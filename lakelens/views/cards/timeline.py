@@ -87,13 +87,11 @@ def _fold_rollbacks(timeline: Timeline) -> Fold:
 
 def _card_of_listing(timeline: Timeline, name: str) -> Card:
     if timeline.listing is None:
-        return Card("History", f"of {name}: nothing was committed yet")
+        return Card("History", f"of {name}: nothing has been committed yet")
     times = _count_times(timeline.listing)
     sentence = f"of {name}: a {timeline.table.traits.title} table keeps no snapshots"
     if not times:
-        return Card(
-            "History", sentence, body=(Note("Nor is there any file whose time could tell something."),)
-        )
+        return Card("History", sentence, body=(Note("No file has a modification time either."),))
     first, last = min(times), max(times)
     words = (
         f"The nearest thing is when its files were written: {wording.plural(sum(times.values()), 'file')} "
@@ -125,7 +123,7 @@ def _fold_times(times: dict[datetime, int]) -> Fold:
     grid = cells.grid(
         (
             Column(
-                "written, UTC", is_short=True, title="when files were last written, as the store tells it"
+                "written, UTC", is_short=True, title="when files were last written, according to the store"
             ),
             Column("files", is_number=True, title="how many files were written in that second"),
         ),

@@ -23,7 +23,7 @@ def card_of_trace(trace: Trace, detail: int = 1) -> Card:
     """What was written, removed and rewritten; where there is one table, its commits and its diff."""
     verb = _format_verb(trace.statement)
     if not trace.is_finished:
-        return Card("Trace", f"{verb} has not ended yet", wording.clean(trace.root), about=_ABOUT)
+        return Card("Trace", f"{verb} is still running", wording.clean(trace.root), about=_ABOUT)
     folds: list[Fold] = []
     if len(trace.tables) == 1:
         folds += _fold_table(trace.tables[0], detail)
@@ -32,9 +32,9 @@ def card_of_trace(trace: Trace, detail: int = 1) -> Card:
     if trace.notes:
         folds.append(_fold_notes(trace.notes))
     sentence = f"{verb} {format_changes(trace)}"
-    kinds = [told for told in trace.tables if told.kind in ("created", "dropped", "replaced")]
+    kinds = [table for table in trace.tables if table.kind in ("created", "dropped", "replaced")]
     if kinds:
-        named = ", ".join(f"{told.kind} {wording.clean(told.name, 80)}" for told in kinds[:3])
+        named = ", ".join(f"{table.kind} {wording.clean(table.name, 80)}" for table in kinds[:3])
         sentence += f"; {named}" + (f" and {len(kinds) - 3} more tables" if len(kinds) > 3 else "")
     return Card(
         "Trace",
@@ -49,23 +49,23 @@ def card_of_trace(trace: Trace, detail: int = 1) -> Card:
 
 
 @describe.register
-def card_of_table_trace(told: TableTrace, detail: int = 1) -> Card:
+def card_of_table_trace(table: TableTrace, detail: int = 1) -> Card:
     """What happened to one table."""
-    place = wording.clean(told.location)
-    sentence = f"{wording.clean(told.format)} table {told.kind}: {format_changes(told)}"
-    body = _show_files(told.files, "change.tables[0].files")
-    folds = tuple(_fold_table(told, detail))
-    return Card(wording.clean(told.name), sentence, place, "", _list_facts(told), body, folds, _ABOUT)
+    place = wording.clean(table.location)
+    sentence = f"{wording.clean(table.format)} table {table.kind}: {format_changes(table)}"
+    body = _show_files(table.files, "change.tables[0].files")
+    folds = tuple(_fold_table(table, detail))
+    return Card(wording.clean(table.name), sentence, place, "", _list_facts(table), body, folds, _ABOUT)
 
 
 @describe.register
-def card_of_commit(told: CommitTrace, detail: int = 1) -> Card:
+def card_of_commit(commit: CommitTrace, detail: int = 1) -> Card:
     """One snapshot that was committed in between, with the objects that it brought."""
-    operation = wording.clean(told.snapshot.operation or "no operation recorded", 60)
-    sentence = f"{operation}, {_format_amount(told.created)}"
-    fold = Fold("Diff", "what it changed, compared with its parent", lambda: one(describe(told.changes)))
-    body = _show_files(told.created, "commit.created")
-    return Card(wording.clean(told.name, 80), sentence, body=body, folds=(fold,), about=_ABOUT)
+    operation = wording.clean(commit.snapshot.operation or "no operation recorded", 60)
+    sentence = f"{operation}, {_format_amount(commit.created)}"
+    fold = Fold("Diff", "what it changed, compared with its parent", lambda: one(describe(commit.changes)))
+    body = _show_files(commit.created, "commit.created")
+    return Card(wording.clean(commit.name, 80), sentence, body=body, folds=(fold,), about=_ABOUT)
 
 
 @describe.register
@@ -167,34 +167,36 @@ def _row_file(file: TracedFile, name: str, depth: int) -> tuple[Cell, ...]:
     )
 
 
-def _fold_table(told: TableTrace, detail: int) -> Iterable[Fold]:
+def _fold_table(table: TableTrace, detail: int) -> Iterable[Fold]:
     """Commits, diff, columns, document and metastore of one table."""
-    if told.snapshots:
-        yield _fold_commits(told)
-    if told.gone:
-        shown = ", ".join(wording.clean(name, 60) for name in told.gone[:5])
-        more = f" and {len(told.gone) - 5:,} more" if len(told.gone) > 5 else ""
+    if table.snapshots:
+        yield _fold_commits(table)
+    if table.gone:
+        shown = ", ".join(wording.clean(name, 60) for name in table.gone[:5])
+        more = f" and {len(table.gone) - 5:,} more" if len(table.gone) > 5 else ""
         yield Fold("Gone", f"{shown}{more}: expired, rolled back or dropped")
-    if told.diff is not None and told.snapshots:
-        yield Fold("Diff", _format_diff(told.diff), lambda: one(describe(told.diff)))
-    if told.schema:
-        answer = ", ".join(f"{wording.clean(c.name, 40)} {c.kind}" for c in told.schema[:4])
+    if table.diff is not None and table.snapshots:
+        yield Fold("Diff", _format_diff(table.diff), lambda: one(describe(table.diff)))
+    if table.schema:
+        answer = ", ".join(f"{wording.clean(c.name, 40)} {c.kind}" for c in table.schema[:4])
         rows = [
             (cells.state(c.kind.upper()), cells.code(c.name), cells.code(c.before), cells.code(c.after))
-            for c in told.schema
+            for c in table.schema
         ]
         grid = cells.grid(
             ("!", "column", "before", "after"), rows, how="change.tables[0].schema", noun="column"
         )
         yield Fold("Schema", answer, lambda: one(grid))
-    if told.document:
-        answer = f"{wording.plural(len(told.document), 'place')} of the table's own documents differ"
-        yield Fold("Document", answer, lambda: one(grid_json(told.document, how="change.tables[0].document")))
-    if told.metastore:
-        answer = f"{wording.plural(len(told.metastore), 'place')} of what the catalog says differ"
-        grid_facts = grid_json(told.metastore, how="change.metastore")
+    if table.document:
+        answer = f"{wording.plural(len(table.document), 'place')} of the table's own documents differ"
+        yield Fold(
+            "Document", answer, lambda: one(grid_json(table.document, how="change.tables[0].document"))
+        )
+    if table.metastore:
+        answer = f"{wording.plural(len(table.metastore), 'place')} of what the catalog says differ"
+        grid_facts = grid_json(table.metastore, how="change.metastore")
         yield Fold("Catalog", answer, lambda: one(grid_facts), opened=True)
-    elif told.is_metastore_known:
+    elif table.is_metastore_known:
         yield Fold("Catalog", "nothing that it says has changed")
 
 
@@ -208,7 +210,7 @@ def _format_diff(diff: Diff) -> str:
     return f"{span}: {wording.plural(added, 'file')} added, {wording.count(removed)} removed"
 
 
-def _fold_commits(told: TableTrace) -> Fold:
+def _fold_commits(table: TableTrace) -> Fold:
     rows = [
         (
             cells.code(commit.name),
@@ -216,38 +218,38 @@ def _fold_commits(told: TableTrace) -> Fold:
             cells.number(len(commit.created)),
             cells.size(commit.created.size_bytes),
         )
-        for commit in told.snapshots
+        for commit in table.snapshots
     ]
     names = ("snapshot", "operation", "files written#", "bytes#")
     grid = cells.grid(names, rows, how="change.snapshots", noun="snapshot")
-    operations = ", ".join(wording.clean(c.snapshot.operation or "unknown", 30) for c in told.snapshots[:4])
-    more = f" and {len(told.snapshots) - 4:,} more" if len(told.snapshots) > 4 else ""
-    answer = f"{wording.count(len(told.snapshots))} committed: {operations}{more}"
+    operations = ", ".join(wording.clean(c.snapshot.operation or "unknown", 30) for c in table.snapshots[:4])
+    more = f" and {len(table.snapshots) - 4:,} more" if len(table.snapshots) > 4 else ""
+    answer = f"{wording.count(len(table.snapshots))} committed: {operations}{more}"
     return Fold("Snapshots", answer, lambda: one(grid), opened=len(rows) > 1)
 
 
 def _fold_tables(tables: Sequence[TableTrace]) -> Fold:
     rows = [
         (
-            cells.code(told.name),
-            cells.text(told.format),
-            cells.state(told.kind.upper()),
-            cells.added(len(told.created)),
-            cells.removed(len(told.removed)),
-            cells.number(len(told.rewritten)),
-            cells.number(len(told.snapshots)),
+            cells.code(table.name),
+            cells.text(table.format),
+            cells.state(table.kind.upper()),
+            cells.added(len(table.created)),
+            cells.removed(len(table.removed)),
+            cells.number(len(table.rewritten)),
+            cells.number(len(table.snapshots)),
         )
-        for told in tables
+        for table in tables
     ]
     names = ("table", "format!", "!", "files +#", "files −#", "rewritten#", "snapshots#")
     grid = cells.grid(names, rows, how="change.tables", noun="table")
 
     def make() -> Sequence[Body]:
-        return (grid, *(describe(told) for told in tables[:_MOST_TABLES]))
+        return (grid, *(describe(table) for table in tables[:_MOST_TABLES]))
 
     return Fold("Tables", f"{wording.plural(len(tables), 'table')} changed", make)
 
 
 def _fold_notes(notes: Sequence[str]) -> Fold:
     listed = [Note(wording.clean(note, 400), "mute") for note in notes[:20]]
-    return Fold("Notes", f"{wording.plural(len(notes), 'thing')} could not be told", lambda: listed)
+    return Fold("Notes", f"{wording.plural(len(notes), 'thing')} could not be determined", lambda: listed)

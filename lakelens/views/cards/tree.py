@@ -28,7 +28,7 @@ def card_of_tree(tree: StorageTree, detail: int = 1) -> Card:
     """Every stored object with its role and who refers to it."""
     loose = [f for f in tree.files if not f.referenced_by]
     roles = Counter(f.role for f in tree.files)
-    told = [format_role(role, number) for role, number in roles.most_common(6)]
+    counts = [format_role(role, number) for role, number in roles.most_common(6)]
     more = [f"{len(roles) - 6} more roles"] if len(roles) > 6 else []
     facts = (
         Fact("objects", cells.number(len(tree)), "the listing was cut" if tree.truncated else ""),
@@ -41,7 +41,7 @@ def card_of_tree(tree: StorageTree, detail: int = 1) -> Card:
     )
     return Card(
         "Storage tree",
-        ", ".join([*told, *more]) or "empty",
+        ", ".join([*counts, *more]) or "empty",
         wording.clean(tree.root),
         facts=facts,
         body=(_grid_tree(tree),) if len(tree) else (),
@@ -136,11 +136,11 @@ def format_referrers(names: Sequence[str]) -> str:
     groups: dict[str, list[str]] = {}
     left = 0
     for name in names:
-        if met := _LEFT.fullmatch(name):
-            left += int(met[1].replace(",", ""))
+        if match := _LEFT.fullmatch(name):
+            left += int(match[1].replace(",", ""))
             continue
-        met = _SNAPSHOT.fullmatch(name)
-        groups.setdefault(met[2] if met else f"\0{name}", []).append(met[1] if met else name)
+        match = _SNAPSHOT.fullmatch(name)
+        groups.setdefault(match[2] if match else f"\0{name}", []).append(match[1] if match else name)
     words = []
     for way, members in groups.items():
         hidden = max(len(members) - _MOST_REFERRERS, 0)

@@ -58,7 +58,7 @@ def _list_reasons(
             f"tag/ holds tag-{tags[0]}{f' and {len(tags) - 1} more' if len(tags) > 1 else ''}, and there is no snapshot"
         )
     else:
-        reasons.append("there is no snapshot: nothing was committed yet")
+        reasons.append("there is no snapshot: nothing has been committed yet")
     return tuple(reasons)
 
 
