@@ -52,22 +52,50 @@ class OpenRequest:
 
 
 class Format(Protocol):
-    """One table format."""
+    """One table format: `name`, and what its detection looks for, which the error of a directory without a table lists."""
 
     name: str
-    # what detection looks for, for the error of a directory that is no table
     looked_for: str
 
     def detect(self, place: Candidate) -> Evidence | None:
-        """Why this place is a table of this format, with a confidence from 0 to 1; None when it is not.
+        """Recognise a table of this format; reads at most a few small files.
 
-        Reads at most a few small files. Confidence 1 needs a file that no other format writes; Hive stays below 0.5.
-        Raises `Unsupported` for something that it recognises and that is not a table (an Iceberg view, a Hudi table).
+        Parameters
+        ----------
+        place : Candidate
+            The directory or file to judge, with its children.
+
+        Returns
+        -------
+        Evidence or None
+            The reasons, with a confidence from 0 to 1; None for anything else. Confidence 1 needs a file that no other
+            format writes; Hive stays below 0.5.
+
+        Raises
+        ------
+        Unsupported
+            For something that is recognised and is no table: an Iceberg view, a Hudi table.
         """
         ...
 
     def open(self, request: OpenRequest) -> Table:
-        """The table. Reads what is needed to know the current version; no manifest."""
+        """Open a table; reads what is needed to know the current version, and no manifest.
+
+        Parameters
+        ----------
+        request : OpenRequest
+            The place that detection accepted, with the branch or version that was asked for.
+
+        Returns
+        -------
+        Table
+            The open table.
+
+        Raises
+        ------
+        LakeError
+            When the metadata is missing, damaged or of an unknown version.
+        """
         ...
 
 

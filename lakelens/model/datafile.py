@@ -81,7 +81,7 @@ class DataFile(Explainable, Displayable, ABC):
 
     @abstractmethod
     def preview(self, n: int = 10) -> Preview:
-        """The first `n` rows as stored, system columns included.
+        """The first `n` rows as stored, system columns included; of a deletion vector its first positions.
 
         Parameters
         ----------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lakelens.errors import LakeError
@@ -26,16 +25,12 @@ class Source:
 
     __slots__ = ("_explain", "_needs")
 
-    def __init__(self, explain: Callable[..., Any] | str, *needs: Any) -> None:
+    def __init__(self, explain: Callable[..., Any], *needs: Any) -> None:
         self._explain = explain
         self._needs = needs
 
     def __call__(self, thing: Any, *more: Any) -> Explanation:
-        explain = self._explain
-        if isinstance(explain, str):
-            module, _, name = explain.rpartition(".")
-            explain = getattr(import_module(module), name)
-        explanation: Explanation = explain(thing, *self._needs, *more)
+        explanation: Explanation = self._explain(thing, *self._needs, *more)
         return explanation
 
     def __copy__(self) -> Source:

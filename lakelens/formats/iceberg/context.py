@@ -67,7 +67,7 @@ class TableContext:
         self._known_columns = columns
 
     def source(self, *needs: Any) -> Source | None:
-        """What objects of this table find their bytes by; `needs` is what `explain` gets besides the object."""
+        """How an object of this table finds its bytes; `explain` gets `needs` after the object and this context."""
         return None if self._explain is None else Source(self._explain, self, *needs)
 
     @property

@@ -74,7 +74,7 @@ def to_time(milliseconds: int | None) -> datetime | None:
 
 
 class SnapshotReaders:
-    """What the snapshots of one table share besides its context: what was read is kept for the next one."""
+    """What the snapshots of one table share in addition to its context: what one reads is kept for the next."""
 
     def __init__(self, context: TableContext) -> None:
         self.context = context

@@ -148,7 +148,7 @@ class BySequence:
         return len(self._files)
 
     def add(self, file: IcebergDataFile) -> None:
-        """Take in one more file."""
+        """Add a file."""
         self._files.append(file)
         self._numbers = None
 

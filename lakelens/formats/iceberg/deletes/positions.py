@@ -127,7 +127,7 @@ class DeleteReader:
             findings.add("note", "unsorted-deletes", path, "deletes are not sorted by file_path and pos")
         distinct = sum(len(positions) for positions in grouping.by_path.values())
         if distinct != grouping.rows:
-            message = f"{grouping.rows - distinct} of {grouping.rows} deletes are there twice"
+            message = f"{grouping.rows - distinct} of {grouping.rows} deletes are repeated"
             findings.add("note", "repeated-deletes", path, message)
         if delete.record_count is not None and delete.record_count != grouping.rows:
             message = f"the manifest says {delete.record_count} deletes, the file has {grouping.rows}"
@@ -151,7 +151,7 @@ class _Grouping:
         self._last: tuple[str, int] = ("", -1)
 
     def add(self, paths: pa.Array, positions: pa.Array) -> None:
-        """Take in one batch. Raises `Corrupt` for what is no path or no position."""
+        """Add a batch. Raises `Corrupt` for values that are not paths or positions."""
         import numpy as np
         import pyarrow as pa
 
@@ -159,10 +159,10 @@ class _Grouping:
         try:
             rows = view_numbers(positions.cast(pa.int64()))
         except (pa.ArrowException, ValueError) as error:
-            raise Corrupt("positions that are no numbers", path=self.path, seen=positions.type) from error
+            raise Corrupt("positions that are not numbers", path=self.path, seen=positions.type) from error
         if positions.null_count or (len(rows) and int(rows.min()) < 0):
             bad = "null" if positions.null_count else int(rows.min())
-            raise Corrupt("a position that is none", path=self.path, expected="0 or more", seen=bad)
+            raise Corrupt("not a position", path=self.path, expected="0 or more", seen=bad)
         self.rows += len(rows)
         if self.rows > _MOST_ROWS:
             raise Unsupported(f"more than {_MOST_ROWS} position deletes in one file", path=self.path)
@@ -215,7 +215,7 @@ class _Grouping:
             )
             names = array.dictionary.cast(pa.string()).to_pylist()
         except (pa.ArrowException, UnicodeDecodeError) as error:
-            raise Corrupt("paths that are no text", path=self.path, seen=error) from error
+            raise Corrupt("paths that are not text", path=self.path, seen=error) from error
         if array.null_count or None in names:
             raise Corrupt("a position delete without a path", path=self.path)
         return view_numbers(array.indices.cast(pa.int64())), names

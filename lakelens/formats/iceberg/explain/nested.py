@@ -169,7 +169,7 @@ class _Hook:
 
 
 def _find_key(stored: Any, place: Sequence[str | int]) -> int:
-    """The column id that a value stands under, in an array of pairs or in a map. Raises `LakeError`."""
+    """The column id that is the key of a value, in an array of pairs or in a map. Raises `LakeError`."""
     try:
         if isinstance(stored, Mapping):
             return int(place[0])

@@ -81,7 +81,7 @@ def read_vector(context: TableContext, file: IcebergDataFile, path: str) -> BitM
         raise Unsupported("a Puffin file without the place of a deletion vector", path=path)
     data = context.access.store.read_range(path, offset, length)
     if len(data) < length:
-        message = "a deletion vector that reaches behind the end of its file"
+        message = "a deletion vector that extends past the end of its file"
         seen = f"{len(data)} bytes"
         raise Corrupt(message, path=path, offset=offset, expected=f"{length} bytes", seen=seen)
     return decode_iceberg_dv(data, base=offset, path=path)

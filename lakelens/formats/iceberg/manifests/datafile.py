@@ -188,7 +188,6 @@ class IcebergDataFile(TableObject, DataFile):
         return read_footer(self._context, self)
 
     def preview(self, n: int = 10) -> Preview:
-        """The first `n` rows as stored; of a deletion vector the first `n` deleted positions."""
         from lakelens.formats.iceberg.manifests.contents import read_preview
 
         return Preview(read_preview(self._context, self, n))

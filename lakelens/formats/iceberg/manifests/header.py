@@ -1,7 +1,7 @@
 """What the head of a manifest or manifest list says: key/values, of which some are JSON.
 
 Keys of the specification: `schema`, `schema-id`, `partition-spec`, `partition-spec-id`, `format-version`, `content`.
-Writers leave out any of them; the table's own metadata then stands in.
+Writers leave out any of them; the table's own metadata is used then.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read_text(header: AvroHeader, key: str) -> str | None:
 
 
 def read_number(header: AvroHeader, key: str) -> int | None:
-    """One value of the header as a number; None when it is none."""
+    """One value of the header as a number; None when it is not one."""
     try:
         return int(read_text(header, key) or "")
     except ValueError:
@@ -48,7 +48,7 @@ def read_number(header: AvroHeader, key: str) -> int | None:
 
 
 def learn_from_header(context: TableContext, header: AvroHeader, spec_id: int | None, path: str) -> None:
-    """Take in the schema and the spec of a manifest that the table's metadata has forgotten."""
+    """Add the schema and the spec of a manifest, which the table's metadata may have forgotten."""
     words = hash((header.metadata.get("schema"), header.metadata.get("partition-spec"), spec_id))
     if words in context.columns.headers:
         return  # those of another manifest

@@ -268,7 +268,7 @@ class KnownManifests:
         self._manifests: dict[tuple[Any, ...], IcebergManifest] = {}
 
     def share(self, line: Mapping[str, Any], snapshot_id: int | None) -> IcebergManifest:
-        """The manifest of a line. `snapshot_id` stands in where no list records who added it."""
+        """The manifest of a line. `snapshot_id` is used where no list records who added it."""
         names = ("manifest_path", "manifest_length", "added_snapshot_id", "sequence_number", "first_row_id")
         key = tuple(line.get(name) for name in names)
         if key not in self._manifests:

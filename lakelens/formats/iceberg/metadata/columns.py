@@ -58,7 +58,7 @@ class ColumnIndex:
         self._names: set[str] = set()
         self._lock = RLock()
         self._is_open = False
-        self.headers: set[int] = set()  # hashes of the headers of manifests that were learnt from
+        self.headers: set[int] = set()  # hashes of the headers of manifests whose columns are known
         for index, struct in enumerate(structs):
             self.learn(struct, today=index == 0)
         self._is_open = True
@@ -76,7 +76,7 @@ class ColumnIndex:
         self.__dict__.update(state, _lock=RLock(), _is_open=True)
 
     def learn(self, struct: IcebergType, *, today: bool = False) -> None:
-        """Take in the leaves of one more schema; ids that are known keep what is known."""
+        """Add the leaves of a schema; known ids keep their columns."""
         with self._lock:
             for name, field in leaf_fields(struct):
                 if field.id not in self._columns:
@@ -84,14 +84,14 @@ class ColumnIndex:
                     self._add(Column(field.id, shown, field.type, describe_type(field.type), not today))
 
     def add_unknown(self, fields: Mapping[str, Any]) -> None:
-        """Take in the ids that a data file has statistics for, so that every one of them has a name."""
+        """Add the ids that a data file has statistics for, so that every one of them has a name."""
         for name in ("column_sizes", "value_counts", "null_value_counts", "lower_bounds"):
             for column_id in fields.get(name) or ():
                 if column_id not in self._columns:
                     self.find(column_id)
 
     def expect_reserved(self, version: int, has_deletes: bool) -> None:
-        """Take in the columns that no schema has but the files of a table of this version may: one rule for both paths.
+        """Add the columns that no schema has but the files of a table of this version may: one rule for both paths.
 
         Position deletes have statistics of their own two columns; rewritten files of version 3 keep their rows' lineage.
         """
@@ -117,7 +117,7 @@ class ColumnIndex:
             return self._add(Column(column_id, f"#{column_id}", type_, describe_type(type_), True))
 
     def rank(self, column_id: int) -> tuple[int, int]:
-        """What sorts columns: today's and the document's as they stand there, then the others by id."""
+        """The sort key of columns: today's and the document's in their order, then the others by id."""
         self.find(column_id)
         return self._order[column_id]
 

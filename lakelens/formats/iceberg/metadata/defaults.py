@@ -21,7 +21,7 @@ class DefaultValues:
         self._path, self._report = path, report
 
     def decode(self, type_: IcebergType, place: str) -> IcebergType:
-        """The type with every default below it decoded; `place` is where it stands in the document."""
+        """The type with every default below it decoded; `place` is where it is in the document."""
         if not type_.fields:
             return type_
         fields = (

@@ -1,6 +1,6 @@
 """The table metadata document: opened without making objects of what grows with the table, and kept with every key.
 
-What cannot be read is refused with its JSON path, wherever in the document it stands::
+What cannot be read is refused with its JSON path, wherever in the document it is::
 
     Corrupt: v1.metadata.json: … (at $.snapshots[0].snapshot-id; expected int; seen str)
 
@@ -219,7 +219,7 @@ def _describe_broken(error: Exception, text: bytes, path: str | None) -> Corrupt
 
 
 def check_utf8(text: bytes, path: str | None = None) -> None:
-    """Raises `Corrupt` with the first byte that is not UTF-8; takes no memory to speak of.
+    """Raises `Corrupt` with the first byte that is not UTF-8; takes hardly any memory.
 
     >>> check_utf8("é".encode() * 9)
     """

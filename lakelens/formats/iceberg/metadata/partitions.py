@@ -117,7 +117,7 @@ class SpecBook:
         return None if spec_id is None else self._columns.get(spec_id)
 
     def add(self, spec_id: int, spec: PartitionSpec) -> list[PartitionColumn]:
-        """Take in a spec that is known from a manifest's header alone."""
+        """Add a spec that is known from a manifest's header alone."""
         self.specs.setdefault(spec_id, spec)
         return self._columns.setdefault(spec_id, [*map(self._column, spec.fields)])
 

@@ -1,7 +1,7 @@
 """Schemas, partition specs and sort orders of the metadata document in the model's words.
 
 Follows "Schemas and Data Types", "Partitioning" and "Sorting" of the Iceberg table specification; version 1's `schema`
-and `partition-spec` stand in where the lists are missing.
+and `partition-spec` are used where the lists are missing.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def describe_field(field: IcebergField) -> Field:
 
 
 class SchemaBook:
-    """Every schema of a table by id, with the Iceberg types beside the model's schemas."""
+    """Every schema of a table by id, as Iceberg types and as the model's schemas."""
 
     def __init__(self, typed: WireMetadata, path: str, report: Callable[[LakeError], None]) -> None:
         self.structs: dict[int, IcebergType] = {}
