@@ -15,11 +15,10 @@ from functools import partial
 
 from lakelens.codecs.compression import decompress
 from lakelens.codecs.orc.protobuf_spans import Message, explain_message
-from lakelens.codecs.span.reader import format_count
+from lakelens.codecs.span.reader import GROUP, format_count
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, Unsupported
 
-GROUP = 1024
 MAX_MESSAGE = 1 << 25
 #: Lengths of chunks have 23 bits, so no block is larger.
 MAX_BLOCK = 1 << 23
@@ -28,7 +27,7 @@ _CODECS = {"ZLIB": "deflate", "SNAPPY": "snappy", "LZ4": "lz4_block", "ZSTD": "z
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """How the sections of a file are compressed: the postscript's word, and the size of a block in bytes."""
+    """How the sections of a file are compressed: the postscript's name of it, and the size of a block in bytes."""
 
     kind: str = "NONE"
     block_size: int = 0
@@ -100,12 +99,8 @@ def _find_chunks(data: Octets, start: int, end: int) -> Iterator[_Chunk]:
         header = bytes(data[start : min(start + 3, end)])
         length = int.from_bytes(header, "little") >> 1
         if len(header) < 3 or length > end - start - 3:
-            raise Corrupt(
-                "a chunk that leaves its section",
-                offset=start,
-                expected=f"at most {max(0, end - start - 3)} bytes",
-                seen=length,
-            )
+            expected = f"at most {max(0, end - start - 3)} bytes"
+            raise Corrupt("a chunk that leaves its section", offset=start, expected=expected, seen=length)
         yield _Chunk(start, start + 3 + length, bool(header[0] & 1))
         start += 3 + length
 
@@ -117,12 +112,8 @@ def _unpack(data: Octets, chunk: _Chunk, compression: Compression) -> bytes:
     if compression.kind not in _CODECS:
         raise Unsupported(f"{compression.kind} is not decompressed here")
     if compression.block_size > MAX_BLOCK:
-        raise Corrupt(
-            "a block size beyond what chunks can have",
-            offset=chunk.start,
-            expected=f"at most {MAX_BLOCK}",
-            seen=compression.block_size,
-        )
+        message, expected = "a block size beyond what chunks can have", f"at most {MAX_BLOCK}"
+        raise Corrupt(message, offset=chunk.start, expected=expected, seen=compression.block_size)
     return decompress(_CODECS[compression.kind], stored, compression.block_size, offset=chunk.body)
 
 

@@ -1,8 +1,8 @@
-"""ORC tails as plain facts: what a file says of its rows, stripes and columns.
+"""ORC tails as plain facts: the rows, stripes and columns of a file.
 
     "ORC" | stripes … | metadata | footer | postscript | postscript length (1 byte)
 
-Follows the ORC specification (v1, "File Tail"). The protobuf structures are read by pyarrow, which tells no column
+Follows the ORC specification (v1, "File Tail"). The protobuf structures are read by pyarrow, which gives no column
 statistics and no stripe offsets. Refused with `Corrupt`: a file that does not end as ORC, or whose tail pyarrow cannot
 read; `Unsupported`: what pyarrow says it does not implement.
 """
@@ -10,10 +10,12 @@ read; `Unsupported`: what pyarrow says it does not implement.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from lakelens.errors import Corrupt, Unsupported
+from lakelens.codecs.span.reader import in_file
+from lakelens.errors import Corrupt, LakeError, Unsupported
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +27,7 @@ FIELD_ID_KEYS = (b"iceberg.id", b"paimon.id")
 
 @dataclass(frozen=True, slots=True)
 class OrcColumn:
-    """One leaf column: its path as in the schema, Arrow's word for its type, the table's field id when written."""
+    """One leaf column: its path as in the schema, Arrow's name of its type, the table's field id when written."""
 
     path: str
     type: str
@@ -81,8 +83,7 @@ def decode_footer(file: IO[bytes], path: str | None = None) -> OrcFooter:
     >>> footer.num_rows, footer.columns[0].path, footer.columns[0].type
     (3, 'id', 'int64')
     """
-    orc, size = _open(file, path)
-    try:
+    with _open(file, path) as orc:
         schema = orc.schema
         return OrcFooter(
             num_rows=orc.nrows,
@@ -91,8 +92,8 @@ def decode_footer(file: IO[bytes], path: str | None = None) -> OrcFooter:
             compression=orc.compression,
             compression_size=orc.compression_size,
             file_version=str(orc.file_version),
-            writer=_word(orc, "writer"),
-            writer_version=_word(orc, "writer_version"),
+            writer=_name_of(orc, "writer"),
+            writer_version=_name_of(orc, "writer_version"),
             software_version=orc.software_version,
             row_index_stride=orc.row_index_stride,
             content_length=orc.content_length,
@@ -103,8 +104,6 @@ def decode_footer(file: IO[bytes], path: str | None = None) -> OrcFooter:
             key_values=_key_values(schema.metadata),
             schema_arrow=schema,
         )
-    except Exception as error:
-        raise _translate(error, path, size) from error
 
 
 def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
@@ -121,8 +120,7 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
     """
     import pyarrow as pa
 
-    orc, size = _open(file, path)
-    try:
+    with _open(file, path) as orc:
         batches, missing = [], count
         for stripe in range(orc.nstripes if count > 0 else 0):
             batches.append(orc.read_stripe(stripe).slice(0, missing))
@@ -130,8 +128,6 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
             if missing <= 0:
                 break
         return pa.Table.from_batches(batches, batches[0].schema if batches else orc.schema)
-    except Exception as error:
-        raise _translate(error, path, size) from error
 
 
 def read_schema(file: IO[bytes], path: str | None = None) -> pa.Schema:
@@ -145,11 +141,9 @@ def read_schema(file: IO[bytes], path: str | None = None) -> pa.Schema:
     >>> read_schema(sink).names
     ['id']
     """
-    orc, size = _open(file, path)
-    try:
-        return orc.schema
-    except Exception as error:
-        raise _translate(error, path, size) from error
+    with _open(file, path) as orc:
+        schema: pa.Schema = orc.schema
+        return schema
 
 
 def iter_columns(
@@ -163,65 +157,60 @@ def iter_columns(
     >>> [batch.to_pydict() for batch in iter_columns(sink, ["id"])]
     [{'id': [1, 2, 3]}]
     """
-    orc, size = _open(file, path)
-    try:
-        chosen = [index for index, name in enumerate(orc.schema.names) if name in names]
+    with _open(file, path) as orc:
+        chosen = [name for name in orc.schema.names if name in names]
         for stripe in range(orc.nstripes):
-            batch = orc.read_stripe(stripe, columns=[orc.schema.names[index] for index in chosen])
+            batch = orc.read_stripe(stripe, columns=chosen)
             yield batch.select([index for index, name in enumerate(batch.schema.names) if name in names])
-    except Exception as error:
-        raise _translate(error, path, size) from error
 
 
-def _open(file: IO[bytes], path: str | None) -> tuple[Any, int]:
-    import pyarrow.orc
-
+def find_postscript(file: IO[bytes]) -> tuple[int, int]:
+    """Where the postscript begins and ends. Raises `Corrupt` when the file does not end as ORC does."""
     size = file.seek(0, 2)
-    file.seek(max(0, size - 4))
-    tail = file.read(4)
     if size == 0:
-        raise Corrupt("an empty file, not ORC", path=path, offset=0, expected="magic ORC", seen="0 bytes")
+        raise Corrupt("an empty file, not ORC", offset=0, expected="magic ORC", seen="0 bytes")
     file.seek(0)
     head = file.read(3)
+    file.seek(max(0, size - 4))
+    tail = file.read(4)
     if tail[-4:-1] != MAGIC:
         message = "an ORC file that is cut: its end is missing" if head == MAGIC else "not an ORC file"
-        raise Corrupt(
-            message, path=path, offset=max(0, size - 4), expected="ORC before the last byte", seen=tail.hex()
-        )
+        expected = "ORC before the last byte"
+        raise Corrupt(message, offset=max(0, size - 4), expected=expected, seen=tail.hex())
     if tail[-1] > size - 1:
-        raise Corrupt(
-            "a postscript longer than the file",
-            path=path,
-            offset=size - 1,
-            expected=f"at most {size - 1}",
-            seen=tail[-1],
-        )
+        message, expected = "a postscript longer than the file", f"at most {size - 1}"
+        raise Corrupt(message, offset=size - 1, expected=expected, seen=tail[-1])
+    return size - 1 - tail[-1], size - 1
+
+
+@contextmanager
+def _open(file: IO[bytes], path: str | None) -> Iterator[Any]:
+    """The file as pyarrow's, its frame checked; what pyarrow raises inside over its contents becomes our error."""
+    import pyarrow as pa
+    import pyarrow.orc
+
+    with in_file(path):
+        _, end = find_postscript(file)
     file.seek(0)
     try:
-        return pyarrow.orc.ORCFile(file), size
-    except Exception as error:
-        raise _translate(error, path, size) from error
+        yield pyarrow.orc.ORCFile(file)
+    except LakeError:
+        raise
+    except pa.ArrowNotImplementedError as error:
+        raise Unsupported(f"pyarrow does not read this file: {error}", path=path) from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, pa.ArrowInvalid) and "out of range for nanosecond" in str(error):
+            message = f"pyarrow reads ORC timestamps in nanoseconds only: {error}"
+            raise Unsupported(message, path=path) from error
+        raise Corrupt("a damaged ORC file", path=path, offset=end, seen=error) from error
 
 
-def _word(orc: Any, name: str) -> str:
+def _name_of(orc: Any, name: str) -> str:
     """A property that pyarrow refuses to name when its number is newer than pyarrow."""
     try:
         return str(getattr(orc, name))
     except ValueError:
         return "unknown"
-
-
-def _translate(error: Exception, path: str | None, size: int) -> Exception:
-    """What pyarrow raises over a file's contents as our error; mistakes in our own calls stay what they are."""
-    import pyarrow as pa
-
-    if isinstance(error, pa.ArrowNotImplementedError):
-        return Unsupported(f"pyarrow does not read this file: {error}", path=path)
-    if isinstance(error, pa.ArrowInvalid) and "out of range for nanosecond" in str(error):
-        return Unsupported(f"pyarrow reads ORC timestamps in nanoseconds only: {error}", path=path)
-    if isinstance(error, pa.ArrowException | OSError | UnicodeDecodeError):
-        return Corrupt("a damaged ORC file", path=path, offset=size - 1, seen=error)
-    return error
 
 
 def _leaves(column: pa.Field, path: str) -> Iterator[OrcColumn]:

@@ -8,20 +8,21 @@ Follows `orc_proto.proto` of the Apache ORC specification, v1.
 
 from __future__ import annotations
 
-from lakelens.codecs.orc.protobuf_spans import Many, Message, Scalar, Type, Words
+from lakelens.codecs.orc.protobuf_spans import Many, Message, Scalar, Type
+from lakelens.codecs.span.reader import Enum
 
 
 def _message(name: str, *fields: str | tuple[str, Type]) -> Message:
-    """A message whose fields are numbered from 1 on; unsigned numbers where no type is told."""
+    """A message whose fields are numbered from 1 on; unsigned numbers where no type is given."""
     return Message(name, {i: (f, "uint") if isinstance(f, str) else f for i, f in enumerate(fields, 1)})
 
 
-def _words(name: str, *words: str) -> Words:
-    return Words(name, dict(enumerate(words)))
+def _enum(name: str, *names: str) -> Enum:
+    return Enum(name, dict(enumerate(names)))
 
 
-COMPRESSION = _words("CompressionKind", "NONE", "ZLIB", "SNAPPY", "LZO", "LZ4", "ZSTD", "BROTLI")
-STREAM_KIND = Words(
+COMPRESSION = _enum("CompressionKind", "NONE", "ZLIB", "SNAPPY", "LZO", "LZ4", "ZSTD", "BROTLI")
+STREAM_KIND = Enum(
     "Stream.Kind",
     {
         **dict(enumerate(("PRESENT", "DATA", "LENGTH", "DICTIONARY_DATA", "DICTIONARY_COUNT", "SECONDARY"))),
@@ -31,17 +32,17 @@ STREAM_KIND = Words(
         101: "FILE_STATISTICS",
     },
 )
-_TYPE_KIND = _words(
+_TYPE_KIND = _enum(
     "Type.Kind",
     *("BOOLEAN", "BYTE", "SHORT", "INT", "LONG", "FLOAT", "DOUBLE", "STRING", "BINARY", "TIMESTAMP", "LIST"),
     *("MAP", "STRUCT", "UNION", "DECIMAL", "DATE", "VARCHAR", "CHAR", "TIMESTAMP_INSTANT"),
     *("GEOMETRY", "GEOGRAPHY"),
 )
-_EDGES = _words("EdgeInterpolationAlgorithm", "SPHERICAL", "VINCENTY", "THOMAS", "ANDOYER", "KARNEY")
-_ENCODING_KIND = _words("ColumnEncoding.Kind", "DIRECT", "DICTIONARY", "DIRECT_V2", "DICTIONARY_V2")
-_CALENDAR = _words("CalendarKind", "UNKNOWN_CALENDAR", "JULIAN_GREGORIAN", "PROLEPTIC_GREGORIAN")
-_CIPHER = _words("EncryptionAlgorithm", "UNKNOWN_ENCRYPTION", "AES_CTR_128", "AES_CTR_256")
-_PROVIDER = _words("KeyProviderKind", "UNKNOWN", "HADOOP", "AWS", "GCP", "AZURE")
+_EDGES = _enum("EdgeInterpolationAlgorithm", "SPHERICAL", "VINCENTY", "THOMAS", "ANDOYER", "KARNEY")
+_ENCODING_KIND = _enum("ColumnEncoding.Kind", "DIRECT", "DICTIONARY", "DIRECT_V2", "DICTIONARY_V2")
+_CALENDAR = _enum("CalendarKind", "UNKNOWN_CALENDAR", "JULIAN_GREGORIAN", "PROLEPTIC_GREGORIAN")
+_CIPHER = _enum("EncryptionAlgorithm", "UNKNOWN_ENCRYPTION", "AES_CTR_128", "AES_CTR_256")
+_PROVIDER = _enum("KeyProviderKind", "UNKNOWN", "HADOOP", "AWS", "GCP", "AZURE")
 
 
 def _bounds(name: str, kind: Scalar, *more: tuple[str, Type]) -> Message:

@@ -16,11 +16,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
-from lakelens.codecs.span.reader import format_count
+from lakelens.codecs.span.reader import GROUP, Enum, format_count
 from lakelens.codecs.span.span import Deferred, Span
 from lakelens.errors import Corrupt
 
-GROUP = 1024
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _WIRES = {VARINT: "varint", FIXED64: "8 bytes", BYTES: "length-delimited", FIXED32: "4 bytes"}
 _LABEL_NOTES = {"sint": "zigzag varint", "uint": "varint", "int": "varint", "bool": "varint"}
@@ -37,21 +36,13 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """An enumeration of a schema."""
-
-    name: str
-    names: Mapping[int, str]
-
-
-@dataclass(frozen=True, slots=True)
 class Many:
     """A repeated field, packed or not."""
 
-    of: Scalar | Words | Message
+    of: Scalar | Enum | Message
 
 
-Type = Scalar | Words | Message | Many | None
+Type = Scalar | Enum | Message | Many | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +63,7 @@ def explain_message(
 ) -> Span:
     """The message in `data[start:end]`, as a tree whose positions are those in `data` moved by `base`.
 
-    Its value is a dict by name: a list for a repeated field, words for an enumeration.
+    Its value is a dict by name: a list for a repeated field, a name for an enumeration.
 
     >>> pair = Message("Pair", {1: ("first", "sint"), 2: ("second", Many("text"))})
     >>> span = explain_message(bytes.fromhex("08 03 12 01 61"), pair)
@@ -104,8 +95,9 @@ class _Tree:
             if byte < 0x80:
                 return value & 0xFFFFFFFFFFFFFFFF, place + 1
             shift += 7
+        is_cut = end - at < 10
         raise self.fail(
-            at, "a message that ends inside a number" if end - at < 10 else "a number of more than 64 bits"
+            at, "a message that ends inside a number" if is_cut else "a number of more than 64 bits"
         )
 
     def read_field(self, at: int, end: int) -> _Field:
@@ -131,8 +123,7 @@ class _Tree:
             found = self.read_field(start, end)
             name, kind = _find_type(found, message)
             if isinstance(kind, Many):
-                held = decoded.setdefault(name, [])
-                held.extend(self.decode_many(found, kind))
+                decoded.setdefault(name, []).extend(self.decode_many(found, kind))
             else:
                 decoded[name] = self.decode_value(found, kind)
             start = found.end
@@ -251,8 +242,8 @@ def _find_type(found: _Field, message: Message) -> tuple[str, Type]:
 
 def _convert(value: Any, wire: int, kind: Type) -> Any:
     """A stored number or bytes as what the schema says; as they are when they do not fit."""
-    if isinstance(kind, Words):
-        return kind.names.get(value, f"unknown {value}")
+    if isinstance(kind, Enum):
+        return kind.find(value)
     if isinstance(value, int):
         if kind == "sint":
             return value >> 1 ^ -(value & 1)
@@ -267,7 +258,7 @@ def _convert(value: Any, wire: int, kind: Type) -> Any:
 
 
 def _note(found: _Field, kind: Type) -> str:
-    if isinstance(kind, Words):
+    if isinstance(kind, Enum):
         return f"{kind.name} {found.value}, varint" if found.wire == VARINT else kind.name
     if found.wire == BYTES:
         return f"{'UTF-8' if kind == 'text' else 'bytes'}, {format_count(found.end - found.body, 'byte')}"

@@ -6,7 +6,7 @@
 Follows the ORC specification, v1 ("File Tail", "Stripes"). The messages are protobuf, compressed in chunks unless the
 postscript says NONE. Only tails and stripe footers are read, and streams where they are looked at; values in data
 streams are not decoded. Refused with `Corrupt`: a tail that does not fit the file, messages that are none, and stripes or
-streams that overlap or lie where they cannot.
+streams that overlap or are where they cannot be.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
+from itertools import accumulate
 from typing import IO, Any, cast
 
 from lakelens.codecs.orc.chunk_spans import (
@@ -22,7 +23,7 @@ from lakelens.codecs.orc.chunk_spans import (
     explain_message_section,
     explain_stream,
 )
-from lakelens.codecs.orc.footer import MAGIC, OrcFooter, decode_footer
+from lakelens.codecs.orc.footer import MAGIC, OrcFooter, decode_footer, find_postscript
 from lakelens.codecs.orc.proto_schema import (
     BLOOM_FILTERS,
     FOOTER,
@@ -33,13 +34,13 @@ from lakelens.codecs.orc.proto_schema import (
 )
 from lakelens.codecs.orc.protobuf_spans import explain_message
 from lakelens.codecs.span.octets import OctetsFile
-from lakelens.codecs.span.reader import format_count, shift_errors
+from lakelens.codecs.span.reader import format_count, group_items, shift_errors
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError
 
 _INDEXES = {"ROW_INDEX": ROW_INDEX, "BLOOM_FILTER": BLOOM_FILTERS, "BLOOM_FILTER_UTF8": BLOOM_FILTERS}
 _ENCRYPTED = ("ENCRYPTED_INDEX", "ENCRYPTED_DATA")
-_GROUP = 1024
+_STRIPE_PARTS = ("index", "data", "footer")
 _MAX_PATH = 200
 _MAX_PADDING = 1 << 24
 
@@ -69,30 +70,20 @@ class _File:
     def __init__(self, data: Octets, start: int, end: int) -> None:
         self.data, self.start, self.end = data, start, end
 
+    @property
+    def view(self) -> IO[bytes]:
+        """The bytes as a file."""
+        return cast(IO[bytes], OctetsFile(self.data, self.start, self.end))
+
     def decode(self) -> OrcFooter:
-        view = cast(IO[bytes], OctetsFile(self.data, self.start, self.end))
         with shift_errors(self.start):
-            return decode_footer(view)
+            return decode_footer(self.view)
 
     @cached_property
     def postscript_start(self) -> int:
         """Where the postscript begins. Raises `Corrupt` when the file does not end as ORC does."""
-        tail = bytes(self.data[max(self.start, self.end - 4) : self.end])
-        if tail[-4:-1] != MAGIC:
-            raise Corrupt(
-                "an ORC file that is cut: its end is missing",
-                offset=max(self.start, self.end - 4),
-                expected="ORC before the last byte",
-                seen=tail.hex(),
-            )
-        if tail[-1] > self.end - self.start - 1:
-            raise Corrupt(
-                "a postscript longer than the file",
-                offset=self.end - 1,
-                expected=f"at most {self.end - self.start - 1}",
-                seen=tail[-1],
-            )
-        return self.end - 1 - tail[-1]
+        with shift_errors(self.start):
+            return self.start + find_postscript(self.view)[0]
 
     @cached_property
     def postscript(self) -> Span:
@@ -116,25 +107,19 @@ class _File:
 
     @cached_property
     def sections(self) -> dict[str, tuple[int, int]]:
-        """Where stripe statistics, metadata and footer lie. Raises `Corrupt` when they do not fit the file."""
+        """Where stripe statistics, metadata and footer are. Raises `Corrupt` when they do not fit the file."""
         places = {}
         at = self.postscript_start
         for name in ("footer", "metadata", "stripeStatistics"):
             length = self.facts.get(f"{name}Length", 0)
             if length > at - self.start:
-                raise Corrupt(
-                    f"a {name} longer than the file",
-                    offset=self.postscript_start,
-                    expected=f"at most {at - self.start}",
-                    seen=length,
-                )
+                message, expected = f"a {name} longer than the file", f"at most {at - self.start}"
+                raise Corrupt(message, offset=self.postscript_start, expected=expected, seen=length)
             places[name] = (at - length, at)
             at -= length
         return places
 
     def explain(self) -> Iterator[Span]:
-        if self.end == self.start:
-            raise Corrupt("an empty file, not ORC", offset=self.start, expected="magic ORC", seen="0 bytes")
         postscript = self.postscript_start
         try:
             places = self.sections
@@ -165,38 +150,38 @@ class _File:
             stripes = self.footer.get("stripes", [])
         except LakeError:
             if at < end:
-                note = "the footer that tells where they are is damaged"
+                note = "the footer that describes them is damaged"
                 yield Span(at, end, "stripes", None, note, role="unexplained")
             return
-        yield from self.explain_stripes(at, end, stripes, 0)
-
-    def explain_stripes(self, start: int, end: int, stripes: list[Any], first: int) -> Iterator[Span]:
-        """The stripes from one on, with the padding between them; after many the rest is a span of its own."""
-        at = start
-        for i in range(first, len(stripes)):
-            if i - first == _GROUP and at < end:
-                rest = partial(self.explain_stripes, at, end, stripes, i)
-                yield Span(at, end, "further stripes", children=rest)
-                return
-            stripe = stripes[i]
-            lengths = [_number(stripe, f"{part}Length") for part in ("index", "data", "footer")]
+        places, wrong = [at], None
+        for i, stripe in enumerate(stripes):
             begin = self.start + _number(stripe, "offset")
-            stop = begin + sum(lengths)
-            if not at <= begin <= stop <= end:
+            stop = begin + sum(_number(stripe, f"{part}Length") for part in _STRIPE_PARTS)
+            if not places[-1] <= begin <= stop <= end:
                 message = f"stripe {i} where it cannot be"
-                yield damaged_leaf(end, end, Corrupt(message, offset=end, seen=f"bytes {begin} to {stop}"))
-                return
-            yield from self.explain_gap(at, begin)
-            note = format_count(_number(stripe, "numberOfRows"), "row")
+                wrong = Corrupt(message, offset=end, seen=f"bytes {begin} to {stop}")
+                break
+            places.append(stop)
+        make = partial(self.explain_stripes, places, stripes)
+        yield from group_items(len(places) - 1, places.__getitem__, "stripes", make)
+        if wrong is None:
+            yield from self.explain_gap(places[-1], end)
+        else:
+            yield damaged_leaf(end, end, wrong)
+
+    def explain_stripes(self, places: list[int], stripes: list[Any], low: int, high: int) -> Iterator[Span]:
+        """Some stripes with the padding before each; `places` is where the one before it ends."""
+        for i in range(low, high):
+            lengths = [_number(stripes[i], f"{part}Length") for part in _STRIPE_PARTS]
+            begin, stop = self.start + _number(stripes[i], "offset"), places[i + 1]
+            yield from self.explain_gap(places[i], begin)
+            note = format_count(_number(stripes[i], "numberOfRows"), "row")
             if begin < stop:
-                yield Span(
-                    begin, stop, f"stripe {i}", None, note, partial(self.explain_stripe, begin, *lengths)
-                )
-            at = stop
-        yield from self.explain_gap(at, end)
+                make = partial(self.explain_stripe, begin, *lengths)
+                yield Span(begin, stop, f"stripe {i}", None, note, make)
 
     def explain_gap(self, start: int, end: int) -> Iterator[Span]:
-        """Bytes that belong to nothing: writers pad stripes with zeros, so that none lies in two blocks of a store."""
+        """Bytes that belong to nothing: writers pad stripes with zeros, so that none is in two blocks of a store."""
         if start >= end:
             return
         if end - start <= _MAX_PADDING and bytes(self.data[start:end]).count(0) == end - start:
@@ -208,49 +193,34 @@ class _File:
         end = start + index + data + footer
         streams: list[Any] = []
         with suppress(LakeError):
-            told = decode_section(self.data, end - footer, end, STRIPE_FOOTER, self.compression)
-            streams = cast(list[Any], told.get("streams", []))
-        for label, low, high in (
-            ("index", start, start + index),
-            ("data", start + index, start + index + data),
-        ):
+            stored = decode_section(self.data, end - footer, end, STRIPE_FOOTER, self.compression)
+            streams = cast(list[Any], stored.get("streams", []))
+        for label, low, high in (("index", start, start + index), ("data", start + index, end - footer)):
             if low < high:
-                yield Span(
-                    low,
-                    high,
-                    label,
-                    None,
-                    "streams",
-                    partial(self.explain_streams, low, high, start, streams, 0),
-                )
+                make = partial(self.explain_streams, low, high, start, streams)
+                yield Span(low, high, label, None, "streams", make)
         if footer:
             yield explain_message_section(
                 self.data, end - footer, end, STRIPE_FOOTER, "stripe footer", self.compression
             )
 
-    def explain_streams(
-        self, low: int, high: int, start: int, streams: list[Any], first: int
-    ) -> Iterator[Span]:
-        """The streams of a stripe that lie in one of its two parts: they follow each other from the stripe's start."""
-        at, count = start, 0
-        for i in range(first, len(streams)):
-            stop = at + _number(streams[i], "length")
-            if at >= low and at < stop:
-                if stop > high:
-                    if at < high:
-                        raise Corrupt(
-                            "a stream that leaves its part of the stripe",
-                            offset=at,
-                            seen=f"{stop - at} bytes",
-                        )
-                    return
-                if count == _GROUP:
-                    rest = partial(self.explain_streams, at, high, at, streams, i)
-                    yield Span(at, high, "further streams", children=rest)
-                    return
-                yield self.explain_stream(at, stop, streams[i])
-                count += 1
-            at = stop
+    def explain_streams(self, low: int, high: int, start: int, streams: list[Any]) -> Iterator[Span]:
+        """The streams in one of the two parts of a stripe: they follow each other from the stripe's start."""
+        ends = list(accumulate((_number(stream, "length") for stream in streams), initial=start))
+        inside = [i for i in range(len(streams)) if low <= ends[i] < min(ends[i + 1], high)]
+        whole = [i for i in inside if ends[i + 1] <= high]
+
+        def make(a: int, b: int) -> Iterator[Span]:
+            return (self.explain_stream(ends[i], ends[i + 1], streams[i]) for i in whole[a:b])
+
+        def place(i: int) -> int:
+            return ends[whole[i]] if i < len(whole) else ends[whole[-1] + 1]
+
+        yield from group_items(len(whole), place, "streams", make)
+        if len(whole) < len(inside):
+            i = inside[-1]
+            message, seen = "a stream that leaves its part of the stripe", f"{ends[i + 1] - ends[i]} bytes"
+            raise Corrupt(message, offset=ends[i], seen=seen)
 
     def explain_stream(self, start: int, end: int, stream: Mapping[str, Any]) -> Span:
         kind, column = str(stream.get("kind", "PRESENT")), _number(stream, "column")
@@ -267,7 +237,7 @@ class _File:
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
-        """The paths of the columns by number: types are numbered in the order in which they stand in the schema."""
+        """The paths of the columns by number: types are numbered in the order of the schema."""
         types = self.footer.get("types", [])
         paths = [""] * len(types)
         for i, kind in enumerate(types):

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from lakelens.codecs.orc.chunk_spans import Compression, explain_message_section, read_section
 from lakelens.codecs.orc.footer import decode_footer
 from lakelens.codecs.orc.proto_schema import FOOTER
-from lakelens.codecs.orc.protobuf_spans import Many, Message, Words, explain_message
+from lakelens.codecs.orc.protobuf_spans import Many, Message, explain_message
 from lakelens.codecs.orc.spans import explain_orc
+from lakelens.codecs.span.reader import Enum
 from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt, LakeError
 from tests.support.span_checks import assert_survives, assert_tiles, find_error
@@ -204,7 +205,7 @@ SAMPLE = Message(
         1: ("signed", "sint"),
         2: ("texts", Many("text")),
         3: ("numbers", Many("uint")),
-        4: ("word", Words("Word", {0: "NONE", 1: "SOME"})),
+        4: ("word", Enum("Word", {0: "NONE", 1: "SOME"})),
         5: ("real", "double"),
         6: ("inner", Message("Inner", {1: ("flag", "bool"), 2: ("fixed", Many("fixed64"))})),
     },
