@@ -3,7 +3,7 @@
     days | milliseconds or microseconds of a day | microseconds, nanoseconds, or milliseconds + nanoseconds since 1970
 
 Values are `date`, `time` and `datetime` (naive, or UTC-aware when the type is anchored to UTC). Digits below the
-microsecond make a timestamp a `pandas.Timestamp` (a `datetime` too); what lies outside Python's years 1 to 9999 is a
+microsecond make a timestamp a `pandas.Timestamp` (a `datetime` too); what is outside Python's years 1 to 9999 is a
 `numpy.datetime64`; a time of day outside one day is a `numpy.timedelta64`.
 """
 

@@ -1,6 +1,6 @@
 """Avro files as plain facts: what the header says, and what the blocks count.
 
-An Avro file has no footer: its schema stands at the front and every block counts its own records ("Object Container
+An Avro file has no footer: its schema is at the front and every block counts its own records ("Object Container
 Files" of the Avro 1.12 specification), so the number of rows is known only after a walk from block to block.
 """
 
@@ -18,7 +18,7 @@ _OWN_KEYS = ("avro.schema", "avro.codec")
 
 @dataclass(frozen=True, slots=True)
 class AvroColumn:
-    """One field of the records: its name, its type as JSON words it (`?` after one that may be null), its field id."""
+    """One field of the records: its name, its type as in the schema (`?` after one that may be null), its field id."""
 
     path: str
     type: str
@@ -27,7 +27,7 @@ class AvroColumn:
 
 @dataclass(frozen=True, slots=True)
 class AvroFacts:
-    """What an Avro file tells of itself. `blocks_size` is the bytes of the records as stored, without counts and markers.
+    """The facts about an Avro file. `blocks_size` is the bytes of the records as stored, without counts and markers.
 
     `schema` is the schema as parsed JSON, `key_values` the header's other entries: text where it is UTF-8, bytes
     elsewhere. `columns` is empty when the file holds no records.

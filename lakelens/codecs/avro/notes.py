@@ -1,7 +1,7 @@
-"""How Avro values are encoded and what their logical types make of them, in words: the notes of `avro_record_spans`.
+"""How Avro values are encoded and what their logical types make of them: the notes of `avro.record_spans`.
 
-Follows "Logical Types" of the Avro 1.12 specification. Timestamps are worded without a zone: which clock they show is for
-the format to say that wrote them.
+Follows "Logical Types" of the Avro 1.12 specification. Timestamps are written without a zone: which clock they show,
+the format says that wrote them.
 """
 
 from __future__ import annotations

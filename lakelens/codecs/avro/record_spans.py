@@ -6,9 +6,9 @@
     ├─ c        array of record       count | [0] its fields … | end of the array
     └─ d        bytes                 size | what a hook explains inside, at absolute positions
 
-Follows "Binary Encoding" of the Avro 1.12 specification. Values are those stored, as `codecs.avro` gives them: logical types
-are named in the notes and not applied. Parts are made when they are asked for; a value that is damaged holds its damage
-inside, as deep as it can be told, and ends the explanation of what surrounds it.
+Follows "Binary Encoding" of the Avro 1.12 specification. Values are those stored, as `avro.records` decodes them: logical
+types are named in the notes and not applied. Parts are made when they are asked for; a damaged value has its damage inside,
+as deep as possible, and ends the explanation of what surrounds it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from lakelens.codecs.avro.types import (
     RecordType,
     SizedType,
     UnionType,
+    decode_text,
     read_long,
 )
 from lakelens.codecs.span.reader import damage_span
@@ -90,18 +91,18 @@ def _explain_whole(
         raise Corrupt("bytes left after the record", offset=at, seen=f"{end - at} bytes")
 
 
-class _Place(NamedTuple):
-    """Where in the record a value stands: its path, the number of its field, how many levels are above."""
+class _Position(NamedTuple):
+    """Where in the record a value is: its path, the number of its field, how many levels are above."""
 
     path: Path = ()
     number: int | None = None
     level: int = 0
 
-    def inside(self, step: str | int) -> _Place:
+    def inside(self, step: str | int) -> _Position:
         """The place of an item."""
         return self._replace(path=(*self.path, step))
 
-    def deeper(self, level: int) -> _Place:
+    def deeper(self, level: int) -> _Position:
         """The same place, at a level."""
         return self._replace(level=level)
 
@@ -125,9 +126,9 @@ class RecordSpans:
 
     def parts(self) -> Iterator[Span]:
         """The parts side by side. Raises `Corrupt` where it cannot go on."""
-        return self._parts(self._kind, self._start, self._end, _Place())
+        return self._parts(self._kind, self._start, self._end, _Position())
 
-    def _parts(self, kind: AvroType, at: int, end: int, place: _Place) -> Iterator[Span]:
+    def _parts(self, kind: AvroType, at: int, end: int, place: _Position) -> Iterator[Span]:
         """The parts of a value, its branch first if it is in a union."""
         if isinstance(kind, UnionType):
             index, start = kind.choose(self._data, at, end)
@@ -148,7 +149,7 @@ class RecordSpans:
             yield self._explain_leaf(kind, at, end, "value", place)
 
     def _explain(
-        self, kind: AvroType, at: int, end: int, label: str, place: _Place, note: str = ""
+        self, kind: AvroType, at: int, end: int, label: str, place: _Position, note: str = ""
     ) -> tuple[Span, bool]:
         """One value as a span of its own, and whether it is whole; one that is not reaches up to `end`."""
         data = self._data
@@ -168,25 +169,25 @@ class RecordSpans:
         words = join_notes(describe_value(kind, data, at, stop), note)
         return Span(at, stop, label, value, words, parts, number=place.number), whole
 
-    def _skip(self, kind: AvroType, at: int, end: int, place: _Place) -> tuple[int, bool]:
+    def _skip(self, kind: AvroType, at: int, end: int, place: _Position) -> tuple[int, bool]:
         """Where a value ends, and whether it is whole; one that is not reaches up to `end`."""
         try:
             return kind.skip(self._data, at, end, place.level), True
         except Corrupt:
             return end, False
 
-    def _explain_fields(self, kind: RecordType, at: int, end: int, place: _Place) -> Iterator[Span]:
+    def _explain_fields(self, kind: RecordType, at: int, end: int, place: _Position) -> Iterator[Span]:
         level = kind.descend(at, place.level)
         for number, (name, part, field_id) in enumerate(kind.fields):
             note = "" if field_id is None else f"field id {field_id}"
-            inner = _Place((*place.path, name), number, level)
+            inner = _Position((*place.path, name), number, level)
             span, whole = self._explain(part, at, end, name, inner, note)
             yield span
             if not whole:
                 return
             at = span.end
 
-    def _explain_items(self, kind: ItemsType, at: int, end: int, place: _Place) -> Iterator[Span]:
+    def _explain_items(self, kind: ItemsType, at: int, end: int, place: _Position) -> Iterator[Span]:
         place, index = place.deeper(kind.descend(at, place.level)), 0
         while True:
             count, size, middle, start = kind.count(self._data, at, end)
@@ -206,7 +207,7 @@ class RecordSpans:
                 at, index = span.end, index + 1
 
     def _explain_block_size(
-        self, kind: ItemsType, at: int, start: int, end: int, count: int, size: int, place: _Place
+        self, kind: ItemsType, at: int, start: int, end: int, count: int, size: int, place: _Position
     ) -> Span:
         """The size that a negative count announces; readers use it to skip the items, so it must be right."""
         note = describe_varint(at, start)
@@ -217,14 +218,14 @@ class RecordSpans:
                 middle = kind.skip_key(self._data, stop, end)
                 stop = kind.items.skip(self._data, middle, end, place.level)
         except Corrupt:
-            return span  # told where it is
+            return span  # the damage is a leaf of the item
         if stop - start == size:
             return span
         seen = f"{size} bytes"
         return damage_span(span, Corrupt("wrong size of items", offset=at, expected=stop - start, seen=seen))
 
     def _explain_item(
-        self, kind: ItemsType, at: int, end: int, place: _Place, index: int
+        self, kind: ItemsType, at: int, end: int, place: _Position, index: int
     ) -> tuple[Span, bool]:
         if not kind.is_map:
             note = describe_key(kind, self._data, at, end)
@@ -235,13 +236,13 @@ class RecordSpans:
             key, middle = kind.key.decode(self._data, at, end)
             stop, whole = self._skip(kind.items, middle, end, place)
         except Corrupt:
-            pass  # told where it is
+            pass  # the damage is a leaf of the item
         data, items = self._data, kind.items
         value = Deferred(lambda: items.decode(data, kind.skip_key(data, at, stop), stop, place.level)[0])
         parts = partial(self._explain_entry, kind, at, stop, place)
         return Span(at, stop, str(key), value, items.words, parts, number=place.number), whole
 
-    def _explain_entry(self, kind: ItemsType, at: int, end: int, place: _Place) -> Iterator[Span]:
+    def _explain_entry(self, kind: ItemsType, at: int, end: int, place: _Position) -> Iterator[Span]:
         size, start = read_long(self._data, at, end, "size")
         key, middle = kind.key.decode(self._data, at, end)
         yield Span(at, start, "key size", size, describe_varint(at, start), number=place.number)
@@ -249,7 +250,7 @@ class RecordSpans:
             yield Span(start, middle, "key", key, "UTF-8", number=place.number)
         yield from self._parts(kind.items, middle, end, place.inside(str(key)))
 
-    def _explain_sized(self, kind: SizedType, at: int, end: int, place: _Place) -> Iterator[Span]:
+    def _explain_sized(self, kind: SizedType, at: int, end: int, place: _Position) -> Iterator[Span]:
         size, start = read_long(self._data, at, end, "size")
         yield Span(at, start, "size", size, describe_varint(at, start), number=place.number)
         stop = kind.skip(self._data, at, end)
@@ -263,17 +264,15 @@ class RecordSpans:
         elif start < stop:
             yield Span(start, stop, "bytes", bytes(self._data[start:stop]), "", number=place.number)
 
-    def _explain_text(self, start: int, stop: int, place: _Place) -> Span:
+    def _explain_text(self, start: int, stop: int, place: _Position) -> Span:
         content = bytes(self._data[start:stop])
         try:
-            return Span(start, stop, "text", content.decode(), "UTF-8", number=place.number)
-        except UnicodeDecodeError as failure:
-            seen = content[failure.start : failure.start + 8].hex()
-            error = Corrupt("text that is not UTF-8", offset=start + failure.start, seen=seen)
+            return Span(start, stop, "text", decode_text(content, start), "UTF-8", number=place.number)
+        except Corrupt as error:
             return damage_span(Span(start, stop, "text", content, number=place.number), error)
 
     def _explain_leaf(
-        self, kind: AvroType, at: int, end: int, label: str, place: _Place, note: str = ""
+        self, kind: AvroType, at: int, end: int, label: str, place: _Position, note: str = ""
     ) -> Span:
         """A value that is one leaf, or a fixed whose content a hook explains. Raises `Corrupt`."""
         value, stop = kind.decode(self._data, at, end)
@@ -286,7 +285,7 @@ class RecordSpans:
         words = join_notes(describe_leaf(kind, self._data, at, stop, value), note)
         return Span(at, stop, label, value, words, number=place.number)
 
-    def _explain_inside(self, start: int, stop: int, place: _Place) -> Span | None:
+    def _explain_inside(self, start: int, stop: int, place: _Position) -> Span | None:
         """What the hook makes of the content of a bytes or fixed value; a leaf that says why where it fails."""
         if self._nested is None:
             return None
@@ -306,7 +305,7 @@ class RecordSpans:
         return Span(start, stop, "bytes", content, f"not explained: {reason}", number=place.number)
 
 
-def _explain_count(at: int, stop: int, count: int, sized: bool, place: _Place) -> Span:
+def _explain_count(at: int, stop: int, count: int, sized: bool, place: _Position) -> Span:
     note = describe_varint(at, stop)
     if not sized:
         return Span(at, stop, "count", count, note, number=place.number)

@@ -130,8 +130,7 @@ def _make_reader(header: AvroHeader, path: str | None) -> Callable[[AvroBlock, b
         ) as error:  # struct.error, EOFError, IndexError, UnicodeDecodeError, MemoryError and others
             seen = f"{type(error).__name__}: {error}"
             raise Corrupt("Avro records do not decode", path=path, offset=block.start, seen=seen) from error
-        left = len(prefix) + len(content) + 1 - stream.tell()
-        if left:
+        if left := len(stream.read()):
             message = "bytes left after the records of a block"
             raise Corrupt(message, path=path, offset=block.start, seen=f"{left} bytes")
         if len(records) != block.count:  # bytes that are left over may look like more items of the array

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -47,7 +47,7 @@ class AvroSchema:
     """A schema as parsed JSON (ids kept) and as a type; `smallest` is the fewest bytes that one value takes."""
 
     json: Any
-    kind: AvroType
+    kind: AvroType = field(compare=False, repr=False)
     smallest: int
     is_recursive: bool
 
@@ -210,13 +210,13 @@ class _Compiler:
         fields = schema.get("fields")
         if not isinstance(fields, list):
             raise _refuse("Avro record without fields", place, fields, "a list")
-        for i, field in enumerate(fields):
+        for i, entry in enumerate(fields):
             where = f"{place}.fields[{i}]"
-            if not isinstance(field, dict) or not isinstance(field.get("name"), str) or "type" not in field:
-                raise _refuse("not a field of an Avro record", where, field, "an object with name and type")
-            kind = self.compile(field["type"], f"{where}.type", inner, depth + 1)
-            number = field.get("field-id")
-            record.fields.append((field["name"], kind, number if isinstance(number, int) else None))
+            if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or "type" not in entry:
+                raise _refuse("not a field of an Avro record", where, entry, "an object with name and type")
+            kind = self.compile(entry["type"], f"{where}.type", inner, depth + 1)
+            number = entry.get("field-id")
+            record.fields.append((entry["name"], kind, number if isinstance(number, int) else None))
         sizes = [kind.size for kind in record.parts()]
         if all(size is not None for size in sizes):
             record.size = sum(size for size in sizes if size is not None)

@@ -8,11 +8,11 @@ from lakelens.codecs.span.span import Octets
 
 
 class OctetsFile(io.RawIOBase):
-    """`data[start:end]` as a file to read, which is read no further than asked.
+    """`data[start:end]` as a file to read, read no further than asked.
 
     >>> file = OctetsFile(b"abcdef", 2, 5)
-    >>> file.seek(-2, 2), file.read(), file.tell()
-    (1, b'de', 3)
+    >>> file.seek(-2, 2), file.read()
+    (1, b'de')
     """
 
     def __init__(self, data: Octets, start: int, end: int) -> None:
@@ -24,11 +24,8 @@ class OctetsFile(io.RawIOBase):
     def seekable(self) -> bool:
         return True
 
-    def tell(self) -> int:
-        return self.at
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self.at = max(0, offset + (self.size if whence == 2 else self.at if whence == 1 else 0))
+    def seek(self, offset: int, base: int = 0) -> int:
+        self.at = max(0, offset + (self.size if base == 2 else self.at if base == 1 else 0))
         return self.at
 
     def read(self, size: int | None = -1) -> bytes:

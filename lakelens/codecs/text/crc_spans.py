@@ -13,11 +13,11 @@ import zlib
 from collections.abc import Iterator
 from functools import cache, partial
 
+from lakelens.codecs.span.reader import group_items
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt
 
 MAGIC = b"crc\x00"
-GROUP = 1000
 #: Checksums of longer pieces are not computed; Hadoop writes one for every 512 bytes.
 MAX_CHUNK = 1 << 20
 
@@ -25,13 +25,14 @@ MAX_CHUNK = 1 << 20
 def explain_crc(
     data: Octets, start: int = 0, end: int | None = None, *, neighbour: Octets | None = None
 ) -> Span:
-    """A tree over a `.crc` file; its value is the checksums. `neighbour`, the file it speaks of, makes each be checked.
+    """A tree over a `.crc` file; its value is the checksums. They are compared with those of `neighbour`, if given.
 
     >>> explain_crc(bytes.fromhex("63726300 00000200 e3069283"), neighbour=b"123456789").find(8).note
     'CRC-32C of bytes 0 to 8: matches'
     """
     stop = len(data) if end is None else end
-    value = Deferred(lambda: tuple(leaf.value for leaf in _explain_sums(data, start + 8, stop, 0, 1, None)))
+    count = max(0, stop - start - 8) // 4
+    value = Deferred(lambda: tuple(leaf.value for leaf in _explain_sums(data, start + 8, 1, None, 0, count)))
     return Span(
         start, stop, "CRC file", value, "big-endian", partial(_explain_file, data, start, stop, neighbour)
     )
@@ -64,36 +65,27 @@ def _explain_file(data: Octets, start: int, end: int, neighbour: Octets | None) 
     yield Span(start + 4, start + 8, "bytes per checksum", size, "int32, big-endian")
     whole = end - (end - start) % 4
     count = (whole - start - 8) // 4
-    for first in range(0, count, GROUP) if count > GROUP else ():
-        left, right = start + 8 + first * 4, min(start + 8 + (first + GROUP) * 4, whole)
-        label = f"checksums {first} to {first + (right - left) // 4 - 1}"
-        make = partial(_explain_sums, data, left, right, first, size, neighbour)
-        yield Span(left, right, label, children=make)
-    if count <= GROUP:
-        yield from _explain_sums(data, start + 8, whole, 0, size, neighbour)
+    make = partial(_explain_sums, data, start + 8, size, neighbour)
+    yield from group_items(count, lambda i: start + 8 + i * 4, "checksums", make)
     if whole < end:
+        expected = "4 bytes for a checksum"
+        raise Corrupt("a CRC file that is cut", offset=whole, expected=expected, seen=end - whole)
+    if neighbour is not None and count != (needed := -(-len(neighbour) // size)):
         raise Corrupt(
-            "a CRC file that is cut", offset=whole, expected="4 bytes for a checksum", seen=end - whole
+            "another number of checksums than the file needs", offset=end, expected=needed, seen=count
         )
-    if neighbour is not None and count != -(-len(neighbour) // size):
-        expected = -(-len(neighbour) // size)
-        raise Corrupt("not as many checksums as the file needs", offset=end, expected=expected, seen=count)
 
 
 def _explain_sums(
-    data: Octets, start: int, end: int, first: int, size: int, neighbour: Octets | None
+    data: Octets, start: int, size: int, neighbour: Octets | None, low: int, high: int
 ) -> Iterator[Span]:
-    stored = bytes(data[start:end])
-    for i in range(len(stored) // 4):
-        at, number = start + i * 4, first + i
-        value = int.from_bytes(stored[i * 4 : i * 4 + 4], "big")
-        chunk = (
-            None
-            if neighbour is None or size > MAX_CHUNK
-            else bytes(neighbour[number * size : (number + 1) * size])
-        )
+    """Checksums `low` to `high - 1`; the first of all is at `start`."""
+    for number in range(low, high):
+        at = start + number * 4
+        value, offset = int.from_bytes(bytes(data[at : at + 4]), "big"), number * size
+        chunk = b"" if neighbour is None or size > MAX_CHUNK else bytes(neighbour[offset : offset + size])
         if chunk:
-            yield _compare(at, number, value, chunk, number * size)
+            yield _compare(at, number, value, chunk, offset)
         else:
             note = "CRC-32C or CRC-32, big-endian"
             yield Span(at, at + 4, f"checksum {number}", value, note, number=number)

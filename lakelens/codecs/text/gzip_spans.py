@@ -5,9 +5,9 @@
     deflate stream | CRC-32 of the content, uint32 LE | size of the content, uint32 LE
     next member …
 
-Follows RFC 1952. Members follow each other and their contents are one; zero bytes behind the last are padding. Refused with
-`Corrupt` and the offset: other bytes, streams that are damaged or cut, checksums and sizes that are not the content's, and
-contents of more than 256 MiB in all.
+Follows RFC 1952. Members follow each other and their contents are joined; zero bytes behind the last are padding. Refused
+with `Corrupt` and the offset: other bytes, streams that are damaged or cut, checksums and sizes that are not the content's,
+and contents of more than 256 MiB in all.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from functools import partial
 
 from lakelens.codecs.compression import MAX_CONTENT, inflate
 from lakelens.codecs.kinds import choose_kind, explain
+from lakelens.codecs.span.reader import SpanReader
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
 MAGIC = b"\x1f\x8b"
-#: Gzip inside of gzip is explained so many times, then its bytes stay unexplained.
+#: Gzip inside of gzip is explained to this depth, then its bytes stay unexplained.
 MAX_NESTING = 3
 _MEMBERS = 1000
 _READ = 1 << 16
@@ -62,13 +63,9 @@ def _explain_members(data: Octets, start: int, end: int, room: int, nesting: int
             yield from parts
             yield from _explain_trailer(data, stop, end, size, crc)
         else:
-            trailer = partial(_explain_trailer, data, stop, min(stop + 8, end), size, crc)
-            yield Span(
-                at,
-                min(stop + 8, end),
-                f"member {number}",
-                children=partial(_join, parts, trailer),
-            )
+            behind = min(stop + 8, end)
+            trailer = partial(_explain_trailer, data, stop, behind, size, crc)
+            yield Span(at, behind, f"member {number}", children=partial(_join, parts, trailer))
         if end - stop < 8:
             return
         at, number, room = stop + 8, number + 1, room - size
@@ -86,88 +83,68 @@ def _explain_padding(data: Octets, start: int, end: int) -> Iterator[Span]:
     yield Span(start, end, "zero bytes", role="padding")
 
 
-class _Header:
-    """Takes the fields of a member's header one behind the other."""
-
-    def __init__(self, data: Octets, start: int, end: int) -> None:
-        self.data, self.at, self.end = data, start, end
-        self.spans: list[Span] = []
-
-    def take(self, size: int, what: str) -> bytes:
-        if size > self.end - self.at:
-            raise Corrupt(
-                f"a gzip header that ends before its {what}",
-                offset=self.at,
-                expected=f"{size} bytes",
-                seen=self.end - self.at,
-            )
-        return bytes(self.data[self.at : self.at + size])
-
-    def add(self, size: int, label: str, value: object, note: str) -> None:
-        self.spans.append(Span(self.at, self.at + size, label, value, note))
-        self.at += size
-
-    def add_text(self, label: str) -> None:
-        """Latin-1 text up to a zero byte; no more than 64 KiB of it."""
-        read = bytes(self.data[self.at : min(self.at + _READ, self.end)])
-        size = read.find(0) + 1
-        if not size:
-            raise Corrupt(f"a {label} without an end in a gzip header", offset=self.at)
-        self.add(size, label, read[: size - 1].decode("latin-1"), "Latin-1, ends with a zero byte")
-
-
 def _explain_header(data: Octets, start: int, end: int) -> Span:
-    header = _Header(data, start, end)
-    magic = header.take(2, "magic")
+    reader = SpanReader(data, start, end, "a gzip header")
+    magic = reader.octets(2, "magic")
     if magic != MAGIC:
         raise Corrupt("not a gzip member", offset=start, expected="1f 8b", seen=magic.hex(" "))
-    header.add(2, "magic", None, "1f 8b")
-    method = header.take(1, "method")[0]
-    if method != 8:
-        raise Corrupt("a compression that gzip does not have", offset=header.at, expected=8, seen=method)
-    header.add(1, "method", method, "deflate")
-    flags = header.take(1, "flags")[0]
+    spans = [Span(start, reader.at, "magic", None, "1f 8b"), reader.number("<B", "method", "deflate")]
+    if spans[-1].value != 8:
+        reader.fail("a compression that gzip does not have", start + 2, expected=8, seen=spans[-1].value)
+    spans.append(reader.number("<B", "flags", describe=_name_flags))
+    flags = spans[-1].value
     if flags & 0xE0:
-        raise Corrupt("flags that gzip does not have", offset=header.at, seen=f"{flags:08b}")
-    named = [name for bit, name in enumerate(_FLAGS) if flags >> bit & 1]
-    header.add(1, "flags", flags, ", ".join(named) or "none")
-    seconds = int.from_bytes(header.take(4, "time"), "little")
-    told = datetime.fromtimestamp(seconds, UTC).isoformat() if seconds else "not told"
-    header.add(4, "mtime", seconds, f"uint32, little-endian: {told}")
-    header.add(1, "extra flags", header.take(1, "extra flags")[0], "1 byte")
-    system = header.take(1, "system")[0]
-    header.add(1, "system", system, _SYSTEMS.get(system, "another one"))
+        reader.fail("flags that gzip does not have", start + 3, seen=f"{flags:08b}")
+    spans.append(reader.number("<I", "mtime", describe=_format_time))
+    spans.append(reader.number("<B", "extra flags"))
+    spans.append(reader.number("<B", "system", describe=lambda system: _SYSTEMS.get(system, "another one")))
     if flags & 4:
-        size = int.from_bytes(header.take(2, "extra size"), "little")
-        header.add(2, "extra size", size, "uint16, little-endian")
-        header.add(size, "extra", header.take(size, "extra field"), "bytes")
+        spans.append(reader.number("<H", "extra size"))
+        at, extra = reader.at, reader.octets(spans[-1].value, "extra field")
+        spans.append(Span(at, reader.at, "extra", extra, "bytes"))
     if flags & 8:
-        header.add_text("name")
+        spans.append(_explain_text(reader, "name"))
     if flags & 16:
-        header.add_text("comment")
+        spans.append(_explain_text(reader, "comment"))
     if flags & 2:
-        stored = int.from_bytes(header.take(2, "header CRC"), "little")
-        crc = zlib.crc32(bytes(data[start : header.at])) & 0xFFFF
-        if crc != stored:
-            raise Corrupt(
-                "a header CRC that is not the header's", offset=header.at, expected=crc, seen=stored
-            )
-        header.add(2, "header CRC", stored, "uint16, little-endian: matches")
-    return Span(start, header.at, "header", children=tuple(header.spans))
+        crc = zlib.crc32(bytes(data[start : reader.at])) & 0xFFFF
+        spans.append(reader.number("<H", "header CRC", "matches"))
+        if spans[-1].value != crc:
+            at, seen = spans[-1].start, spans[-1].value
+            reader.fail("a header CRC that is not the header's", at, expected=crc, seen=seen)
+    return Span(start, reader.at, "header", children=tuple(spans))
+
+
+def _name_flags(flags: int) -> str:
+    return ", ".join(name for bit, name in enumerate(_FLAGS) if flags >> bit & 1) or "none"
+
+
+def _format_time(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat() if seconds else "not recorded"
+
+
+def _explain_text(reader: SpanReader, label: str) -> Span:
+    """Latin-1 text up to a zero byte; no more than 64 KiB of it."""
+    start = reader.at
+    size = bytes(reader.data[start : min(start + _READ, reader.end)]).find(0) + 1
+    if not size:
+        reader.fail(f"a {label} without an end in a gzip header", start)
+    text = reader.octets(size, label)[:-1].decode("latin-1")
+    return Span(start, reader.at, label, text, "Latin-1, ends with a zero byte")
 
 
 def _explain_stream(data: Octets, start: int, end: int, room: int, nesting: int, is_alone: bool) -> Span:
     def unpack() -> tuple[bytes, Span]:
-        kept: list[bytes] = []
-        inflate(data, start, end, room, kept)
-        content = b"".join(kept)
+        parts: list[bytes] = []
+        inflate(data, start, end, room, parts)
+        content = b"".join(parts)
         return content, _explain_content(content, nesting, is_alone)
 
     return Span(start, end, "compressed data", None, "deflate", unpacked=unpack)
 
 
 def _explain_content(content: bytes, nesting: int, is_whole: bool) -> Span:
-    """What was compressed; of several members each has but a part of it, which only text can be told by."""
+    """What was compressed; of several members each has only a part of it, which is recognised only if it is text."""
     kind = choose_kind(content)
     if kind == "gzip":
         if nesting + 1 < MAX_NESTING:
@@ -190,14 +167,14 @@ def _explain_trailer(data: Octets, start: int, end: int, size: int, crc: int) ->
 
 
 def _decode(data: Octets, start: int, end: int) -> bytes:
-    kept: list[bytes] = []
+    content: list[bytes] = []
     at, room = start, MAX_CONTENT
     while at < end or at == start:
         if at > start and not any(bytes(data[at : min(at + _READ, end)])):
             tuple(_explain_padding(data, at, end))
             break
         header = _explain_header(data, at, end)
-        stop, size, crc = inflate(data, header.end, end, room, kept)
+        stop, size, crc = inflate(data, header.end, end, room, content)
         tuple(_explain_trailer(data, stop, end, size, crc))
         at, room = stop + 8, room - size
-    return b"".join(kept)
+    return b"".join(content)

@@ -25,7 +25,7 @@ from lakelens.errors import Corrupt
 
 MAX_SIZE = 1 << 28
 MAX_DEPTH = 200
-#: So many members or items lie side by side; longer lists are cut into groups of so many.
+#: Lists of more members or items are cut into groups of this many.
 GROUP = 1000
 
 _BOM = b"\xef\xbb\xbf"

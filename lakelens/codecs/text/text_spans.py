@@ -16,7 +16,7 @@ from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.codecs.text.json_spans import MAX_SIZE, explain_json
 from lakelens.errors import Corrupt
 
-#: So many lines (or pieces of unexplained bytes) lie side by side.
+#: More lines (or pieces of unexplained bytes) are grouped.
 GROUP = 1000
 _READ = 1 << 16
 _NULL = b"\\N"
@@ -108,7 +108,7 @@ def _explain_ags1(data: Octets, start: int, end: int) -> Iterator[Span]:
 
 
 def _explain_lines(data: Octets, start: int, end: int, make: LineMaker) -> Iterator[Span]:
-    """The lines, in groups when there are many; no more of a group is kept than where it lies."""
+    """The lines, in groups when there are many; of a group only its place is kept."""
     groups = list(_group(data, start, end, b"\n"))
     for i, (left, right) in enumerate(groups):
         lines = partial(_make_lines, data, left, right, i * GROUP, make)
