@@ -87,7 +87,7 @@ def collect_bounds(facts: FileFacts, names: Mapping[str, str], source: Source | 
     """
     footer = facts.footer
     leaves = _list_leaves(facts.columns, names)
-    if len(leaves) != footer.num_columns:  # what Spark recorded is not what is stored
+    if len(leaves) != footer.num_columns:  # Spark recorded other columns than are stored
         leaves = _list_leaves(facts.own_columns, names)
     columns: dict[str, ColumnBounds] = {}
     for index, (name, column) in enumerate(leaves[: footer.num_columns]):

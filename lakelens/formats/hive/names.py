@@ -101,7 +101,7 @@ class FileName:
 def parse_file_name(name: str) -> FileName:
     """The parts of a file's name.
 
-    A Hive name (`000001_0`) gives its first number as bucket too: that is what it is in a bucketed table.
+    A Hive name (`000001_0`) gives its first number as bucket too, which it is in a bucketed table.
 
     >>> parsed = parse_file_name("part-00001-01234567-89ab-cdef-0123-456789abcdef_00003.c000.snappy.parquet")
     >>> parsed.writer, parsed.task, parsed.bucket, parsed.number, parsed.codec, parsed.format

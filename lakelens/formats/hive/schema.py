@@ -12,9 +12,8 @@ from lakelens.formats.hive.types import make_scalar, merge_fields, number_fields
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
 
-MAX_FOOTERS = (
-    100  # files whose columns are looked at: the oldest and the newest half of it when there are more
-)
+# of more files the columns of the oldest and of the newest are read, half of this each
+MAX_FOOTERS = 100
 
 _INT = re.compile(r"^[+-]?\d+$")
 _DOUBLE = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")

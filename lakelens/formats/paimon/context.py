@@ -170,8 +170,8 @@ class TableContext:
     def describe_columns(self) -> FileColumns:
         """Which columns the files have when they are shown as Arrow.
 
-        Paimon keeps statistics of top-level columns only: a nested column stands for itself, with null counts, and never
-        has bounds.
+        Paimon keeps statistics of top-level columns only: a nested column is one column, with null counts and without
+        bounds.
         """
         schema = self.schema
         today = {column.id for column in schema.columns}

@@ -35,7 +35,7 @@ def read_tags(table: PaimonTable) -> dict[str, PaimonSnapshot]:
 
 
 def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:
-    """A tag as a `Ref`; `created_at` is the wall clock of whoever made it, without a zone."""
+    """A tag as a `Ref`; `created_at` is the wall clock of its maker, without a zone."""
     document = snapshot.document
     return Ref(
         name,

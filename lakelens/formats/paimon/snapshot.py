@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from lakelens.model.explanation import Explanation
 
 T = TypeVar("T")
+L = TypeVar("L", PaimonManifestList, PaimonManifest)
 _MOST_ANCESTORS = 200
 
 
@@ -345,12 +346,15 @@ class PaimonSnapshot(TableObject, Snapshot):
 
     def _list_entries(self, role: str) -> Iterator[Entry]:
         for manifest in self._list_manifests(role):
-            yield from self._attempt(partial(getattr, manifest, "entries"), manifest.path, ())
+            yield from self._walk(manifest, lambda walked: walked.entries)
 
     def _list_manifests(self, *roles: str) -> Iterator[PaimonManifest]:
         for listed in self.manifest_lists:
             if listed.role in roles:
-                yield from self._attempt(partial(getattr, listed, "manifests"), listed.path, ())
+                yield from self._walk(listed, lambda walked: walked.manifests)
+
+    def _walk(self, listed: L, read: Callable[[L], Sequence[T]]) -> Sequence[T]:
+        return self._attempt(lambda: read(listed), listed.path, ())
 
     def _plan_scan(
         self, roles: Sequence[str], kept: str, check_total: Callable[[int], None] | None = None

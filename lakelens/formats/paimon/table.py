@@ -154,7 +154,7 @@ class PaimonTable(TableObject, Table):
     def snapshots(self) -> Snapshots:
         """The branch's snapshots by id, as the engine sees them; unreadable ones are left out and are findings.
 
-        A snapshot file outside of what the hints say is found by `snapshot(id)` all the same.
+        `snapshot(id)` also finds a snapshot file outside of the range of the hints.
         """
         ids = self.pointer.ids
         unread = [number for number in ids if number not in self._snapshots]

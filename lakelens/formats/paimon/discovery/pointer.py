@@ -20,7 +20,7 @@ from lakelens.model.finding import Findings
 class SnapshotPointer:
     """The current snapshot's id (None before the first commit), how it was found, and the hints' texts.
 
-    `ids` are the snapshots that the engine sees, `stray` those whose files are outside of what the hints say.
+    `ids` are the snapshots that the engine sees, `stray` those whose files are outside of the range of the hints.
     """
 
     latest: int | None

@@ -17,7 +17,7 @@ MAIN = "main"
 DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
 POSTPONE_BUCKET = -2
 FOLDERS = ("manifest", "index", "statistics", "snapshot", "schema", "tag", "changelog", "branch", "consumer")
-# suffixes that name a compression, after which the format's own suffix stands
+# suffixes that name a compression; the format's own suffix is beside them
 _COMPRESSIONS = {"gz", "gzip", "zst", "zstd", "lz4", "snappy", "bz2", "deflate", "lzo", "br", "xz"}
 _ESCAPES = {code: f"%{code:02X}" for code in (*range(0x20), *b"\x7f\"#%'*/:=?\\{}[]^")}
 _NUMBERED = re.compile(r"^(snapshot|schema|changelog)-([0-9]{1,19})$")

@@ -1,8 +1,8 @@
-"""What Paimon's JSON documents say: snapshots (tags and changelogs are snapshots too), schemas, statistics, consumers.
+"""Paimon's JSON documents: snapshots (tags and changelogs are snapshots too), schemas, statistics, consumers.
 
 Each document is kept whole (`raw`, every key, 64-bit integers exact) beside a typed reading of the keys that are known.
-See "Snapshot" and "Schema" of the Paimon table specification. Refused: what is not a JSON object, and documents without
-the keys that a reader cannot do without. Tolerated, with a note: integers that a JSON tool has rounded or quoted.
+See "Snapshot" and "Schema" of the Paimon table specification. Refused: what is not a JSON object, and documents that
+lack a key every reader needs. Tolerated, with a note: integers that a JSON tool has rounded or quoted.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class ConsumerDocument(msgspec.Struct, rename="camel", frozen=True, kw_only=True
 
 
 class DocumentKey(Generic[T]):
-    """A key of a `document` as an attribute of what is made from it, under its own name in snake case."""
+    """A key of a `document` as an attribute of the object made from it, under its own name in snake case."""
 
     def __init__(self, doc: str) -> None:
         self.__doc__ = doc
