@@ -18,9 +18,6 @@ from lakelens.model.facts import MANIFEST, REF, SNAPSHOT, list_kinds
 from lakelens.model.metadata_tables import (
     build_entries,
     build_manifests,
-    build_refs,
-    build_snapshots,
-    list_entry_columns,
 )
 from lakelens.model.scan.files_to_arrow import list_columns
 from lakelens.queryresult import QueryResult
@@ -78,8 +75,8 @@ def choose_engine(engine: str | None) -> Engine:
 def make_view(table: Table, state: Snapshot | None, view: str, query: str) -> pa.Table:
     """The Arrow table behind a view: of `files` and `entries` the columns that the query may mean."""
     makers: dict[str, Callable[[], pa.Table]] = {
-        "snapshots": partial(build_snapshots, table.snapshots),
-        "refs": partial(build_refs, table.refs),
+        "snapshots": table.snapshots.to_arrow,
+        "refs": table.refs.to_arrow,
         "manifests": partial(build_manifests, state),
     }
     if view in makers:
@@ -106,7 +103,7 @@ def find_columns(table: Table, state: Snapshot | None) -> FileColumns:
 def list_view_columns(view: str, columns: FileColumns) -> list[str]:
     """The columns of a view, in order."""
     if view == "entries":
-        return list_entry_columns(columns)
+        return ["status", *list_columns(columns, stats=True)]
     if view == "files":
         return list_columns(columns, stats=True)
     return list(list_kinds({"snapshots": SNAPSHOT, "refs": REF, "manifests": MANIFEST}[view]))

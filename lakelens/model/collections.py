@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 from lakelens.display import Displayable
-from lakelens.model.facts import Fact, Facts
+from lakelens.model.facts import Fact, Facts, build_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,8 +111,6 @@ class Items(Sequence[T_co], Tabular, Displayable):
 
     def to_arrow(self) -> pa.Table:
         """One row for each, in order. What does not fit the type of its column is null."""
-        from lakelens.model.metadata_tables import build_rows
-
         return build_rows(self, self.facts)
 
 
@@ -176,8 +174,6 @@ class Document(dict[str, Any], Tabular, Displayable):
 
     def to_arrow(self) -> pa.Table:
         """One row for each key: `key` and `value`, both text. A value that is no text is JSON."""
-        from lakelens.model.metadata_tables import build_rows
-
         return build_rows(self.items(), _KEY_FACTS)
 
     def __repr__(self) -> str:

@@ -84,11 +84,12 @@ class DeleteMatch(Explainable, Displayable):
 
     def bytes_view(self) -> Explanation:
         """The bytes of what deletes, each with its name: the vector in its file, or the delete file. Raises `Missing`."""
-        from lakelens.model.datafile import IndexFile
-
-        if isinstance(self.file, IndexFile) and self.kind == "deletion_vector":
-            return self.file.vector_view(self.data_file)
-        return self.file.bytes_view()
+        # an index file has the vectors of many data files
+        find_vector = getattr(self.file, "vector_view", None)
+        if find_vector is None or self.kind != "deletion_vector":
+            return self.file.bytes_view()
+        vector: Explanation = find_vector(self.data_file)
+        return vector
 
     def __repr__(self) -> str:
         name = self.file.path.rsplit("/", 1)[-1]

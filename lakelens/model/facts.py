@@ -1,12 +1,16 @@
 """The facts about each noun of the model, each spelled once.
 
 They are the columns of its Arrow tables, of the SQL views and of Spark's, the keys of `--json`, the columns of an inventory.
+In Arrow times are UTC with microseconds; an integer that does not fit 64 bits, and text that is not Unicode, is null.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lakelens.model.arrow import to_array
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -145,3 +149,48 @@ def arrow_kind(kind: str) -> pa.DataType:
         "map": pa.map_(text, text),
     }
     return kinds[kind]
+
+
+def build_rows(things: Iterable[Any], facts: Facts, **reads: Callable[[Any], Any]) -> pa.Table:
+    """One row per thing, one column per fact; a value that its column cannot hold is null.
+
+    `reads` are functions for facts that a thing does not know about itself.
+    """
+    import pyarrow as pa
+
+    listed, arrays = list(things), {}
+    for fact in facts:
+        read, form = reads.get(fact.name, fact.read), _FORMS.get(fact.kind)
+        values = [read(thing) for thing in listed]
+        if form is not None:
+            values = [None if value is None else form(value) for value in values]
+        arrays[fact.name] = to_array(values, arrow_kind(fact.kind))
+    return pa.table(arrays)
+
+
+def _format_value(value: Any) -> str | None:
+    """A value as text: ISO for dates and times, hex for bytes."""
+    if value is None:
+        return None
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _format_summary(summary: Any) -> dict[str, Any]:
+    formatted = {"lower": _format_value(summary.lower), "upper": _format_value(summary.upper)}
+    return list_facts(FIELD_SUMMARY, summary) | formatted
+
+
+def _format_map(held: Mapping[Any, Any]) -> list[tuple[str, str]]:
+    return [(str(key), str(value)) for key, value in held.items()]
+
+
+# what values of a kind are made to before Arrow takes them
+_FORMS: dict[str, Callable[[Any], Any]] = {
+    "text": _format_value,
+    "map": _format_map,
+    "strings": list,
+    "ids": list,
+    "summaries": lambda summaries: [_format_summary(one) for one in summaries],
+}

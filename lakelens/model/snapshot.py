@@ -13,6 +13,7 @@ from lakelens.display import Displayable
 from lakelens.model.collections import Items, NamedItems, show_stored, stored
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
 from lakelens.model.explainable import Explainable, Source
+from lakelens.model.facts import REF, SNAPSHOT, Fact
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpec, Schema
@@ -61,6 +62,7 @@ class Refs(NamedItems[Ref]):
     """
 
     __slots__ = ()
+    facts = REF
 
     def _list_names(self, item: Any) -> tuple[str, ...]:
         return (item.name,)
@@ -88,9 +90,7 @@ class Refs(NamedItems[Ref]):
         >>> Refs([Ref("v1", "tag", 3)]).to_arrow().select(["name", "snapshot_id"]).to_pylist()
         [{'name': 'v1', 'snapshot_id': 3}]
         """
-        from lakelens.model.metadata_tables import build_refs
-
-        return build_refs(self)
+        return super().to_arrow()
 
 
 class Snapshot(Explainable, Displayable, ABC):
@@ -270,6 +270,7 @@ class Snapshots(Items[Snapshot]):
     """The snapshots of a table in commit order. Of a long history only those that are asked for are made."""
 
     __slots__ = ()
+    facts = SNAPSHOT
 
     def to_arrow(self) -> pa.Table:
         """One row for each, as it records itself: no manifest is read.
@@ -281,9 +282,7 @@ class Snapshots(Items[Snapshot]):
         >>> ll.sample("iceberg-basic").snapshots.to_arrow()["record_count"].to_pylist()
         [1, 3, 4]
         """
-        from lakelens.model.metadata_tables import build_snapshots
-
-        return build_snapshots(self)
+        return super().to_arrow()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -302,3 +301,28 @@ class History(Displayable):
 
     def __repr__(self) -> str:
         return f"<History {self.count} snapshots>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LogEntry(Displayable):
+    """When a snapshot became the current one, and whether it is an ancestor of today's."""
+
+    made_current_at: datetime | None
+    snapshot_id: int
+    parent_id: int | None
+    is_current_ancestor: bool
+
+    def __repr__(self) -> str:
+        return f"<LogEntry {self.made_current_at} {self.snapshot_id}>"
+
+
+class SnapshotLog(Items[LogEntry]):
+    """Which snapshot was the current one from when on, in order."""
+
+    __slots__ = ()
+    facts = (
+        Fact("made_current_at", "time"),
+        Fact("snapshot_id", "int64"),
+        Fact("parent_id", "int64"),
+        Fact("is_current_ancestor", "bool"),
+    )

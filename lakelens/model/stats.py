@@ -1,4 +1,4 @@
-"""Fact statistics of one data file: bounds and counts, decoded, beside the bytes they came from."""
+"""Column statistics of one data file: bounds and counts, decoded, beside the bytes they came from."""
 
 from __future__ import annotations
 

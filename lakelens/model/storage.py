@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lakelens.display import Displayable
+from lakelens.model.collections import Items
+from lakelens.model.explainable import Explainable, Source
+from lakelens.model.facts import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +76,27 @@ class Reads(Displayable):
 
     def __repr__(self) -> str:
         return f"<Reads {self.requests} requests, {self.files} files, {self.bytes} bytes>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MetadataLogEntry(Explainable, Displayable):
+    """One earlier version of the table's metadata: when, and the file as recorded and where it is now."""
+
+    timestamp: datetime
+    path: str
+    recorded_path: str
+    _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"<MetadataLogEntry {self.timestamp:%Y-%m-%d %H:%M:%S} {self.path.rsplit('/', 1)[-1]}>"
+
+
+class MetadataLog(Items[MetadataLogEntry]):
+    """Earlier versions of a table's metadata, oldest first."""
+
+    __slots__ = ()
+    facts = (
+        Fact("timestamp", "time"),
+        Fact("path"),
+        Fact("recorded_path"),
+    )

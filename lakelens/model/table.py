@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from lakelens import display
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing
-from lakelens.model.collections import Document, Items, stored
-from lakelens.model.explainable import Explainable, Source
-from lakelens.model.facts import Fact
+from lakelens.model.collections import Document, stored
+from lakelens.model.explainable import Explainable
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
-from lakelens.model.snapshot import History, Refs, Snapshot, Snapshots
-from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
+from lakelens.model.snapshot import History, Refs, Snapshot, SnapshotLog, Snapshots
+from lakelens.model.storage import Evidence, MetadataLog, Reads, Relocation, StoredFile
 from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
@@ -31,30 +30,6 @@ if TYPE_CHECKING:
     from lakelens.model.scan.plan import FileScan
     from lakelens.queryresult import QueryResult
     from lakelens.watching import Watch
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class MetadataLogEntry(Explainable, Displayable):
-    """One earlier version of the table's metadata: when, and the file as recorded and where it is now."""
-
-    timestamp: datetime
-    path: str
-    recorded_path: str
-    _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-    def __repr__(self) -> str:
-        return f"<MetadataLogEntry {self.timestamp:%Y-%m-%d %H:%M:%S} {self.path.rsplit('/', 1)[-1]}>"
-
-
-class MetadataLog(Items[MetadataLogEntry]):
-    """Earlier versions of a table's metadata, oldest first."""
-
-    __slots__ = ()
-    facts = (
-        Fact("timestamp", "time"),
-        Fact("path"),
-        Fact("recorded_path"),
-    )
 
 
 class Table(Explainable, Displayable, ABC):
@@ -400,28 +375,3 @@ def _parse_time(text: str) -> datetime | None:
         return datetime.fromisoformat(text)
     except ValueError:
         return None
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class LogEntry(Displayable):
-    """When a snapshot became the current one, and whether it is an ancestor of today's."""
-
-    made_current_at: datetime | None
-    snapshot_id: int
-    parent_id: int | None
-    is_current_ancestor: bool
-
-    def __repr__(self) -> str:
-        return f"<LogEntry {self.made_current_at} {self.snapshot_id}>"
-
-
-class SnapshotLog(Items[LogEntry]):
-    """Which snapshot was the current one from when on, in order."""
-
-    __slots__ = ()
-    facts = (
-        Fact("made_current_at", "time"),
-        Fact("snapshot_id", "int64"),
-        Fact("parent_id", "int64"),
-        Fact("is_current_ancestor", "bool"),
-    )

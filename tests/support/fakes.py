@@ -38,10 +38,10 @@ from lakelens.model.schema import (
     SortOrder,
     SortOrders,
 )
-from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
+from lakelens.model.snapshot import LogEntry, Ref, Refs, Snapshot, SnapshotLog, Snapshots
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
-from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
-from lakelens.model.table import LogEntry, MetadataLog, MetadataLogEntry, SnapshotLog, Table
+from lakelens.model.storage import Evidence, MetadataLog, MetadataLogEntry, Reads, Relocation, StoredFile
+from lakelens.model.table import Table
 from lakelens.model.traits import Figures
 
 START = datetime(2026, 11, 21, 11, 48, 26, tzinfo=UTC)

@@ -24,9 +24,9 @@ from lakelens.io.relocation import split_location
 from lakelens.model.collections import Document, Items
 from lakelens.model.fileset import FileSet
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
-from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
-from lakelens.model.storage import Evidence, Reads, Relocation
-from lakelens.model.table import LogEntry, MetadataLog, MetadataLogEntry, SnapshotLog, Table
+from lakelens.model.snapshot import LogEntry, Ref, Refs, Snapshot, SnapshotLog, Snapshots
+from lakelens.model.storage import Evidence, MetadataLog, MetadataLogEntry, Reads, Relocation
+from lakelens.model.table import Table
 from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:

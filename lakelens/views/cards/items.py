@@ -12,7 +12,8 @@ from lakelens.model.deletes import DanglingDeletes, DeleteMatches
 from lakelens.model.facts import Fact
 from lakelens.model.manifest import Entries, FieldSummaries, FieldSummary, ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpecs, Schemas, SortOrder, SortOrders
-from lakelens.model.table import LogEntry, MetadataLog, MetadataLogEntry, SnapshotLog
+from lakelens.model.snapshot import LogEntry, SnapshotLog
+from lakelens.model.storage import MetadataLog, MetadataLogEntry
 from lakelens.options import display
 from lakelens.queryresult import QueryResult
 from lakelens.views.card import cells, wording

@@ -37,7 +37,8 @@ from lakelens.model.manifest import Entry
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import Ref, Snapshot
 from lakelens.model.stats import ColumnBounds
-from lakelens.model.table import MetadataLogEntry, Table
+from lakelens.model.storage import MetadataLogEntry
+from lakelens.model.table import Table
 
 Steps = tuple[str | int, ...]
 
