@@ -9,7 +9,6 @@ from typing import Any
 from lakelens.codecs.bitmaps.deletion_vector import (
     decode_hash_index,
     decode_iceberg_dv,
-    decode_paimon_dv_file,
 )
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
@@ -17,6 +16,7 @@ from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.model.explanation import Explanation
 from lakelens.model.table import Table
+from tests.codecs.bitmaps.test_deletion_vector import decode_vectors
 
 ANY = object()  # a value that the tests of its codec know
 
@@ -180,7 +180,7 @@ def _list_index(table: PaimonTable, index: Any) -> Iterator[Explained]:
         value = decode_hash_index(data).tolist()
     if index.index_type == "DELETION_VECTORS":
         ranges = [(one["data_file"], one["offset"], one["length"]) for one in index.ranges]
-        value = decode_paimon_dv_file(data, ranges)
+        value = decode_vectors(data, ranges)
         for name, rows in value.items():
             yield Explained(f"vector of {name}", index, rows, lambda name=name: index.vector_view(name))
     yield Explained(f"index {index.path}", index, value)

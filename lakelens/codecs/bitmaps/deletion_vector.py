@@ -16,13 +16,11 @@ of the bitmap; each failure is a `Corrupt` with the offset.
 
 from __future__ import annotations
 
-import struct
 import zlib
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from lakelens.codecs.bitmaps.roaring import decode_roaring32, decode_roaring64
-from lakelens.errors import Corrupt, Unsupported
+from lakelens.errors import Corrupt
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 MAGIC_64 = bytes.fromhex("d1d33964")
 MAGIC_32 = bytes.fromhex("5e43f2d0")
 PAIMON_VERSION = 1
-_FRAME = 8  # the length word and the CRC word
+FRAME = 8  # the length word and the CRC word
 
 
 def decode_iceberg_dv(data: bytes, *, base: int = 0, path: str | None = None) -> BitMap64:
@@ -46,16 +44,7 @@ def decode_iceberg_dv(data: bytes, *, base: int = 0, path: str | None = None) ->
     >>> list(decode_iceberg_dv(bytes.fromhex(blob)))
     [2, 3]
     """
-    payload = _unframe(data, base, path)
-    if payload[:4] != MAGIC_64:
-        raise Corrupt(
-            "not an Iceberg deletion vector",
-            path=path,
-            offset=base + 4,
-            expected=f"magic {MAGIC_64.hex()}",
-            seen=payload[:4].hex(),
-        )
-    return decode_roaring64(payload[4:], base=base + 8, path=path)
+    return _decode_vector(data, "Iceberg", (MAGIC_64,), base, path)
 
 
 def decode_paimon_dv(data: bytes, *, base: int = 0, path: str | None = None) -> BitMap64:
@@ -67,59 +56,7 @@ def decode_paimon_dv(data: bytes, *, base: int = 0, path: str | None = None) -> 
     >>> list(decode_paimon_dv(bytes.fromhex(vector)))
     [0, 5, 70000]
     """
-    payload = _unframe(data, base, path)
-    if payload[:4] == MAGIC_32:
-        return decode_roaring32(payload[4:], base=base + 8, path=path)
-    if payload[:4] == MAGIC_64:
-        return decode_roaring64(payload[4:], base=base + 8, path=path)
-    raise Corrupt(
-        "not a Paimon deletion vector",
-        path=path,
-        offset=base + 4,
-        expected=f"magic {MAGIC_32.hex()} or {MAGIC_64.hex()}",
-        seen=payload[:4].hex(),
-    )
-
-
-def decode_paimon_dv_file(
-    data: bytes, ranges: Iterable[tuple[str, int, int]], *, path: str | None = None
-) -> dict[str, BitMap64]:
-    """The deletion vectors of a Paimon index file, by data file name.
-
-    `ranges` are `_DELETIONS_VECTORS_RANGES` of the index manifest: name, offset, length. The length counts magic and
-    bitmap for version 1 and the whole vector for version 2. Raises `Corrupt`, or `Unsupported` for a later file version.
-
-    >>> vector = bytes.fromhex("000000225e43f2d03a300000020000000000010001000000180000001c00000000000500701127825e10")
-    >>> {name: list(rows) for name, rows in decode_paimon_dv_file(b"\\x01" + vector, [("a.orc", 1, 34)]).items()}
-    {'a.orc': [0, 5, 70000]}
-    """
-    if not data:
-        raise Corrupt(
-            "an empty deletion-vector file", path=path, offset=0, expected=f"version {PAIMON_VERSION}"
-        )
-    if data[0] != PAIMON_VERSION:
-        raise Unsupported(f"version {data[0]} of Paimon's deletion-vector files", path=path)
-    vectors = {}
-    for name, offset, length in ranges:
-        if not 0 <= offset <= len(data) - 4:
-            raise Corrupt(
-                f"the deletion vector of {name} starts outside its file",
-                path=path,
-                offset=len(data),
-                expected=f"1 to {len(data) - 4}",
-                seen=offset,
-            )
-        size = struct.unpack_from(">i", data, offset)[0]
-        if length not in (size, size + _FRAME):
-            raise Corrupt(
-                f"the deletion vector of {name} is not as long as the index manifest says",
-                path=path,
-                offset=offset,
-                expected=length,
-                seen=size,
-            )
-        vectors[name] = decode_paimon_dv(data[offset : offset + size + _FRAME], base=offset, path=path)
-    return vectors
+    return _decode_vector(data, "Paimon", (MAGIC_32, MAGIC_64), base, path)
 
 
 def decode_hash_index(data: bytes, *, path: str | None = None) -> NDArray[np.int32]:
@@ -141,33 +78,25 @@ def decode_hash_index(data: bytes, *, path: str | None = None) -> NDArray[np.int
     return np.frombuffer(data, ">i4").astype(np.int32)
 
 
-def _unframe(data: bytes, base: int, path: str | None) -> bytes:
-    """Magic and bitmap of a vector whose length and CRC words are right."""
-    if len(data) < _FRAME + 4:
-        raise Corrupt(
-            "too short for a deletion vector",
-            path=path,
-            offset=base,
-            expected=f"at least {_FRAME + 4} bytes",
-            seen=f"{len(data)} bytes",
-        )
-    length = struct.unpack_from(">i", data)[0]
-    if length != len(data) - _FRAME:
-        raise Corrupt(
-            "the length word of a deletion vector is wrong",
-            path=path,
-            offset=base,
-            expected=len(data) - _FRAME,
-            seen=length,
-        )
-    payload = data[4:-4]
-    stored, computed = struct.unpack(">I", data[-4:])[0], zlib.crc32(payload)
-    if stored != computed and payload[:4] in (MAGIC_32, MAGIC_64):  # else the wrong magic is what to tell
-        raise Corrupt(
-            "the CRC of a deletion vector does not match",
-            path=path,
-            offset=base + len(data) - 4,
-            expected=f"{computed:08x}",
-            seen=f"{stored:08x}",
-        )
-    return payload
+def _decode_vector(
+    data: bytes, writer: str, magics: tuple[bytes, ...], base: int, path: str | None
+) -> BitMap64:
+    """The positions of a vector whose length, magic and CRC words are right."""
+
+    def fail(message: str, at: int, expected: object, seen: object) -> NoReturn:
+        raise Corrupt(message, path=path, offset=base + at, expected=expected, seen=seen)
+
+    if len(data) < FRAME + 4:
+        fail("too short for a deletion vector", 0, f"at least {FRAME + 4} bytes", f"{len(data)} bytes")
+    length = int.from_bytes(data[:4], "big", signed=True)
+    if length != len(data) - FRAME:
+        fail("the length word of a deletion vector is wrong", 0, len(data) - FRAME, length)
+    payload, magic = data[4:-4], data[4:8]
+    if magic not in magics:
+        expected = "magic " + " or ".join(known.hex() for known in magics)
+        fail(f"not {'an' if writer == 'Iceberg' else 'a'} {writer} deletion vector", 4, expected, magic.hex())
+    stored, computed = data[-4:].hex(), f"{zlib.crc32(payload):08x}"
+    if stored != computed:
+        fail("the CRC of a deletion vector does not match", len(data) - 4, computed, stored)
+    decode = decode_roaring32 if magic == MAGIC_32 else decode_roaring64
+    return decode(payload[4:], base=base + 8, path=path)

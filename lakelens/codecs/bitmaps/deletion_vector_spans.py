@@ -9,31 +9,29 @@ deletion vector                                  deletion-vector index file (Pai
 
 from __future__ import annotations
 
-import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.codecs.bitmaps.deletion_vector import (
+    FRAME,
     MAGIC_32,
     MAGIC_64,
     PAIMON_VERSION,
     decode_hash_index,
     decode_iceberg_dv,
     decode_paimon_dv,
-    decode_paimon_dv_file,
 )
 from lakelens.codecs.bitmaps.roaring_spans import explain_roaring32, explain_roaring64
 from lakelens.codecs.span.reader import (
-    GROUP,
     SpanReader,
     collect,
     damage_span,
     damage_span_if,
+    explain_apart,
+    explain_numbers,
     format_count,
-    group_items,
     rename,
     shift_errors,
 )
@@ -46,9 +44,9 @@ if TYPE_CHECKING:
     #: A vector as the index manifest names it: (data file, offset, length), or a mapping with these keys.
     Range = tuple[str, int, int] | Mapping[str, Any]
 
-_FRAME = 8  # the length word and the CRC word
 _SMALLEST = 12  # the magic, and a bitmap without containers
 _PIECE = 1 << 20
+_FILE = "a deletion-vector file"
 _KINDS = {
     MAGIC_32: "Paimon version 1, a 32-bit bitmap",
     MAGIC_64: "Iceberg v3 and Paimon version 2, a 64-bit bitmap",
@@ -58,7 +56,7 @@ _KINDS = {
 def explain_deletion_vector(
     data: Octets, start: int = 0, end: int | None = None, *, iceberg: bool = False
 ) -> Span:
-    """One deletion vector that fills `data[start:end]`, of Iceberg or of either version of Paimon, told by its magic.
+    """One deletion vector that fills `data[start:end]`, of Iceberg or of either version of Paimon, by its magic.
 
     The value is the set of deleted positions (0-based), as `decode_paimon_dv` gives it. With `iceberg` the magic must be
     Iceberg's. Follows "deletion-vector-v1" of the Puffin specification and "Deletion Vectors" of Paimon's.
@@ -99,11 +97,14 @@ def explain_paimon_dv_index(
     end = len(data) if end is None else end
     known = None if ranges is None else [_read_range(item) for item in ranges]
 
-    def decode() -> dict[str, BitMap64] | dict[int, BitMap64]:
-        if known is not None:
-            with shift_errors(start):
-                return decode_paimon_dv_file(bytes(data[start:end]), known)
-        return {vector.start: vector.value for vector in _explain_vectors(data, start + 1, end)}
+    def decode() -> dict[str | int, BitMap64]:
+        version, *_ = _explain_version(SpanReader(data, start, end, _FILE))
+        version.check()
+        vectors: dict[str | int, BitMap64] = {}
+        for vector in _find_vectors(data, start, end, known):
+            positions = decode_paimon_dv(bytes(data[vector.start : vector.end]), base=vector.start)
+            vectors |= dict.fromkeys(vector.names or (vector.start,), positions)
+        return vectors
 
     note = "the deleted rows of data files"
     children = partial(_explain_index, data, start, end, known)
@@ -133,9 +134,9 @@ def explain_hash_index(data: Octets, start: int = 0, end: int | None = None) -> 
 def _explain_vector(data: Octets, start: int, end: int, iceberg: bool) -> Iterator[Span]:
     reader = SpanReader(data, start, end, "a deletion vector")
     length = reader.number(">i", "length", "magic and bitmap")
-    wrong = length.value != end - start - _FRAME
+    wrong = length.value != end - start - FRAME
     message = "the length word of a deletion vector is wrong"
-    yield damage_span_if(wrong, length, message, expected=end - start - _FRAME)
+    yield damage_span_if(wrong, length, message, expected=end - start - FRAME)
     magic_at = reader.at
     magic = reader.octets(4, "its magic")
     accepted = (MAGIC_64,) if iceberg else (MAGIC_32, MAGIC_64)
@@ -148,7 +149,7 @@ def _explain_vector(data: Octets, start: int, end: int, iceberg: bool) -> Iterat
     if magic in accepted:
         yield (explain_roaring32 if magic == MAGIC_32 else explain_roaring64)(data, body, end - 4)
     elif body < end - 4:
-        yield Span(body, end - 4, "bitmap", None, "of a kind that is not known", role="unexplained")
+        yield Span(body, end - 4, "bitmap", None, "of an unknown kind", role="unexplained")
     yield _explain_crc(reader, magic_at, check=magic in accepted)
 
 
@@ -175,122 +176,104 @@ def _read_range(item: Range) -> tuple[str, int, int]:
     return item
 
 
+class _Vector(NamedTuple):
+    """Where a vector is, and the data files that it is for, as far as they are known."""
+
+    start: int
+    end: int
+    names: tuple[str, ...]
+
+
+def _explain_version(reader: SpanReader) -> Iterator[Span]:
+    version = reader.number(">B", "version")
+    if version.value == PAIMON_VERSION:
+        yield version
+    else:
+        yield damage_span(version, Unsupported(f"version {version.value} of Paimon's deletion-vector files"))
+        yield reader.rest("vectors", "of an unknown version")
+
+
 def _explain_index(
     data: Octets, start: int, end: int, ranges: list[tuple[str, int, int]] | None
 ) -> Iterator[Span]:
-    reader = SpanReader(data, start, end, "a deletion-vector file")
-    version = reader.number(">B", "version")
-    if version.value != PAIMON_VERSION:
-        error = Unsupported(f"version {version.value} of Paimon's deletion-vector files")
-        yield damage_span(version, error)
-        yield reader.rest("vectors", "of a version that is not known")
+    reader = SpanReader(data, start, end, _FILE)
+    head = list(_explain_version(reader))
+    yield from head
+    if head[0].error is not None:
         return
-    yield version
-    yield from (
-        _walk_vectors(data, reader.at, end) if ranges is None else _name_vectors(data, start, end, ranges)
+    vectors, failure = collect(_find_vectors(data, start, end, ranges))
+
+    def explain(vector: _Vector) -> Span:
+        span = explain_deletion_vector(data, vector.start, vector.end)
+        return rename(span, ", ".join(vector.names), "deletion vector") if vector.names else span
+
+    stop = end if failure is None else max((vector.end for vector in vectors), default=reader.at)
+    gap = "no vector that the index manifest names is here"
+    yield from explain_apart(
+        vectors,
+        lambda vector: (vector.start, vector.end),
+        explain,
+        reader.at,
+        stop,
+        "vectors",
+        gap,
+        lambda vector: f"the deletion vector of {', '.join(vector.names)}",
     )
-
-
-def _walk_vectors(data: Octets, start: int, end: int) -> Iterator[Span]:
-    """The vectors from `start` on, found by their length words; in groups when there are many."""
-    found = _find_vectors(data, start, end)
-    first, failure = 0, None
-    while failure is None:
-        bounds, failure = collect(islice(found, GROUP))
-        if not bounds:
-            break
-        make = partial(_explain_vectors, data, bounds[0][0], bounds[-1][1])
-        if first == 0 and len(bounds) < GROUP:
-            yield from make()
-        else:
-            label = f"vectors {first} to {first + len(bounds) - 1}"
-            yield Span(bounds[0][0], bounds[-1][1], label, None, "", make)
-        first += len(bounds)
     if failure is not None:
         raise failure
 
 
-def _find_vectors(data: Octets, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Where vectors lie that follow each other. Raises `Corrupt` where a length does not fit."""
-    reader = SpanReader(data, start, end, "a deletion-vector file")
+def _find_vectors(
+    data: Octets, start: int, end: int, ranges: list[tuple[str, int, int]] | None
+) -> Iterator[_Vector]:
+    """Where the index manifest says that vectors are, or those that follow each other. Raises `Corrupt`."""
+    if ranges is not None:
+        yield from _name_vectors(data, start, end, ranges)
+        return
+    reader = SpanReader(data, start + 1, end, _FILE)
     while reader.left:
         begin = reader.at
-        size: int = struct.unpack(">i", reader.octets(4, "a vector's length"))[0]
+        size = int.from_bytes(reader.octets(4, "a vector's length"), "big", signed=True)
         if not _SMALLEST <= size <= reader.left - 4:
             expected = f"{_SMALLEST} to {reader.left - 4}"
             reader.fail("an impossible length of a deletion vector", begin, expected=expected, seen=size)
         reader.take(size + 4, "a deletion vector")
-        yield begin, reader.at
+        yield _Vector(begin, reader.at, ())
 
 
-def _explain_vectors(data: Octets, start: int, end: int) -> Iterator[Span]:
-    for begin, stop in _find_vectors(data, start, end):
-        yield explain_deletion_vector(data, begin, stop)
-
-
-def _name_vectors(data: Octets, start: int, end: int, ranges: list[tuple[str, int, int]]) -> Iterator[Span]:
-    """The vectors where the index manifest says that they are, each with the name of its data file."""
-    at = start + 1
-    for offset, group in _sort_ranges(ranges):
-        name, begin = ", ".join(name for name, _ in group), start + offset
-        if not start <= begin <= end - 4:
-            raise Corrupt(
-                f"the deletion vector of {name} starts outside its file",
-                offset=min(max(begin, start), end),
-                expected=f"1 to {end - start - 4}",
-                seen=offset,
-            )
-        size: int = struct.unpack(">i", bytes(data[begin : begin + 4]))[0]
-        wrong = [length for _, length in group if length not in (size, size + _FRAME)]
-        if wrong:
-            raise Corrupt(
-                f"the deletion vector of {name} is not as long as the index manifest says",
-                offset=begin,
-                expected=wrong[0],
-                seen=size,
-            )
-        stop = begin + size + _FRAME
-        if begin < at or size < 0 or stop > end:
-            message = f"the deletion vector of {name} overlaps another one or leaves its file"
-            raise Corrupt(message, offset=begin, expected=f"{at} to {end}", seen=f"{begin} to {stop}")
-        if at < begin:
-            yield _tell_unnamed(at, begin)
-        vector = explain_deletion_vector(data, begin, stop)
-        yield rename(vector, name, "deletion vector")
-        at = stop
-    if at < end:
-        yield _tell_unnamed(at, end)
-
-
-def _tell_unnamed(start: int, end: int) -> Span:
-    note = "no vector that the index manifest names lies here"
-    return Span(start, end, "unreferenced", None, note, role="unexplained")
-
-
-def _sort_ranges(
-    ranges: list[tuple[str, int, int]],
-) -> list[tuple[int, list[tuple[str, int]]]]:
-    """The ranges by offset; data files that share a vector come together."""
+def _name_vectors(
+    data: Octets, start: int, end: int, ranges: list[tuple[str, int, int]]
+) -> Iterator[_Vector]:
+    """The vectors of the index manifest by offset; data files that share a vector come together. Raises `Corrupt`."""
     groups: dict[int, list[tuple[str, int]]] = {}
     for name, offset, length in ranges:
         groups.setdefault(offset, []).append((name, length))
-    return sorted(groups.items())
+    for offset, group in sorted(groups.items()):
+        names, begin = tuple(name for name, _ in group), start + offset
+        vector = f"the deletion vector of {', '.join(names)}"
+        if not start <= begin <= end - 4:
+            at, expected = min(max(begin, start), end), f"1 to {end - start - 4}"
+            raise Corrupt(f"{vector} starts outside its file", offset=at, expected=expected, seen=offset)
+        size = int.from_bytes(data[begin : begin + 4], "big", signed=True)
+        wrong = [length for _, length in group if length not in (size, size + FRAME)]
+        if wrong:
+            message = f"{vector} is not as long as the index manifest says"
+            raise Corrupt(message, offset=begin, expected=wrong[0], seen=size)
+        stop = begin + size + FRAME
+        if size < 0 or stop > end:
+            raise Corrupt(f"{vector} leaves its file", offset=begin, expected=f"up to {end}", seen=stop)
+        yield _Vector(begin, stop, names)
 
 
 def _explain_hashes(data: Octets, start: int, end: int) -> Iterator[Span]:
-    count = (end - start) // 4
+    rest = (end - start) % 4
 
-    def make(first: int, stop: int) -> Iterator[Span]:
-        raw = bytes(data[start + 4 * first : start + 4 * stop])
-        for i, value in enumerate(struct.unpack(f">{stop - first}i", raw), first):
-            at = start + 4 * i
-            yield Span(at, at + 4, f"hash {i}", value, f"int32, big-endian: {value & 0xFFFFFFFF:08x}")
+    def describe(value: int) -> str:
+        return f"{value & 0xFFFFFFFF:08x}"
 
-    yield from group_items(count, lambda i: start + 4 * i, "hashes", make)
-    if start + 4 * count < end:
-        raise Corrupt(
-            "a hash index cut inside a hash",
-            offset=start + 4 * count,
-            expected="a multiple of 4 bytes",
-            seen=f"{end - start} bytes",
-        )
+    yield from explain_numbers(
+        data, start, ">i", (end - start) // 4, "hash", describe=describe, group="hashes"
+    )
+    if rest:
+        expected, seen = "a multiple of 4 bytes", f"{end - start} bytes"
+        raise Corrupt("a hash index cut inside a hash", offset=end - rest, expected=expected, seen=seen)

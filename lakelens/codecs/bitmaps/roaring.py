@@ -16,8 +16,11 @@ fit, keys or values that do not ascend, cardinalities that are not true, offsets
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from lakelens.codecs.span.reader import SpanReader
 from lakelens.errors import Corrupt
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ COOKIE_WITH_RUNS = 12347
 MAX_ARRAY = 4096
 BITMAP_BYTES = 8192
 MIN_BITMAP_BYTES = 8  # a 32-bit bitmap without containers
+WHAT = "a Roaring bitmap"
 
 
 def decode_roaring32(data: bytes, *, base: int = 0, path: str | None = None) -> BitMap64:
@@ -40,7 +44,7 @@ def decode_roaring32(data: bytes, *, base: int = 0, path: str | None = None) -> 
     """
     from pyroaring import BitMap64
 
-    _Checker(data, base, path).check_whole(lambda checker: checker.check_bitmap32())
+    _check_whole(_check_bitmap32, data, base, path)
     return BitMap64.deserialize(struct.pack("<QI", 1, 0) + data)
 
 
@@ -52,125 +56,157 @@ def decode_roaring64(data: bytes, *, base: int = 0, path: str | None = None) -> 
     """
     from pyroaring import BitMap64
 
-    _Checker(data, base, path).check_whole(lambda checker: checker.check_bitmap64())
+    _check_whole(_check_bitmap64, data, base, path)
     return BitMap64.deserialize(data)
 
 
-class _Checker:
-    """Walks a serialized bitmap and raises at the first thing that is not so."""
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The headers of a 32-bit bitmap: where each begins (`offsets` is None when left out), and what they say."""
 
-    def __init__(self, data: bytes, base: int, path: str | None) -> None:
-        self.data, self.base, self.path = data, base, path
-        self.at = 0
+    start: int
+    count: int
+    flags: int | None
+    runs: bytes
+    pairs: int
+    offsets: int | None
+    body: int
+    keys: tuple[int, ...]
+    cardinalities: tuple[int, ...]
 
-    def fail(self, message: str, at: int, *, expected: object = None, seen: object = None) -> NoReturn:
-        raise Corrupt(message, path=self.path, offset=self.base + at, expected=expected, seen=seen)
 
-    def take(self, size: int, what: str) -> int:
-        """Moves past `size` bytes and gives where they start."""
-        start = self.at
-        if size > len(self.data) - start:
-            self.fail(
-                f"a Roaring bitmap ends inside {what}",
-                start,
-                expected=f"{size} bytes",
-                seen=f"{len(self.data) - start} bytes",
-            )
-        self.at = start + size
-        return start
+@dataclass(frozen=True, slots=True)
+class Container:
+    """Where a container is and what the headers say of it."""
 
-    def number(self, layout: str, what: str) -> int:
-        value: int = struct.unpack_from(layout, self.data, self.take(struct.calcsize(layout), what))[0]
-        return value
+    number: int
+    kind: str
+    start: int
+    end: int
+    cardinality: int
+    key: int
 
-    def check_whole(self, check: Any) -> None:
-        check(self)
-        if self.at != len(self.data):
-            self.fail(
-                "bytes after the end of a Roaring bitmap", self.at, seen=f"{len(self.data) - self.at} bytes"
-            )
 
-    def check_bitmap64(self) -> None:
-        count = self.number("<q", "its bitmap count")
-        limit = (len(self.data) - self.at) // (4 + MIN_BITMAP_BYTES)
-        if not 0 <= count <= limit:
-            self.fail("an impossible count of bitmaps", 0, expected=f"0 to {limit}", seen=count)
-        previous = -1
-        for _ in range(count):
-            start = self.at
-            key = self.number("<I", "a bitmap's key")
-            if key <= previous:
-                self.fail("bitmap keys do not ascend", start, expected=f"more than {previous}", seen=key)
-            previous = key
-            self.check_bitmap32()
+def read_head(reader: SpanReader) -> Head:
+    """The headers of the 32-bit bitmap that the reader is at. Raises `Corrupt`."""
+    start = reader.at
+    cookie = int.from_bytes(reader.octets(4, "its cookie"), "little")
+    flags, runs = None, b""
+    if cookie & 0xFFFF == COOKIE_WITH_RUNS:
+        count, flags = (cookie >> 16) + 1, reader.at
+        runs = reader.octets((count + 7) // 8, "its run flags")
+    elif cookie == COOKIE:
+        count = int.from_bytes(reader.octets(4, "its container count"), "little")
+        if count > 1 << 16:
+            reader.fail("an impossible count of containers", start + 4, expected="at most 65536", seen=count)
+    else:
+        expected = f"cookie {COOKIE} or {COOKIE_WITH_RUNS}"
+        reader.fail("not a Roaring bitmap", start, expected=expected, seen=cookie)
+    pairs = reader.at
+    numbers = struct.unpack(f"<{2 * count}H", reader.octets(4 * count, "its container keys"))
+    offsets = None
+    if flags is None or count >= 4:
+        offsets = reader.take(4 * count, "its container offsets")
+    cardinalities = tuple(number + 1 for number in numbers[1::2])
+    return Head(start, count, flags, runs, pairs, offsets, reader.at, numbers[::2], cardinalities)
 
-    def check_bitmap32(self) -> None:
-        start = self.at
-        cookie = self.number("<I", "its cookie")
-        runs = b""
-        if cookie & 0xFFFF == COOKIE_WITH_RUNS:
-            count = (cookie >> 16) + 1
-            flags = self.take((count + 7) // 8, "its run flags")
-            runs = self.data[flags : self.at]
-        elif cookie == COOKIE:
-            count = self.number("<I", "its container count")
-            if count > 1 << 16:
-                self.fail(
-                    "an impossible count of containers", start + 4, expected="at most 65536", seen=count
-                )
+
+def find_containers(reader: SpanReader, head: Head) -> Iterator[Container]:
+    """The containers one after the other, from their sizes. Raises `Corrupt` where one does not fit."""
+    reader.at = head.body
+    for number, (key, cardinality) in enumerate(zip(head.keys, head.cardinalities, strict=True)):
+        start = reader.at
+        if head.runs and head.runs[number // 8] >> number % 8 & 1:
+            kind = "run container"
+            count = int.from_bytes(reader.octets(2, "a run container"), "little")
+            reader.take(4 * count, "a run container")
+        elif cardinality <= MAX_ARRAY:
+            kind = "array container"
+            reader.take(2 * cardinality, "an array container")
         else:
-            self.fail(
-                "not a Roaring bitmap", start, expected=f"cookie {COOKIE} or {COOKIE_WITH_RUNS}", seen=cookie
-            )
-        header = self.take(4 * count, "its container keys")
-        pairs = struct.unpack_from(f"<{2 * count}H", self.data, header)
-        has_offsets = not runs or count >= 4
-        offsets = self.take(4 * count, "its container offsets") if has_offsets else None
-        previous = -1
-        for i in range(count):
-            key, cardinality = pairs[2 * i], pairs[2 * i + 1] + 1
-            if key <= previous:
-                self.fail(
-                    "container keys do not ascend", header + 4 * i, expected=f"more than {previous}", seen=key
-                )
-            previous = key
-            if offsets is not None:
-                offset = struct.unpack_from("<I", self.data, offsets + 4 * i)[0]
-                if offset != self.at - start:
-                    self.fail(
-                        "a wrong container offset", offsets + 4 * i, expected=self.at - start, seen=offset
-                    )
-            if runs and runs[i // 8] >> i % 8 & 1:
-                self.check_runs(cardinality)
-            elif cardinality <= MAX_ARRAY:
-                self.check_array(cardinality)
-            else:
-                self.check_words(cardinality)
+            kind = "bitset container"
+            reader.take(BITMAP_BYTES, "a bitmap container")
+        yield Container(number, kind, start, reader.at, cardinality, key)
 
-    def check_array(self, cardinality: int) -> None:
-        import numpy as np
 
-        start = self.take(2 * cardinality, "an array container")
-        values = np.frombuffer(self.data, "<u2", cardinality, start)
-        if not (values[1:] > values[:-1]).all():
-            self.fail("the values of an array container do not ascend", start)
+# -- checks
 
-    def check_words(self, cardinality: int) -> None:
-        start = self.take(BITMAP_BYTES, "a bitmap container")
-        ones = int.from_bytes(self.data[start : self.at], "little").bit_count()
-        if ones != cardinality:
-            self.fail("a bitmap container's cardinality is not true", start, expected=cardinality, seen=ones)
 
-    def check_runs(self, cardinality: int) -> None:
-        import numpy as np
+def _check_whole(check: Callable[[SpanReader], None], data: bytes, base: int, path: str | None) -> None:
+    """Walks a serialized bitmap and raises at the first thing that is wrong."""
+    reader = SpanReader(data, 0, len(data), WHAT)
+    try:
+        check(reader)
+        if reader.left:
+            reader.fail("bytes after the end of a Roaring bitmap", reader.at, seen=f"{reader.left} bytes")
+    except Corrupt as error:
+        error.offset, error.path = base + (error.offset or 0), path
+        raise
 
-        start = self.at
-        count = self.number("<H", "a run container")
-        at = self.take(4 * count, "a run container")
-        runs = np.frombuffer(self.data, "<u2", 2 * count, at).reshape(-1, 2).astype(np.int64)
-        ends = runs[:, 0] + runs[:, 1]
-        if (ends > 0xFFFF).any() or not (runs[1:, 0] > ends[:-1]).all():
-            self.fail("the runs of a run container overlap or leave it", start)
-        total = int(runs[:, 1].sum()) + count
-        if total != cardinality:
-            self.fail("a run container's cardinality is not true", start, expected=cardinality, seen=total)
+
+def _check_bitmap64(reader: SpanReader) -> None:
+    (count,) = struct.unpack("<q", reader.octets(8, "its bitmap count"))
+    limit = reader.left // (4 + MIN_BITMAP_BYTES)
+    if not 0 <= count <= limit:
+        reader.fail("an impossible count of bitmaps", 0, expected=f"0 to {limit}", seen=count)
+    previous = -1
+    for _ in range(count):
+        start = reader.at
+        key = int.from_bytes(reader.octets(4, "a bitmap's key"), "little")
+        if key <= previous:
+            reader.fail("bitmap keys do not ascend", start, expected=f"more than {previous}", seen=key)
+        previous = key
+        _check_bitmap32(reader)
+
+
+def _check_bitmap32(reader: SpanReader) -> None:
+    data, start, previous = reader.data, reader.at, -1
+    head = read_head(reader)
+    offsets = ()
+    if head.offsets is not None:
+        offsets = struct.unpack(f"<{head.count}I", data[head.offsets : head.body])
+    for i, key in enumerate(head.keys):
+        if key <= previous:
+            at, expected = head.pairs + 4 * i, f"more than {previous}"
+            reader.fail("container keys do not ascend", at, expected=expected, seen=key)
+        previous = key
+    for i, container in enumerate(find_containers(reader, head)):
+        if offsets and offsets[i] != container.start - start:
+            at, expected = head.pairs + 4 * (head.count + i), container.start - start
+            reader.fail("a wrong container offset", at, expected=expected, seen=offsets[i])
+        _CHECKS[container.kind](bytes(data[container.start : container.end]), container)
+
+
+def _check_array(content: bytes, container: Container) -> None:
+    if container.cardinality == 1:
+        return
+    import numpy as np
+
+    values = np.frombuffer(content, "<u2")
+    if not (values[1:] > values[:-1]).all():
+        raise Corrupt("the values of an array container do not ascend", offset=container.start)
+
+
+def _check_bitset(content: bytes, container: Container) -> None:
+    ones = int.from_bytes(content, "little").bit_count()
+    check_cardinality("bitmap", container, ones)
+
+
+def _check_runs(content: bytes, container: Container) -> None:
+    import numpy as np
+
+    runs = np.frombuffer(content, "<u2", offset=2).reshape(-1, 2).astype(np.int64)
+    ends = runs[:, 0] + runs[:, 1]
+    if (ends > 0xFFFF).any() or not (runs[1:, 0] > ends[:-1]).all():
+        raise Corrupt("the runs of a run container overlap or leave it", offset=container.start)
+    check_cardinality("run", container, int(runs[:, 1].sum()) + len(runs))
+
+
+def check_cardinality(kind: str, container: Container, seen: int) -> None:
+    """Raises `Corrupt` when a container does not hold what its header says."""
+    if seen != container.cardinality:
+        message, expected = f"a {kind} container's cardinality is not true", container.cardinality
+        raise Corrupt(message, offset=container.start, expected=expected, seen=seen)
+
+
+_CHECKS = {"array container": _check_array, "bitset container": _check_bitset, "run container": _check_runs}

@@ -11,27 +11,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
+from lakelens.codecs.bitmaps.roaring import WHAT, Container, check_cardinality
 from lakelens.codecs.span.reader import SpanReader, damage_span_if, format_count, group_items
 from lakelens.codecs.span.span import Deferred, Octets, Span
-from lakelens.errors import Corrupt
 
-WHAT = "a Roaring bitmap"
 VALUES_IN_A_LINE = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Container:
-    """Where a container lies and what the headers say of it; `base` is added to its 16-bit values."""
-
-    number: int
-    kind: str
-    start: int
-    end: int
-    cardinality: int
-    key: int
 
 
 def explain_containers(
@@ -39,9 +25,7 @@ def explain_containers(
 ) -> Iterator[Span]:
     """Containers `first` to `stop` - 1 of these; `high` is added to their positions."""
     for container in containers[first:stop]:
-        explain = {"array": _explain_array, "bitset": _explain_words, "run": _explain_runs}[
-            container.kind.split()[0]
-        ]
+        explain = _EXPLAIN[container.kind]
         base = high + (container.key << 16)
         yield Span(
             container.start,
@@ -68,9 +52,9 @@ def _explain_array(data: Octets, container: Container, base: int) -> Iterator[Sp
             wrong = i > 0 and values[i] <= values[i - 1]
             leaves.append(damage_span_if(wrong, leaf, "the values of an array container do not ascend"))
         label = f"values {first} to {line[-1]}" if len(line) > 1 else f"value {first}"
-        held = tuple(base + values[i] for i in line)
+        positions = tuple(base + values[i] for i in line)
         yield Span(
-            leaves[0].start, leaves[-1].end, label, held, "uint16 each", leaves, number=container.number
+            leaves[0].start, leaves[-1].end, label, positions, "uint16 each", leaves, number=container.number
         )
 
 
@@ -83,13 +67,7 @@ def _explain_words(data: Octets, container: Container, base: int) -> Iterator[Sp
         note = f"64 bits, lowest first: {word.bit_count()} of positions {lowest} to {lowest + 63}"
         value = Deferred(partial(_list_positions, word, lowest))
         yield Span(at, at + 8, f"word {i}", value, note, number=container.number)
-    if ones != container.cardinality:
-        raise Corrupt(
-            "a bitmap container's cardinality is not true",
-            offset=container.start,
-            expected=container.cardinality,
-            seen=ones,
-        )
+    check_cardinality("bitmap", container, ones)
 
 
 def _list_positions(word: int, lowest: int) -> tuple[int, ...]:
@@ -126,11 +104,11 @@ def _explain_runs(data: Octets, container: Container, base: int) -> Iterator[Spa
             )
 
     yield from group_items(count.value, lambda i: place + 4 * i, "runs", make)
-    total = sum(lengths) + count.value
-    if total != container.cardinality:
-        raise Corrupt(
-            "a run container's cardinality is not true",
-            offset=container.start,
-            expected=container.cardinality,
-            seen=total,
-        )
+    check_cardinality("run", container, sum(lengths) + count.value)
+
+
+_EXPLAIN = {
+    "array container": _explain_array,
+    "bitset container": _explain_words,
+    "run container": _explain_runs,
+}

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,11 +26,23 @@ from lakelens.codecs.bitmaps.roaring import (
     COOKIE_WITH_RUNS,
     MAX_ARRAY,
     MIN_BITMAP_BYTES,
+    WHAT,
+    Container,
+    Head,
     decode_roaring32,
     decode_roaring64,
+    find_containers,
+    read_head,
 )
-from lakelens.codecs.bitmaps.roaring_container_spans import WHAT, Container, explain_containers
-from lakelens.codecs.span.reader import SpanReader, collect, damage_span_if, format_count, group_items
+from lakelens.codecs.bitmaps.roaring_container_spans import explain_containers
+from lakelens.codecs.span.reader import (
+    SpanReader,
+    collect,
+    damage_span_if,
+    explain_numbers,
+    format_count,
+    group_items,
+)
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
@@ -44,7 +55,7 @@ _PLAIN = COOKIE.to_bytes(4, "little")
 def explain_roaring32(data: Octets, start: int = 0, end: int | None = None, *, high: int = 0) -> Span:
     """One 32-bit bitmap that fills `data[start:end]`; its value is the set of positions, as `decode_roaring32` gives it.
 
-    `high` is added to every position that the parts tell: the key of a 64-bit bitmap's bucket, shifted by 32 bits. Follows
+    `high` is added to every position in the parts: the key of a 64-bit bitmap's bucket, shifted by 32 bits. Follows
     the RoaringFormatSpec, "standard 32-bit".
 
     >>> span = explain_roaring32(bytes.fromhex("3a3000000100000000000100100000000200 0300"))
@@ -96,15 +107,14 @@ def measure_roaring32(data: Octets, start: int, end: int) -> int:
     plain = _measure_plain(data, start, end)
     if plain is not None:
         return plain
-    head = _read_head(data, start, end)
-    stop = head.body
-    for container in _find_containers(data, head, end):
-        stop = container.end
-    return stop
+    reader = SpanReader(data, start, end, WHAT)
+    for _ in find_containers(reader, read_head(reader)):
+        pass
+    return reader.at
 
 
 def _measure_plain(data: Octets, start: int, end: int) -> int | None:
-    """The same for a whole bitmap without run containers, quickly: there may be millions of small ones; None for others."""
+    """The same for a whole bitmap without run containers, fast: there may be millions of small ones; None for others."""
     head = bytes(data[start : min(start + 8, end)])
     if len(head) < 8 or head[:4] != _PLAIN:
         return None
@@ -119,72 +129,15 @@ def _measure_plain(data: Octets, start: int, end: int) -> int | None:
     return stop if stop <= end else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
-    """The headers of a 32-bit bitmap: where each begins (`offsets` is None when left out), and what they say."""
-
-    start: int
-    count: int
-    flags: int | None
-    runs: bytes
-    pairs: int
-    offsets: int | None
-    body: int
-    keys: tuple[int, ...]
-    cardinalities: tuple[int, ...]
-
-
-def _read_head(data: Octets, start: int, end: int) -> _Head:
-    reader = SpanReader(data, start, end, WHAT)
-    cookie = int.from_bytes(reader.octets(4, "its cookie"), "little")
-    flags, runs = None, b""
-    if cookie & 0xFFFF == COOKIE_WITH_RUNS:
-        count, flags = (cookie >> 16) + 1, reader.at
-        runs = reader.octets((count + 7) // 8, "its run flags")
-    elif cookie == COOKIE:
-        count = int.from_bytes(reader.octets(4, "its container count"), "little")
-        if count > 1 << 16:
-            reader.fail("an impossible count of containers", start + 4, expected="at most 65536", seen=count)
-    else:
-        expected = f"cookie {COOKIE} or {COOKIE_WITH_RUNS}"
-        reader.fail("not a Roaring bitmap", start, expected=expected, seen=cookie)
-    pairs = reader.at
-    numbers = struct.unpack(f"<{2 * count}H", reader.octets(4 * count, "its container keys"))
-    offsets = None
-    if flags is None or count >= 4:
-        offsets = reader.take(4 * count, "its container offsets")
-    cardinalities = tuple(number + 1 for number in numbers[1::2])
-    return _Head(start, count, flags, runs, pairs, offsets, reader.at, numbers[::2], cardinalities)
-
-
-def _find_containers(data: Octets, head: _Head, end: int) -> Iterator[Container]:
-    """The containers one after the other, from their sizes. Raises `Corrupt` where one does not fit."""
-    reader = SpanReader(data, head.body, end, WHAT)
-    for number, (key, cardinality) in enumerate(zip(head.keys, head.cardinalities, strict=True)):
-        start = reader.at
-        if head.runs and head.runs[number // 8] >> number % 8 & 1:
-            kind = "run container"
-            count = int.from_bytes(reader.octets(2, "a run container"), "little")
-            reader.take(4 * count, "a run container")
-        elif cardinality <= MAX_ARRAY:
-            kind = "array container"
-            reader.take(2 * cardinality, "an array container")
-        else:
-            kind = "bitset container"
-            reader.take(BITMAP_BYTES, "a bitmap container")
-        yield Container(number, kind, start, reader.at, cardinality, key)
-
-
 def _explain_bitmap64(data: Octets, start: int, end: int) -> Iterator[Span]:
     reader = SpanReader(data, start, end, WHAT)
-    size = reader.number("<q", "size", describe=lambda count: format_count(count, "bucket"))
-    count, limit = size.value, reader.left // (4 + MIN_BITMAP_BYTES)
-    yield damage_span_if(
-        not 0 <= count <= limit, size, "an impossible count of bitmaps", expected=f"0 to {limit}"
-    )
-    if not 0 <= count <= limit:
+    describe = partial(format_count, noun="bucket")
+    size = reader.count("<q", "size", "bitmaps", 4 + MIN_BITMAP_BYTES, describe=describe)
+    yield size
+    if size.error is not None:
         return
-    # buckets tell their length only in their headers: each group begins where the one before it ended
+    count = size.value
+    # the length of a bucket is only in its headers: each group begins where the one before it ended
     step = 1024 if count > 1024 else 1
     previous, first = -1, 0
     while first < count and reader.left:
@@ -238,9 +191,9 @@ def _explain_bucket(data: Octets, start: int, end: int, previous: int) -> Iterat
 
 def _explain_bitmap32(data: Octets, start: int, end: int, high: int) -> Iterator[Span]:
     yield from _explain_cookie(data, start, end)
-    head = _read_head(data, start, end)
+    head = read_head(SpanReader(data, start, end, WHAT))
     if head.flags is not None:
-        yield Span(head.flags, head.pairs, "run flags", head.runs, _tell_flags(head))
+        yield Span(head.flags, head.pairs, "run flags", head.runs, _describe_flags(head))
     if head.count:
         note = f"{format_count(head.count, 'container')}, each key and cardinality - 1"
         size = head.pairs + 4 * head.count
@@ -249,7 +202,7 @@ def _explain_bitmap32(data: Octets, start: int, end: int, high: int) -> Iterator
             note = "where each container starts, from the cookie on"
             children = partial(_explain_offsets, data, head, end)
             yield Span(size, head.body, "offset header", None, note, children)
-    containers, failure = collect(_find_containers(data, head, end))
+    containers, failure = collect(find_containers(SpanReader(data, head.body, end, WHAT), head))
     if containers:
         make = partial(explain_containers, data, containers, high)
         children = partial(group_items, len(containers), lambda i: _place(containers, i), "containers", make)
@@ -286,13 +239,13 @@ def _explain_cookie(data: Octets, start: int, end: int) -> Iterator[Span]:
     yield Span(start, reader.at, "cookie header", None, "", (first, second))
 
 
-def _tell_flags(head: _Head) -> str:
+def _describe_flags(head: Head) -> str:
     held = [str(i) for i in range(head.count) if head.runs[i // 8] >> i % 8 & 1]
     names = ", ".join(held[:8]) + (f" and {len(held) - 8} more" if len(held) > 8 else "")
     return f"one bit for each container, lowest first: run containers {names}" if held else "no run container"
 
 
-def _explain_pairs(head: _Head, high: int) -> Iterator[Span]:
+def _explain_pairs(head: Head, high: int) -> Iterator[Span]:
     return group_items(
         head.count,
         lambda i: head.pairs + 4 * i,
@@ -301,7 +254,7 @@ def _explain_pairs(head: _Head, high: int) -> Iterator[Span]:
     )
 
 
-def _explain_some_pairs(head: _Head, high: int, first: int, stop: int) -> Iterator[Span]:
+def _explain_some_pairs(head: Head, high: int, first: int, stop: int) -> Iterator[Span]:
     for i in range(first, stop):
         at, key, cardinality = head.pairs + 4 * i, head.keys[i], head.cardinalities[i]
         previous = head.keys[i - 1] if i else -1
@@ -318,19 +271,14 @@ def _explain_some_pairs(head: _Head, high: int, first: int, stop: int) -> Iterat
         )
 
 
-def _explain_offsets(data: Octets, head: _Head, end: int) -> Iterator[Span]:
-    assert head.offsets is not None
-    origin = head.offsets
-    # a container that does not fit is told where it lies, not here
-    starts = [container.start for container in collect(_find_containers(data, head, end))[0]]
+def _explain_offsets(data: Octets, head: Head, end: int) -> Iterator[Span]:
+    # a container that does not fit is damage in its own place, not here
+    containers, _ = collect(find_containers(SpanReader(data, head.body, end, WHAT), head))
 
-    def make(first: int, stop: int) -> Iterator[Span]:
-        for i in range(first, stop):
-            reader = SpanReader(data, origin + 4 * i, head.body, WHAT)
-            leaf = reader.number(
-                "<I", f"container {i}", describe=lambda o: f"byte {head.start + o}", number=i
-            )
-            true = starts[i] - head.start if i < len(starts) else leaf.value
-            yield damage_span_if(leaf.value != true, leaf, "a wrong container offset", expected=true)
+    def check(i: int, leaf: Span) -> Span:
+        leaf.number = i
+        true = containers[i].start - head.start if i < len(containers) else leaf.value
+        return damage_span_if(leaf.value != true, leaf, "a wrong container offset", expected=true)
 
-    return group_items(head.count, lambda i: origin + 4 * i, "containers", make)
+    start, describe = head.body - 4 * head.count, lambda offset: f"byte {head.start + offset}"
+    return explain_numbers(data, start, "<I", head.count, "container", check, describe=describe)

@@ -6,7 +6,7 @@
 
 Avro writes such a map as an array of records `key`, `value` ("Avro" in appendix A of the Iceberg table specification).
 Where a row names a key twice the later value counts, as in a dict. Most writers give every file the same keys in the
-same order: then a key's values lie one stride apart, and nothing is looked up.
+same order: then a key's values are one stride apart, and nothing is looked up.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ class KeyedLists:
     """
 
     def __init__(self, column: pa.ListArray) -> None:
-
         self.rows = len(column)
         pairs = column.flatten()
         self._keys: NDArray[Any] = pairs.field(0).to_numpy(zero_copy_only=False)
@@ -99,7 +98,7 @@ class KeyedLists:
         return count if (lengths == count).all() else 0
 
     def _scatter(self, column: pa.ListArray, found: NDArray[Any]) -> NDArray[np.int32]:
-        """For each key (row of the result) where the value of each row lies; -1 for none."""
+        """For each key (row of the result) where the value of each row is; -1 for none."""
         import numpy as np
         import pyarrow.compute as pc
 

@@ -137,7 +137,7 @@ def decompress_blob(
 
 
 def decode_theta(data: bytes, *, path: str | None = None) -> ThetaSketch:
-    """What the head of an `apache-datasketches-theta-v1` blob (decompressed) tells: entries, theta, distinct estimate.
+    """The head of an `apache-datasketches-theta-v1` blob (decompressed): entries, theta, distinct estimate.
 
     The hashes are left as they are. Follows the compact theta layout of Apache DataSketches, serial version 3. Raises
     `Corrupt`, or `Unsupported` for other layouts.

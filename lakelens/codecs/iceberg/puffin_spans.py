@@ -2,7 +2,7 @@
 
     puffin file
     ├─ magic
-    ├─ blobs      in order of bytes, each explained by its type; bytes that the footer does not name are told
+    ├─ blobs      in order of bytes, each explained by its type; bytes that the footer does not name say so
     └─ footer     magic, payload (JSON), payload size, flags, magic
 
 Compressed blobs and payloads are one leaf as stored, whose `unpack` gives their content explained.
@@ -11,7 +11,6 @@ Compressed blobs and payloads are one leaf as stored, whose `unpack` gives their
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from lakelens.codecs.bitmaps.deletion_vector_spans import explain_deletion_vector
@@ -32,8 +31,8 @@ from lakelens.codecs.span.reader import (
     SpanReader,
     damage_span,
     damage_span_if,
+    explain_apart,
     format_count,
-    group_items,
     rename,
     shift_errors,
 )
@@ -51,7 +50,7 @@ _BLOBS: dict[str, Callable[[Octets, int, int], Span]] = {
 def explain_puffin(data: Octets, start: int = 0, end: int | None = None) -> Span:
     """A Puffin file that fills `data[start:end]`; its value is the footer as `decode_footer` gives it.
 
-    Follows the Puffin specification (version 1). Blobs of types that are not known are told by their type, unexplained.
+    Follows the Puffin specification (version 1). Blobs of unknown types stay unexplained.
 
     >>> payload = b'{"blobs": []}'
     >>> frame = b"PFA1" + payload + len(payload).to_bytes(4, "little") + bytes(4) + b"PFA1"
@@ -62,15 +61,6 @@ def explain_puffin(data: Octets, start: int = 0, end: int | None = None) -> Span
     note = "Puffin, Iceberg's container for statistics and deletion vectors"
     value, children = Deferred(partial(_decode, data, start, end)), partial(_explain_file, data, start, end)
     return Span(start, end, "puffin file", value, note, children, origin=start)
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A blob in the body, or bytes that no blob of the footer covers."""
-
-    start: int
-    end: int
-    blob: Blob | None
 
 
 def _decode(data: Octets, start: int, end: int) -> PuffinFooter:
@@ -97,7 +87,7 @@ def _explain_file(data: Octets, start: int, end: int) -> Iterator[Span]:
     yield _read_magic(reader, "not a Puffin file")
     size = int.from_bytes(bytes(data[end - FOOTER_TAIL : end - FOOTER_TAIL + 4]), "little", signed=True)
     if not 0 <= size <= end - start - smallest:
-        # without a length nothing tells where the footer begins
+        # without a length nobody knows where the footer begins
         where = end - FOOTER_TAIL
         if reader.at < where:
             yield Span(reader.at, where, "blobs and footer", None, "not found", role="unexplained")
@@ -112,11 +102,11 @@ def _explain_file(data: Octets, start: int, end: int) -> Iterator[Span]:
     if body < footer or (decoded is not None and decoded.blobs):
         yield _explain_body(data, start, body, footer, decoded)
     children = partial(_explain_footer, data, footer, end, size, failure)
-    yield Span(footer, end, "footer", None, "what the blobs are and where they lie", children)
+    yield Span(footer, end, "footer", None, "what the blobs are and where they are", children)
 
 
 def _decode_anyway(data: Octets, start: int, end: int) -> PuffinFooter:
-    """The footer of a file whose first magic may be wrong: that is told by its own leaf."""
+    """The footer of a file whose first magic may be wrong: its own leaf shows that."""
     size = int.from_bytes(bytes(data[end - FOOTER_TAIL : end - FOOTER_TAIL + 4]), "little", signed=True)
     tail = bytes(data[end - FOOTER_FRAME - size : end])
     with shift_errors(start):
@@ -160,7 +150,7 @@ def _explain_footer(
         yield Span(payload, stop, "payload", None, "JSON as one LZ4 frame", unpacked=unpack)
     else:
         yield rename(explain(data, "json", payload, stop), "payload", "JSON")
-    # a wrong magic, size or flag is told by its own leaf; what is wrong in the document, after it
+    # a wrong magic, size or flag is damage of its own leaf; what is wrong in the document comes after it
     if isinstance(failure, Corrupt) and (failure.json_path is not None or failure.offset == payload):
         error = Corrupt(
             failure.message,
@@ -194,50 +184,29 @@ def _unpack(
 
 def _explain_body(data: Octets, start: int, body: int, end: int, footer: PuffinFooter | None) -> Span:
     if footer is None:
-        return Span(body, end, "blobs", None, "the footer that tells them is damaged", role="unexplained")
+        return Span(body, end, "blobs", None, "the footer that names them is damaged", role="unexplained")
     children = partial(_explain_blobs, data, start, body, end, footer)
     return Span(body, end, "blobs", None, format_count(len(footer.blobs), "blob"), children)
 
 
 def _explain_blobs(data: Octets, start: int, body: int, end: int, footer: PuffinFooter) -> Iterator[Span]:
-    pieces, failure = _cut_body(start, body, end, footer)
+    def place(blob: Blob) -> tuple[int, int]:
+        return start + blob.offset, start + blob.offset + blob.length
 
-    def make(first: int, stop: int) -> Iterator[Span]:
-        for piece in pieces[first:stop]:
-            yield _explain_piece(data, piece)
-
-    if pieces:
-        last = pieces[-1].end
-        starts = [piece.start for piece in pieces]
-        yield from group_items(len(pieces), lambda i: starts[i] if i < len(starts) else last, "blobs", make)
-    if failure is not None:
-        raise failure
-
-
-def _cut_body(start: int, body: int, end: int, footer: PuffinFooter) -> tuple[list[_Piece], Corrupt | None]:
-    """The blobs by offset with the gaps between them, up to the first that overlaps another."""
-    pieces: list[_Piece] = []
-    at = body
-    for blob in sorted(footer.blobs, key=lambda blob: (blob.offset, blob.length)):
-        begin, stop = start + blob.offset, start + blob.offset + blob.length
-        if begin < at:
-            seen = f"{begin} to {stop}"
-            return pieces, Corrupt("a blob overlaps another", offset=at, expected=f"from {at}", seen=seen)
-        if at < begin:
-            pieces.append(_Piece(at, begin, None))
-        pieces.append(_Piece(begin, stop, blob))
-        at = stop
-    if at < end:
-        pieces.append(_Piece(at, end, None))
-    return pieces, None
+    return explain_apart(
+        footer.blobs,
+        place,
+        lambda blob: _explain_blob(data, *place(blob), blob),
+        body,
+        end,
+        "blobs",
+        "no blob of the footer is here",
+        lambda _: "a blob",
+    )
 
 
-def _explain_piece(data: Octets, piece: _Piece) -> Span:
-    start, end, blob = piece.start, piece.end, piece.blob
-    if blob is None:
-        note = "no blob of the footer lies here"
-        return Span(start, end, "unreferenced", None, note, role="unexplained")
-    note, explain_content = _describe(blob), _BLOBS.get(blob.type, partial(_tell_unknown, blob.type))
+def _explain_blob(data: Octets, start: int, end: int, blob: Blob) -> Span:
+    note, explain_content = _describe(blob), _BLOBS.get(blob.type, partial(_explain_unknown, blob.type))
     if blob.compression_codec is None:
         return rename(explain_content(data, start, end), blob.type, note)
     packed = f"{note}; one {blob.compression_codec} frame"
@@ -247,8 +216,8 @@ def _explain_piece(data: Octets, piece: _Piece) -> Span:
     return Span(start, end, blob.type, None, packed, unpacked=unpack)
 
 
-def _tell_unknown(kind: str, data: Octets, start: int, end: int) -> Span:
-    return Span(start, end, kind, None, "a type of blob that is not known", role="unexplained")
+def _explain_unknown(kind: str, data: Octets, start: int, end: int) -> Span:
+    return Span(start, end, kind, None, "an unknown type of blob", role="unexplained")
 
 
 def _describe(blob: Blob) -> str:

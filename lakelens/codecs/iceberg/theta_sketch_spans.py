@@ -19,8 +19,8 @@ from lakelens.codecs.span.reader import (
     SpanReader,
     damage_span,
     damage_span_if,
+    explain_numbers,
     format_count,
-    group_items,
     shift_errors,
 )
 from lakelens.codecs.span.span import Deferred, Octets, Span
@@ -59,7 +59,7 @@ def _explain_sketch(data: Octets, start: int, end: int) -> Iterator[Span]:
     head = list(_read_head(reader))
     yield Span(start, reader.at, "preamble", None, "the first of the preamble longs", head)
     if any(leaf.error for leaf in head):
-        yield reader.rest("preamble and hashes", "of a layout that is not known")
+        yield reader.rest("preamble and hashes", "of an unknown layout")
         return
     longs, flags = bytes(data[start : start + 1])[0] & 0x3F, bytes(data[start + 5 : start + 6])[0]
     if longs == 1:
@@ -79,8 +79,10 @@ def _explain_sketch(data: Octets, start: int, end: int) -> Iterator[Span]:
         count = held
     place = reader.take(8 * count, "its hashes")
     if count:
-        make = partial(_explain_hashes, data, place)
-        children = partial(group_items, count, lambda i: place + 8 * i, "hashes", make)
+        describe = "{:016x}".format
+        children = partial(
+            explain_numbers, data, place, "<Q", count, "hash", describe=describe, group="hashes"
+        )
         yield Span(place, reader.at, "hashes", None, format_count(count, "value"), children)
     if reader.left:
         yield reader.rest("unused", "bytes after the last hash")
@@ -128,10 +130,3 @@ def _read_theta(reader: SpanReader) -> Span:
     stored: int = struct.unpack("<q", reader.octets(8, "theta"))[0]
     leaf = Span(at, reader.at, "theta", stored / 2**63, f"int64, little-endian: {stored} of 2^63")
     return damage_span_if(not 0 < stored / 2**63 <= 1, leaf, "a theta outside 0 to 1")
-
-
-def _explain_hashes(data: Octets, place: int, first: int, stop: int) -> Iterator[Span]:
-    raw = bytes(data[place + 8 * first : place + 8 * stop])
-    for i, value in enumerate(struct.unpack(f"<{stop - first}Q", raw), first):
-        at = place + 8 * i
-        yield Span(at, at + 8, f"hash {i}", value, f"uint64, little-endian: {value:016x}")

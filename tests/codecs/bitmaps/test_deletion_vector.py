@@ -17,8 +17,8 @@ from lakelens.codecs.bitmaps.deletion_vector import (
     decode_hash_index,
     decode_iceberg_dv,
     decode_paimon_dv,
-    decode_paimon_dv_file,
 )
+from lakelens.codecs.bitmaps.deletion_vector_spans import explain_paimon_dv_index
 from lakelens.codecs.bitmaps.roaring import decode_roaring32, decode_roaring64
 from lakelens.errors import Corrupt, Unsupported
 
@@ -33,6 +33,12 @@ PAIMON_V2 = bytes.fromhex(
     "100000000700cc962b22"
 )
 PAIMON_RUNS = bytes.fromhex("0000001fd1d339640100000000000000000000003b300000010000e70301000000e703a8434861")
+
+
+def decode_vectors(data: bytes, ranges: list[tuple[str, int, int]]) -> dict[str, pyroaring.BitMap64]:
+    """The vectors of an index file, each decoded on its own."""
+    ends = {name: at + int.from_bytes(data[at : at + 4], "big") + 8 for name, at, _ in ranges}
+    return {name: decode_paimon_dv(data[at : ends[name]], base=at) for name, at, _ in ranges}
 
 
 def frame(payload: bytes) -> bytes:
@@ -155,20 +161,20 @@ def test_paimon_index_files() -> None:
     data = b"\x01" + PAIMON_V1 + PAIMON_V2
     second = 1 + len(PAIMON_V1)
     ranges = [("a", 1, 34), ("b", second, 66)]
-    assert {k: list(v) for k, v in decode_paimon_dv_file(data, ranges).items()} == {
+    assert {k: list(v) for k, v in explain_paimon_dv_index(data, ranges=ranges).value.items()} == {
         "a": [0, 5, 70000],
         "b": [0, 5, 4294967303],
     }
     with pytest.raises(Unsupported, match="version 2"):
-        decode_paimon_dv_file(b"\x02", [])
+        _ = explain_paimon_dv_index(b"\x02", ranges=[]).value
     for bad in [("a", 1, 33), ("a", 2, 34), ("a", 10**9, 34), ("a", -1, 34), ("a", len(data) - 2, 4)]:
         with pytest.raises(Corrupt) as caught:
-            decode_paimon_dv_file(data, [bad])
+            _ = explain_paimon_dv_index(data, ranges=[bad]).value
         assert caught.value.offset is not None
     with pytest.raises(Corrupt):
-        decode_paimon_dv_file(b"", [])
+        _ = explain_paimon_dv_index(b"", ranges=[]).value
     with pytest.raises(Corrupt):
-        decode_paimon_dv_file(data[:-1], ranges)
+        _ = explain_paimon_dv_index(data[:-1], ranges=ranges).value
 
 
 @given(st.lists(st.integers(-(2**31), 2**31 - 1)), st.binary(max_size=3))

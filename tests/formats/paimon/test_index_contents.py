@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from lakelens.codecs.bitmaps.deletion_vector import decode_hash_index, decode_paimon_dv_file
+from lakelens.codecs.bitmaps.deletion_vector import decode_hash_index
 from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.formats.paimon.manifests.index import HashIndexFile, PaimonIndexFile, VectorIndexFile
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.io.memory import MemoryStore
 from lakelens.model.table import Table
 from lakelens.opening import open_in_store
+from tests.codecs.bitmaps.test_deletion_vector import decode_vectors
 from tests.support.paimon_lakes import get_lake, list_lakes
 
 
@@ -34,7 +35,7 @@ def test_every_index_file_of_the_engine_tells_its_contents() -> None:
                     assert len(file.hashes) == file.row_count
                 elif isinstance(file, VectorIndexFile):
                     ranges = [(one["data_file"], one["offset"], one["length"]) for one in file.ranges]
-                    assert dict(file.vectors) == decode_paimon_dv_file(data, ranges)
+                    assert dict(file.vectors) == decode_vectors(data, ranges)
                     counts = {one["data_file"]: one["cardinality"] for one in file.ranges}
                     assert all(counts[name] in (None, len(rows)) for name, rows in file.vectors.items())
                 else:

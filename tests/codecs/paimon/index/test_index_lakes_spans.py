@@ -11,12 +11,12 @@ import pytest
 from lakelens.codecs.bitmaps.deletion_vector import (
     decode_hash_index,
     decode_iceberg_dv,
-    decode_paimon_dv_file,
 )
 from lakelens.codecs.iceberg.puffin import decode_footer, decode_theta
 from lakelens.codecs.kinds import choose_kind, explain
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index import PaimonIndexFile
+from tests.codecs.bitmaps.test_deletion_vector import decode_vectors
 from tests.support import LAKES
 from tests.support.paimon_lakes import Lake, list_lakes
 from tests.support.span_checks import assert_tiles
@@ -51,7 +51,7 @@ def test_vectors_of_paimon() -> None:
             continue
         data, ranges = read(file), list_ranges(file)
         assert not ranges or choose_kind(data) == "paimon_dv_index"
-        expected = decode_paimon_dv_file(data, ranges)
+        expected = decode_vectors(data, ranges)
         span = explain(data, "paimon_dv_index", ranges=file.ranges)
         span.check()
         assert_tiles(span, 0, len(data))
