@@ -2,8 +2,8 @@
 
     python tests/lakes/make_samples.py
 
-Each becomes one archive, `tables/NAME.zip`, whose bytes depend on the table alone; `samples.json` tells of each what it
-shows and holds the script that made it, cut out of the sources here.
+Each becomes one archive, `tables/NAME.zip`, whose bytes depend on the table alone; `samples.json` says what each one
+shows and has the script that made it, cut out of the sources here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 LAKES = Path(__file__).parent
 SAMPLES = LAKES.parent.parent / "lakelens/samples"
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that an archive can tell
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that an archive can record
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ CHOICES = (
         "hive-bucketed",
         "spark/hive/bucketed",
         "bucketed and sorted",
-        "Four buckets that only the names of the files tell: the rows of two inserts fell into two of them.",
+        "Four buckets, known from the names of the files only: the rows of two inserts fell into two of them.",
     ),
     Choice(
         "hive-orc",
         "spark/hive/orc",
         "ORC",
-        "Two rows in ORC files, whose footers tell the columns and their statistics.",
+        "Two rows in ORC files, whose footers record the columns and their statistics.",
     ),
     Choice(
         "hive-text",
@@ -82,7 +82,7 @@ CHOICES = (
         "iceberg-copy-on-write",
         "spark/iceberg/v2-copy-on-write",
         "copy-on-write",
-        "A delete and an update that write whole files anew, a delete of a whole partition, an overwrite.",
+        "A delete and an update that rewrite whole files, a delete of a whole partition, an overwrite.",
     ),
     Choice(
         "iceberg-equality-deletes",
