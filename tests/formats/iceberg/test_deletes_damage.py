@@ -97,9 +97,9 @@ def rewrite_deletes(place: Path, columns: dict[str, pa.Array]) -> Any:
         ({"file_path": pa.array(["a"]), "pos": pa.array([-1])}, "not a position"),
         ({"file_path": pa.array(["a", None]), "pos": pa.array([1, 2])}, "without a path"),
         ({"file_path": pa.array(["a", "b"]), "pos": pa.array([1, None])}, "not a position"),
-        ({"file_path": pa.array(["a"]), "pos": pa.array(["x"])}, "no numbers"),
-        ({"file_path": pa.array([b"\xff"]), "pos": pa.array([1])}, "no text"),
-        ({"file_path": pa.array([[1]]), "pos": pa.array([1])}, "no text"),
+        ({"file_path": pa.array(["a"]), "pos": pa.array(["x"])}, "positions that are not numbers"),
+        ({"file_path": pa.array([b"\xff"]), "pos": pa.array([1])}, "paths that are not text"),
+        ({"file_path": pa.array([[1]]), "pos": pa.array([1])}, "paths that are not text"),
         ({"somewhere": pa.array(["a"]), "pos": pa.array([1])}, "without its columns"),
     ],
 )
