@@ -19,10 +19,25 @@ _MOST_SNAPSHOTS = 100
 def explain_bytes(data: bytes, kind: str, **context: Any) -> Explanation:
     """Explain bytes: a tree of spans (`start`, `end`, `label`, `value`, `note`, `children`); each byte is in one leaf.
 
-    `kind` is one of `lakelens.codecs.kinds.KINDS`: "binary_row" (context: `fields`, as for `decode_binary_row`), "avro",
-    "puffin", "deletion_vector", "iceberg_value" (context: `type`), "parquet", "orc", "file_index", "json" and others. Raises
-    `Corrupt` with the byte when the bytes are not what they must be, `ValueError` for another kind.
+    Parameters
+    ----------
+    data
+        The bytes.
+    kind
+        One of `lakelens.codecs.kinds.KINDS`: "binary_row", "avro", "puffin", "deletion_vector", "iceberg_value", "parquet",
+        "orc", "file_index", "json" and others.
+    **context
+        What the kind needs: `fields` of a "binary_row" (as for `decode_binary_row`), `type` of an "iceberg_value".
 
+    Raises
+    ------
+    Corrupt
+        The bytes are not of the kind; the error names the byte.
+    ValueError
+        There is no such kind.
+
+    Examples
+    --------
     >>> row = bytes.fromhex("00000001000000000000000001000000000000 00".replace(" ", ""))
     >>> span = explain_bytes(row, "binary_row", fields=[("id", "INT NOT NULL")])
     >>> span.value["id"], sum(len(leaf) for leaf in span.leaves()) == len(row)

@@ -28,13 +28,33 @@ def open_table(
 ) -> Table:
     """Open one table from nothing but its files.
 
-    `source` is the path or URL of a table's directory; the path of one Iceberg `*.metadata.json` (that version of that
-    table); a `pyiceberg.table.Table`; or, with `spark=`, a name `"catalog.database.table"`, for the catalog's own current
-    pointer and, for Hive, the metastore's facts. `format` skips detection, `branch` opens a branch, `version` an older
-    metadata file. `storage_options` go to fsspec. No manifest is read.
+    No manifest is read.
 
-    Raises `NotATable` (with what was looked for), `Missing`, `Corrupt`, `Unsupported` or `AccessDenied`.
+    Parameters
+    ----------
+    source
+        The path or URL of a table's directory; the path of one Iceberg `*.metadata.json` (that version of that table); a
+        `pyiceberg.table.Table`; or, with `spark`, a name `"catalog.database.table"`.
+    format
+        The name of a format: no other is looked for.
+    branch
+        The branch to open.
+    version
+        An older metadata file of an Iceberg table: its number, name or path.
+    storage_options
+        Options for fsspec.
+    spark
+        A session whose catalogs know the current pointer and, for Hive, the metastore's facts.
 
+    Raises
+    ------
+    NotATable
+        No format recognises the place; the message lists what was looked for.
+    Missing, Corrupt, Unsupported, AccessDenied
+        It is not there, damaged, not supported, or may not be read.
+
+    Examples
+    --------
     >>> open_table("/nowhere")
     Traceback (most recent call last):
     lakelens.errors.Missing: /nowhere: no such file or directory
