@@ -161,7 +161,7 @@ def test_views_of_100_000_files(huge: Path) -> None:
     assert snapshot is not None
     manifest = max(snapshot.manifests, key=lambda one: one.added_files_count or 0)
     files = snapshot.files
-    for thing in (table, snapshot.manifest_lists[0], manifest):
+    for thing in (table, snapshot.manifest_lists[0], manifest, manifest.entries, snapshot.manifests):
         check(thing)
     for longest in (snapshot, files):
         assert measure(longest, 1) <= VIEW
@@ -201,7 +201,8 @@ def test_a_card_of_10_000_snapshots_reads_few_of_them(long: Path) -> None:
     known = table.snapshots
     assert (len(known), known[0].id) == (history.count, history.first.id)
     assert [one.id for one in history.newest] == [one.id for one in known[-5:]]
-    check(known)
+    for thing in (known, table.snapshot_log, table.metadata):
+        check(thing)
     assert "table.snapshots" in render_card(known)
 
 
@@ -251,7 +252,7 @@ def test_views_of_1_000_schemas(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     table = ll.open(root)
     assert len(table.schemas) == 1_000
-    for thing in (table, table.schema, table.schemas[500]):
+    for thing in (table, table.schema, table.schemas[500], table.schemas, table.metadata):
         check(thing)
 
 

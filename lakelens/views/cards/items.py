@@ -86,6 +86,8 @@ def _show_fact(item: Any, fact: Fact) -> Cell:
     if fact.kind == "bool":
         return cells.optional(None if held is None else "yes" if held else "no")
     if fact.kind == "strings":
+        if not held:
+            return Cell("none", "mute")
         more = f", … {wording.count(len(held) - 20)} more" if len(held) > 20 else ""
         return cells.code(", ".join(wording.clean(text, 60) for text in held[:20]) + more)
     return cells.value(held) if fact.kind == "text" else cells.code(held)
@@ -119,8 +121,8 @@ def card_of_document(document: Document, detail: int = 1) -> Card:
     folds = []
     if document and detail >= 2:
         folds.append(Fold("JSON", "the complete document", lambda: one(cells.document(document)), level=3))
-    sentence = f"{document.noun}, {wording.plural(len(document), 'key')}"
-    return Card("Document", sentence, body=tuple(body), folds=tuple(folds), about=about)
+    sentence = f"{wording.plural(len(document), 'key')}, as stored"
+    return Card(document.noun.capitalize(), sentence, body=tuple(body), folds=tuple(folds), about=about)
 
 
 @describe.register(Preview)
