@@ -201,7 +201,7 @@ class FakeTable(Table):
 
     @property
     def metadata_log(self) -> MetadataLog:
-        return MetadataLog((MetadataLogEntry(START, self._word(), self._word()),))
+        return MetadataLog((MetadataLogEntry(START, f"metadata/{self._word()}", self._word()),))
 
     @property
     def snapshot_log(self) -> SnapshotLog:
