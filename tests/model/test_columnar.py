@@ -10,6 +10,7 @@ import pytest
 
 from lakelens.formats.iceberg.scan import batch as iceberg_batch
 from lakelens.formats.paimon.scan.columns import PlainColumns
+from lakelens.model.finding import Findings
 from lakelens.model.scan.columnar import ColumnarScan, NotColumnar, Part, join_parts
 from lakelens.model.scan.plan import FileBatch, ScanRequest, ScanTask
 from lakelens.opening import open_table
@@ -26,6 +27,10 @@ class Numbers(ColumnarScan):
     def __init__(self, refuse_at: Callable[[list[int]], Exception | None]) -> None:
         self.tasks = tuple(ScanTask(n, f"m{n}", 1) for n in range(3))
         self.refuse_at = refuse_at
+
+    @property
+    def findings(self) -> Findings:
+        return Findings()
 
     def load(self, tasks: Sequence[ScanTask]) -> Iterator[list[Part]]:
         table = pa.table({"n": range(4 * len(tasks))})

@@ -116,11 +116,9 @@ class FileScan(ABC):
         return any(task.removes for task in self.tasks)
 
     @property
+    @abstractmethod
     def findings(self) -> Findings:
         """What was found while reading in this process; after pickling it starts empty."""
-        from lakelens.model.finding import Findings
-
-        return Findings()
 
     @abstractmethod
     def read(

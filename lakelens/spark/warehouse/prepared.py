@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.model.fileset import FileColumns
+from lakelens.model.finding import Findings
 from lakelens.model.scan.files_to_arrow import batch_entries, make_request
 from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest, ScanTask
 
@@ -48,6 +49,11 @@ class PreparedScan(FileScan):
 
     columns: FileColumns
     tasks: tuple[ScanTask, ...]
+
+    @property
+    def findings(self) -> Findings:
+        """None: a manifest that cannot be read raises."""
+        return Findings()
 
     def read(
         self, tasks: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None = None
