@@ -1,7 +1,7 @@
-"""The errors that lakelens raises: each names what, where, what was seen, what was expected, and what to try.
+"""The errors that lakelens raises: each says what and where, what was seen and expected, and what to try.
 
 `LakeError` is the root. Damage found while *walking* a table is not raised but kept as a `Finding` on `table.findings`;
-asking for the damaged object itself raises.
+reading the damaged object itself raises.
 
 >>> error = Corrupt("not an Avro file", path="m0.avro", offset=0, expected="magic Obj", seen="PAR1")
 >>> print(error)
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 
 class LakeError(Exception):
-    """Anything that keeps lakelens from saying what a table is made of.
+    """Anything that keeps lakelens from reading a table.
 
     `path` names the file or directory, `hint` says what to try; both may be None.
     """
@@ -42,16 +42,16 @@ class NotATable(LakeError):
 
 
 class Missing(LakeError, FileNotFoundError):
-    """A file or directory that was asked for, or that metadata refers to, is not there."""
+    """A file or directory that was requested, or that metadata refers to, does not exist."""
 
     def __str__(self) -> str:
         return LakeError.__str__(self)
 
 
 class Corrupt(LakeError):
-    """Bytes or a document that are not what the format says they must be.
+    """Bytes or a document that break the rules of the format.
 
-    `offset` is the byte where it went wrong, `json_path` the place in a JSON document; `expected` and `seen` are text.
+    `offset` is the byte of the error, `json_path` the place in a JSON document; `expected` and `seen` are text.
     """
 
     def __init__(
@@ -85,11 +85,11 @@ class Corrupt(LakeError):
 
 
 class Unsupported(LakeError):
-    """Something that is what it says it is, but that lakelens does not read."""
+    """Something valid that lakelens does not read."""
 
 
 class AccessDenied(LakeError, PermissionError):
-    """The storage refused to let us read."""
+    """The storage denied access."""
 
     def __str__(self) -> str:
         return LakeError.__str__(self)

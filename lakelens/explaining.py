@@ -1,4 +1,4 @@
-"""`explain_bytes` and `explain_file`: any piece of a table's metadata with a name for every byte."""
+"""`explain_bytes` and `explain_file`: any piece of a table's metadata, every byte named."""
 
 from __future__ import annotations
 
@@ -57,11 +57,27 @@ def explain_file(
 ) -> Explanation:
     """Explain a whole file: a tree of spans in which each byte is in one leaf.
 
-    Its kind is found by its bytes, or given (one of `lakelens.codecs.kinds.KINDS` that needs no context). A manifest or an
-    index file that a table above it refers to is explained with what the table says of it. Large files are read as far as
-    they are looked at. Damage is shown in its place, not raised; `Explanation.check` raises it. Raises `Missing`,
-    `AccessDenied`, `LakeError` for a directory, and `ValueError` for another kind.
+    A manifest or an index file of a table in a directory above is explained with the facts that the table records about it.
+    Only the parts of a large file that are looked at are read. Damage is shown in place; `Explanation.check` raises it.
 
+    Parameters
+    ----------
+    source
+        The path or URL of the file.
+    kind
+        One of `lakelens.codecs.kinds.KINDS` that needs no context; by default found from the bytes.
+    storage_options
+        Options for fsspec.
+
+    Raises
+    ------
+    Missing, AccessDenied, LakeError
+        The file is not there, may not be read, or is a directory.
+    ValueError
+        There is no such kind, or it needs context.
+
+    Examples
+    --------
     >>> explain_file("/nowhere/m0.avro")
     Traceback (most recent call last):
     lakelens.errors.Missing: /nowhere/m0.avro: no such file or directory
@@ -90,7 +106,7 @@ def explain_file(
 
 
 def _find_in_table(store: Any, path: str) -> Iterator[Any]:
-    """What the table above a file, if there is one, has read from it or would read from it; newest snapshots first."""
+    """The objects of the table above a file, if any, that are read from it; newest snapshots first."""
     try:
         table = _open_above(store, path)
         snapshots = [] if table is None else list(islice(reversed(table.snapshots), _MOST_SNAPSHOTS))
@@ -106,7 +122,7 @@ def _find_in_table(store: Any, path: str) -> Iterator[Any]:
 
 
 def _open_above(store: Any, path: str) -> Any:
-    """The table in whose directory a file is; a listed table keeps nothing that describes its files."""
+    """The table whose directory holds a file; not a listed table, which has no metadata about its files."""
     from lakelens.formats.registry import detect_format
     from lakelens.opening import open_in_store
 

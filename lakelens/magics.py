@@ -18,7 +18,7 @@ from typing import Any
 
 from lakelens.errors import Unsupported
 
-# what may hold a semicolon that ends nothing: comments, texts, quoted names; then the semicolon itself
+# comments, strings and quoted names may hold a semicolon that ends no statement; last, the semicolon itself
 _TOKEN = re.compile(
     r"""--[^\n]*|/\*|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|;""",
     re.DOTALL,
@@ -28,7 +28,7 @@ _COMMENT = re.compile(r"\s+|--[^\n]*(?:\n|$)")
 
 
 def split_statements(sql: str) -> list[str]:
-    """The statements of a text, without the semicolons between them; those in texts, names and comments end nothing.
+    """The statements of a script, without the semicolons between them; one in a string, name or comment ends none.
 
     >>> split_statements("SELECT ';' -- a; b\\n; ; DELETE FROM `a;b` /* ; /* ; */ */;")
     ["SELECT ';' -- a; b", 'DELETE FROM `a;b` /* ; /* ; */ */']
@@ -53,7 +53,7 @@ def _find_semicolons(sql: str) -> Iterator[int]:
 
 
 def _find_comment_end(sql: str, position: int) -> int:
-    """Where a bracketed comment ends; they nest, and one that is not closed takes all the rest."""
+    """Where a bracketed comment ends; comments nest, and an unclosed one runs to the end."""
     depth = 1
     while depth and (fence := _FENCE.search(sql, position)):
         depth += 1 if fence[0] == "/*" else -1
@@ -62,7 +62,7 @@ def _find_comment_end(sql: str, position: int) -> int:
 
 
 def _skip_comments(sql: str) -> str:
-    """A statement from its first word on; empty where it is nothing but comments."""
+    """A statement without the comments before it; empty if it is only comments."""
     position = 0
     while position < len(sql):
         if sql.startswith("/*", position):
@@ -75,7 +75,7 @@ def _skip_comments(sql: str) -> str:
 
 
 def run_statements(sql: str, spark: Any) -> None:
-    """Run each statement; of one that gives rows the first twenty are printed."""
+    """Run each statement; print the first twenty rows of a result."""
     for statement in split_statements(sql):
         frame = spark.sql(statement)
         if frame.columns:
@@ -83,7 +83,7 @@ def run_statements(sql: str, spark: Any) -> None:
 
 
 def get_session() -> Any:
-    """The Spark session that runs here. Raises `Unsupported` when there is none."""
+    """The active Spark session. Raises `Unsupported` when there is none."""
     hint = 'spark = lakelens.spark.session("warehouse") first'
     try:
         from pyspark.sql import SparkSession
@@ -96,7 +96,7 @@ def get_session() -> Any:
 
 
 def find_target(text: str, namespace: dict[str, Any]) -> Any:
-    """What a magic's TARGET means: a variable that holds a table or a path, else the text itself.
+    """The TARGET of a magic: a variable's table or path, else the text itself.
 
     >>> find_target("place", {"place": "/warehouse/t"}), find_target("'/my lake/t'", {})
     ('/warehouse/t', '/my lake/t')
@@ -164,7 +164,7 @@ def show_table(target: Any, snapshot: str | None = None, detail: int = 1) -> Non
 def trace_statements(
     sql: str, target: Any, detail: int = 1, output: str | None = None, namespace: dict[str, Any] | None = None
 ) -> None:
-    """Run SQL, show what it did to the target, also when it failed, and keep the trace under a name."""
+    """Run SQL, show what it did to the target even if it failed, and keep the trace in a variable."""
     from lakelens.watching import watch
 
     spark = get_session()

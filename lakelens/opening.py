@@ -1,4 +1,4 @@
-"""Opening tables and finding them: the verbs behind `lakelens.open` and `lakelens.find`."""
+"""Opening and finding tables: `lakelens.open` and `lakelens.find`."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ def open_table(
     storage_options: Mapping[str, Any] | None = None,
     spark: Any = None,
 ) -> Table:
-    """Open one table from nothing but its files.
-
-    No manifest is read.
+    """Open one table from nothing but its files. No manifest is read.
 
     Parameters
     ----------
@@ -82,7 +80,7 @@ def open_in_store(
     name: str | None = None,
     catalog: Mapping[str, Any] | None = None,
 ) -> Table:
-    """Open a table in a store that is already at hand (see `lakelens.io`)."""
+    """Open a table in a store that is already open (see `lakelens.io`)."""
     traced = TracingStore(store)
     chosen, evidence = detect_format(traced, path, format)
     return chosen.open(OpenRequest(traced, path, evidence, branch, version, name, catalog))
@@ -93,14 +91,32 @@ def find_tables(
 ) -> Catalog:
     """Walk a warehouse and list the tables in it; a table's own directories are not walked.
 
-    `depth` is how many levels below `root` are looked at. Directories that cannot be read are kept in `problems`.
+    Parameters
+    ----------
+    root
+        The path or URL of a directory.
+    depth
+        How many levels below `root` are searched.
+    storage_options
+        Options for fsspec.
+
+    Returns
+    -------
+    Catalog
+        The tables, each with `open()`; directories that cannot be read are in `problems`.
+
+    Examples
+    --------
+    >>> import lakelens as ll
+    >>> find_tables(ll.sample("iceberg").location)
+    <Catalog 1 tables>
     """
     store, path = open_source(root, storage_options)
     return find_in_store(store, path, depth=depth)
 
 
 def find_in_store(store: Store, path: str, *, depth: int = 4) -> Catalog:
-    """Walk a warehouse in a store that is already at hand."""
+    """Walk a warehouse in a store that is already open."""
     tables: list[FoundTable] = []
     problems: list[LakeError] = []
     pending = [(path, 0)]
@@ -169,7 +185,7 @@ def open_located(
     name: str | None = None,
     catalog: Mapping[str, Any] | None = None,
 ) -> Table:
-    """Open a table where a catalog located it, with what the catalog says about it; no catalog is asked again."""
+    """Open a table at the location that a catalog gave, with the catalog's facts; no catalog is asked again."""
     store, path = open_source(location, storage_options)
     return open_in_store(
         store, path, format=format, branch=branch, version=version, name=name, catalog=catalog

@@ -30,9 +30,8 @@ _DEFAULTS: dict[str, int | bool] = {
 class DisplayOptions:
     """How much is shown.
 
-    `max_rows` rows of a list before "… n more", `max_text` characters of one value, `max_bytes` bytes of one
-    HTML view, `strict_views` raises what a view would otherwise only report (also set by the environment
-    variable `LAKELENS_STRICT_VIEWS=1`).
+    `max_rows` rows of a list before "… n more", `max_text` characters of one value, `max_bytes` bytes of one HTML view.
+    With `strict_views` an error in a view is raised, not only reported (also `LAKELENS_STRICT_VIEWS=1` in the environment).
     """
 
     max_rows: int
@@ -57,7 +56,13 @@ class DisplayOptions:
 
     @contextmanager
     def using(self, **values: Any) -> Iterator[DisplayOptions]:
-        """Other values inside a `with` block."""
+        """Other values inside a `with` block.
+
+        Parameters
+        ----------
+        **values
+            The options to set, by name.
+        """
         before = {name: getattr(self, name) for name in values if name in _DEFAULTS}
         try:
             for name, value in values.items():

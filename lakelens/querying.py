@@ -1,8 +1,8 @@
-"""SQL over a table's metadata: `Table.sql`, by DuckDB where it is installed, else by DataFusion.
+"""SQL over a table's metadata: `Table.sql`, with DuckDB if it is installed, else with DataFusion.
 
-Five views: `snapshots`, `refs`, `manifests`, `entries`, `files`. Only those that the query names are made, and of `files`
-and `entries` only the columns that it names, so that a question about snapshots reads no manifest and a count of files
-decodes no bounds. The query sees these views and nothing else: no file is read or written by it.
+Five views: `snapshots`, `refs`, `manifests`, `entries`, `files`. Only those that the query names are built, and of `files`
+and `entries` only the columns that it names: a query of snapshots reads no manifest, a count of files decodes no bounds.
+The query sees these views and nothing else: it can read and write no file.
 """
 
 from __future__ import annotations
@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.errors import LakeError, Unsupported
 from lakelens.model.facts import MANIFEST, REF, SNAPSHOT, list_kinds
-from lakelens.model.metadata_tables import (
-    build_entries,
-    build_manifests,
-)
+from lakelens.model.metadata_tables import build_entries, build_manifests
 from lakelens.model.scan.files_to_arrow import list_columns
 from lakelens.queryresult import QueryResult
 
@@ -31,11 +28,11 @@ if TYPE_CHECKING:
 
 Engine = Literal["duckdb", "datafusion"]
 VIEWS = ("snapshots", "refs", "manifests", "entries", "files")
-# words after which a query may mean columns that it does not name
+# with these words a query may use columns that it does not name
 _SWEEPING = frozenset(
     ("columns", "describe", "explain", "natural", "pivot", "show", "summarize", "table", "unpivot")
 )
-# what engines list of the columns that they were given: the hint lists all that there are
+# an engine's own list of columns: the hint lists all of them
 _CANDIDATES = re.compile(r"\s*(Valid fields are|Candidate bindings:|Did you mean).*?(?=LINE \d|$)", re.DOTALL)
 
 
@@ -50,7 +47,7 @@ def query_table(
     run = _run_duckdb if chosen == "duckdb" else _run_datafusion
     try:
         found = run(query, views)
-    except Exception as error:  # whatever an engine raises is its word on the query
+    except Exception as error:  # engines raise errors of many classes
         raise LakeError(
             f"the query cannot be run by {chosen}: {_shorten(error)}",
             path=table.location,
@@ -60,7 +57,7 @@ def query_table(
 
 
 def choose_engine(engine: str | None) -> Engine:
-    """The engine to use. Raises `Unsupported` when it is not installed, ValueError when there is none of the name."""
+    """The engine to use. Raises `Unsupported` if it is not installed, ValueError if there is no such engine."""
     if engine == "duckdb" and find_spec("duckdb") is None:
         raise Unsupported("DuckDB is not installed", hint="pip install duckdb, or engine='datafusion'")
     if engine is None:
@@ -93,7 +90,7 @@ def make_view(table: Table, state: Snapshot | None, view: str, query: str) -> pa
 
 
 def find_columns(table: Table, state: Snapshot | None) -> FileColumns:
-    """The columns of files by the metadata, where they are known before a manifest is read."""
+    """The columns of files, from the metadata alone where no manifest is needed to know them."""
     scan = None if state is None else state.scan_files()
     if scan is not None:
         return scan.columns
@@ -110,7 +107,7 @@ def list_view_columns(view: str, columns: FileColumns) -> list[str]:
 
 
 def describe_views(columns: FileColumns, named: Sequence[str]) -> str:
-    """The views that a query named with their columns, and the names of the others; all of them where it named none.
+    """The views that a query names with their columns, then the names of the others; all with columns if it names none.
 
     >>> from lakelens.model.fileset import FileColumns
     >>> describe_views(FileColumns(), ["refs"])[:45]
@@ -123,7 +120,7 @@ def describe_views(columns: FileColumns, named: Sequence[str]) -> str:
 
 
 def split_words(query: str) -> list[str]:
-    """The words of a query in lower case, whatever they mean.
+    """The words of a query in lower case.
 
     >>> split_words('SELECT path FROM "Files"')
     ['select', 'path', 'from', 'files']
@@ -132,10 +129,10 @@ def split_words(query: str) -> list[str]:
 
 
 def choose_columns(query: str, view: str, known: Sequence[str]) -> list[str] | None:
-    """The known columns that a query may mean of a view, never too few; None for all.
+    """The known columns of a view that a query may use, never too few; None for all.
 
-    A plain SELECT means those that it names. A star, a whole row by the name of the view, or a statement that means
-    columns without naming them, means all.
+    A plain SELECT uses those that it names. A star, the view's name as a whole row, or a statement that uses columns
+    without naming them, uses all.
 
     >>> choose_columns("select sum(size_bytes) from files where level = 0", "files", ["path", "size_bytes", "level"])
     ['size_bytes', 'level']
@@ -152,7 +149,7 @@ def choose_columns(query: str, view: str, known: Sequence[str]) -> list[str] | N
 
 
 def _is_plain(query: str, words: Sequence[str]) -> bool:
-    """Whether every column that the query means stands in it by name."""
+    """Whether the query names every column that it uses."""
     text = re.sub(r"count\s*\(\s*\*\s*\)", "count()", query, flags=re.IGNORECASE)
     if "*" in text or "--" in text or "&" in text or not _SWEEPING.isdisjoint(words):
         return False
@@ -161,7 +158,7 @@ def _is_plain(query: str, words: Sequence[str]) -> bool:
 
 
 def _means_whole_rows(query: str, view: str) -> bool:
-    """Whether the view, or a name that it is given, stands where a column does: SELECT f FROM files f."""
+    """Whether the view or an alias of it is used as a column: SELECT f FROM files f."""
     aliases = set(re.findall(rf"\b{view}\b[\"`]?(?:\s+as)?\s+[\"`]?(\w+)", query))
     places = len(re.findall(rf"\b(?:from|join)\s+[\"`]?{view}\b", query))
     if len(re.findall(rf"\b{view}\b(?![\"`]?\s*\.)", query)) > places:
@@ -177,7 +174,7 @@ def _run_duckdb(query: str, views: dict[str, pa.Table]) -> pa.Table:
         for name, view in views.items():
             connection.register(name, view)
         connection.execute("SET TimeZone = 'UTC'")
-        # neither files nor the variables of this process are a query's to reach
+        # a query must reach neither files nor the variables of this process
         connection.execute("SET python_enable_replacements = false")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -199,7 +196,7 @@ def _run_datafusion(query: str, views: dict[str, pa.Table]) -> pa.Table:
 
 
 def _drop_empty_structs(table: pa.Table) -> pa.Table:
-    """Without columns of no fields: a table without columns has no bounds, and not every engine knows such a type."""
+    """Drop structs without fields (the bounds of a table without columns): not every engine knows such a type."""
     import pyarrow as pa
 
     kept = [
@@ -211,7 +208,7 @@ def _drop_empty_structs(table: pa.Table) -> pa.Table:
 
 
 def _shorten(error: Exception, limit: int = 400) -> str:
-    """What an engine says, in one line; it may quote names and values of a lake."""
+    """An engine's message in one line; it may quote names and values from the table."""
     said = re.sub(r"\^+", " ", _CANDIDATES.sub(" ", str(error)))
     text = " ".join(said.split()) or type(error).__name__
     text = "".join(character if character.isprintable() else "\ufffd" for character in text)

@@ -1,4 +1,4 @@
-"""What a query of a table's metadata gave: rows that a notebook shows, and that every library takes as Arrow."""
+"""The result of a query over a table's metadata: rows with a view, for every library that reads Arrow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class QueryResult(Rows):
     """The rows of a query, in its order.
 
-    `columns` are the names, `engine` is what ran it ("duckdb" or "datafusion"), `views` those that the query was given.
+    `columns` are the names, `engine` is "duckdb" or "datafusion", `views` the views that the query named.
     """
 
     def __init__(self, table: pa.Table, engine: str, views: tuple[str, ...] = ()) -> None:
@@ -24,7 +24,7 @@ class QueryResult(Rows):
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns, in order; a query may give one name to several."""
+        """The names of the columns, in order; several may have the same name."""
         return list(self._table.column_names)
 
     def to_pylist(self) -> list[dict[str, Any]]:

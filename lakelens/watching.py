@@ -1,4 +1,4 @@
-"""Watching a statement: storage before, the block, storage after, and what changed.
+"""Watching a block of code: what it changed in storage.
 
 with ll.watch("warehouse/shop.db/orders") as change:
     spark.sql("INSERT INTO …")
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # what a session of `lakelens.spark.session` writes beside its tables
 SCRATCH = ("metastore", "metastore_db", "tmp", "derby.log", "spark.log")
-# the content of objects up to this size is compared too: hints are rewritten within a second
+# the content of objects up to this size is compared too: a hint may be rewritten within a second
 _MARKED_BYTES = 256
 _MOST_MARKED = 2_000
 _MOST_DESCRIBED = 20
@@ -48,26 +48,26 @@ def watch(
 ) -> Watch:
     """Watch what a block of code does to storage: a context manager that gives a `Trace`, filled when the block ends.
 
-    What a table keeps outside of its directory is not compared. What the block raises is kept in `change.error` and
+    Files of a table outside its directory are not compared. An exception of the block is kept in `change.error` and
     propagates.
 
     Parameters
     ----------
     target
-        The path or URL of a table, which need not exist yet, nor afterwards; of a warehouse, whose tables are found down
-        to `depth`; a `Table`; or, with `spark` or an active session, a name `"catalog.database.table"`.
+        The path or URL of a table, which need not exist before or after the block, or of a warehouse; a `Table`; or,
+        with `spark` or an active session, a name `"catalog.database.table"`.
     spark
-        A session: then what the catalog says of Hive tables is compared too.
+        A session: the catalog's facts about Hive tables are then compared too.
     storage_options
         Options of the store, as in `lakelens.open`.
     depth
-        How many directories below a warehouse tables are looked for.
+        How many levels below a warehouse are searched for tables.
     ignore
-        Names of children of a warehouse that are left out; by default, where a metastore is beside the tables, what
+        Names of a warehouse's children to leave out; by default, where a metastore is beside the tables, the files that
         Spark and Derby write for themselves (`SCRATCH`).
     references
-        Whether to walk every snapshot of the table before the block, so that removed objects can be explained; False
-        saves that where nothing will be removed.
+        Whether to walk every snapshot before the block, to explain removed objects; False is faster when nothing will be
+        removed.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def watch(
 
 @dataclass(frozen=True)
 class _Target:
-    """What is watched: a place in a store, or a name in the catalogs of a session whose place may not be known yet."""
+    """What is watched: a place in a store, or a name in a session's catalogs, whose place may not be known yet."""
 
     store: Store
     root: str | None
@@ -135,7 +135,7 @@ class Watch:
             _fill(self.trace, self._before, after)
             after.store.close()
         except Exception as second:
-            if error is None:  # what the block raised matters more
+            if error is None:  # the block's own error matters more
                 raise
             error.add_note(f"lakelens could not compare storage before and after: {second}")
 
@@ -184,7 +184,7 @@ def _find_table_target(table: Table, spark: Any, storage_options: Mapping[str, A
 
 
 def looks_like_name(text: str) -> bool:
-    """Whether a text may be a table's name: two or three parts, and no path that is there.
+    """Whether a text may be a table's name: several parts, and not an existing path.
 
     >>> looks_like_name("iceberg.shop.orders"), looks_like_name("warehouse/t"), looks_like_name("t")
     (True, False, False)
@@ -193,7 +193,7 @@ def looks_like_name(text: str) -> bool:
 
 
 def find_session() -> Any:
-    """The Spark session that runs here already, if any; PySpark is not loaded for it."""
+    """The active Spark session, if any; PySpark is not imported to find it."""
     import sys
 
     if "pyspark" not in sys.modules:
@@ -204,7 +204,7 @@ def find_session() -> Any:
 
 
 def _stamp(store: SnapshotStore) -> dict[str, Stamp]:
-    """Size and time of each object, and of small ones a mark of their content."""
+    """The size and time of each object, and a hash of the content of small ones."""
     stamps, marked = {}, 0
     for path, info in store.files.items():
         mark = None
@@ -219,7 +219,7 @@ def _stamp(store: SnapshotStore) -> dict[str, Stamp]:
 
 
 def _find_tables(store: SnapshotStore, target: _Target, depth: int, notes: list[str]) -> Iterator[Table]:
-    """The tables at or below the root; what cannot be opened is noted."""
+    """The tables at or below the root; a table that cannot be opened is noted."""
     assert target.root is not None
     if not store.has_folder(target.root):
         return
@@ -232,7 +232,7 @@ def _find_tables(store: SnapshotStore, target: _Target, depth: int, notes: list[
 
 
 def _find_scratch(store: Store, root: str) -> Collection[str]:
-    """What is beside the tables of a local session; nothing where no metastore is: a table may use any name."""
+    """The other files of a local session; none without a metastore, because a table may have any name."""
     try:
         names = {child.name for child in store.list(root)}
     except LakeError:
@@ -242,7 +242,7 @@ def _find_scratch(store: Store, root: str) -> Collection[str]:
 
 def _list_notes(store: SnapshotStore) -> list[str]:
     """What could not be listed."""
-    cut = ["there are more objects than were listed: the others were not compared"] if store.is_cut else []
+    cut = ["there are more objects than were listed; the others were not compared"] if store.is_cut else []
     return [*(str(problem) for problem in store.problems), *cut]
 
 
@@ -260,7 +260,7 @@ def _add_state(
 
 
 def _ask_metastore(spark: Any, table: Table, asked: int) -> Mapping[str, object]:
-    """What the metastore says of a table that was found by its path; nothing where it knows none there."""
+    """The metastore's facts about a table that was found by its path; none if it knows no table there."""
     if spark is None or not table.traits.files_are_listed or asked >= _MOST_DESCRIBED:
         return {}
     from lakelens.spark.local.catalog import locate
@@ -275,14 +275,14 @@ def _ask_metastore(spark: Any, table: Table, asked: int) -> Mapping[str, object]
 
 
 def _capture_named(target: _Target, references: bool, earlier: _Moment | None) -> _Moment:
-    """A table by its name. One that does not exist yet may appear anywhere below its catalog's warehouse."""
+    """A table by name. One that does not exist yet may appear anywhere below its catalog's warehouse."""
     from lakelens.spark.local.catalog import locate
 
     assert target.name is not None
     try:
         entry = locate(target.spark, target.name)
     except Missing:
-        if earlier is not None:  # dropped, or never made: what is left in its place
+        if earlier is not None:  # dropped, or never created: look at the same place
             store = SnapshotStore(earlier.store.inner, earlier.store.root)
         else:
             store = SnapshotStore(*_find_warehouse(target))
@@ -300,7 +300,7 @@ def _capture_named(target: _Target, references: bool, earlier: _Moment | None) -
             references,
             notes,
         )
-    except LakeError as error:  # damaged, or the catalog knows of it before its directory holds anything
+    except LakeError as error:  # damaged, or its directory is still empty
         notes.append(str(error))
     return _Moment(store, _stamp(store), tables, entry, tuple(notes))
 
@@ -310,7 +310,7 @@ def _name_pointer(entry: CatalogEntry) -> dict[str, object]:
 
 
 def _find_warehouse(target: _Target) -> tuple[Store, str]:
-    """The warehouse of a name's catalog, as the session is configured; without a setting, nowhere."""
+    """The warehouse of a name's catalog by the session's settings; an empty store without a setting."""
     from lakelens.spark.local.catalog import parse_name
 
     catalog = parse_name(target.name or "")[0]
@@ -334,7 +334,7 @@ def _find_root(target: _Target, before: _Moment, after: _Moment) -> str:
 
 
 def _fill(trace: Trace, before: _Moment, after: _Moment) -> None:
-    """All that happened below the root, table by table, and what belongs to no table."""
+    """Fill in all changes below the root: table by table, then those in no table."""
     root = trace.root
     whole = ListingChange(before.stamps, after.stamps).restrict(root)
     parts = whole.split({*before.tables, *after.tables})

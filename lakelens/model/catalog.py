@@ -18,7 +18,7 @@ from lakelens.model.table import Table
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FoundTable(Displayable):
-    """One table that `find` found: where it is, its format, and why."""
+    """One table that `find` found: its path, its format, and the evidence for it."""
 
     path: str
     format: str
@@ -26,7 +26,7 @@ class FoundTable(Displayable):
     opener: Callable[..., Table] = field(compare=False)
 
     def open(self, **options: Any) -> Table:
-        """Open it; `branch` and `version` as for `lakelens.open`."""
+        """Open this table; the options are `branch` and `version`, as for `lakelens.open`."""
         return self.opener(**options)
 
     @property
@@ -72,7 +72,7 @@ class Catalog(NamedItems[FoundTable]):
 class Sample(Displayable):
     """One table that ships with the package: its name, its format, what it shows, and what happened to it.
 
-    `script` is the source text of what made it, the command first; `size_bytes` and `files` count it unpacked.
+    `script` is the source text that made it, the command first; `size_bytes` and `files` are those of the unpacked table.
     """
 
     name: str
@@ -86,13 +86,26 @@ class Sample(Displayable):
     unpacker: Callable[[str, Path | None], Path] = field(compare=False)
 
     def open(self) -> Table:
-        """Copy the table to a temporary directory, which lasts as long as this process, and open it there."""
+        """Copy the table to a temporary directory, which is removed when this process ends, and open it there."""
         return self.opener(self.name)
 
     def unpack(self, directory: str | os.PathLike[str] | None = None) -> Path:
-        """Copy the table into a directory, as a directory of its own name, and give its path. None: a temporary one.
+        """Copy the table into a directory.
 
-        Raises `LakeError` when there is something of that name already.
+        Parameters
+        ----------
+        directory
+            Where to copy it, as a directory of its own name; None for a temporary directory.
+
+        Returns
+        -------
+        pathlib.Path
+            The directory of the copy.
+
+        Raises
+        ------
+        LakeError
+            There is something of that name already.
         """
         return self.unpacker(self.name, None if directory is None else Path(directory))
 

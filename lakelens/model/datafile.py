@@ -179,7 +179,17 @@ class IndexFile(Explainable, Displayable):
     def vector_view(self, data_file: str) -> Explanation:
         """The bytes of the deletion vector of one data file inside this file, each with its name.
 
-        `data_file` is what `ranges` calls it. Raises `Missing` when the file has no vector for it.
+        Parameters
+        ----------
+        data_file
+            The data file, as `ranges` names it.
+
+        Raises
+        ------
+        Missing
+            There is no vector of it here.
+        LakeError
+            This is no file of deletion vectors.
         """
         if self._vectors is None:
             message = f"an index file of type {self.index_type} holds no deletion vectors"

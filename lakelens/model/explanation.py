@@ -22,9 +22,9 @@ class Explanation(Span, Interactive):
     """A `Span` that holds its bytes, so that it can be shown as an annotated hex dump.
 
     `data` are the bytes that positions count in; `path` is the file they came from and `base` where `data[0]` is in it
-    (None where that has no meaning: decompressed or decoded content). `what` is the bold noun ("BinaryRow", "Avro
-    file"), `summary` a sentence, `place` and `details` say in words which field of which object the bytes are.
-    `looked_at` is a byte that its view must show, when there is more than fits.
+    (None for decompressed or decoded content). `what` is the bold noun ("BinaryRow", "Avro file"), `summary` a sentence,
+    `place` and `details` say which field of which object the bytes are. `looked_at` is a byte that the view must show when
+    not everything fits.
 
     >>> row = Explanation(b"\\x05\\x00", Span(0, 2, "row", children=(Span(0, 1, "id", 5, "varint"), Span(1, 2, "end"))))
     >>> print(row)
@@ -60,10 +60,20 @@ class Explanation(Span, Interactive):
         self.looked_at = looked_at
 
     def at(self, offset: int) -> Explanation:
-        """The smallest structure around a byte that is worth a view: one that is more than a field and its parts.
+        """The smallest structure around a byte that deserves its own view: more than a field and its parts.
 
-        A small structure that positions count in (a row, a bitmap) is shown whole, not only a section of it.
-        Where it holds more than a view shows, its view begins at that byte. Raises `ValueError` outside of this span.
+        A small structure with positions of its own (a row, a bitmap) is shown whole. The view of a structure that is too
+        large to show whole begins at the byte.
+
+        Parameters
+        ----------
+        offset
+            The position of the byte.
+
+        Raises
+        ------
+        ValueError
+            The position is outside of this span.
         """
         path = self.trace(offset)
         while len(path) > 1 and is_field(path[-1]) and not path[-1].is_packed:
@@ -94,8 +104,17 @@ class Explanation(Span, Interactive):
     def unpacked(self, where: Span | int | None = None) -> Explanation:
         """The decompressed content of compressed bytes as an explanation of its own, with its own positions.
 
-        `where` is a compressed span, or any byte inside of one; by default this span itself. Raises `ValueError` where the
-        bytes are not compressed, `Corrupt` where they cannot be decompressed.
+        Parameters
+        ----------
+        where
+            A compressed span, or a byte inside one; by default this span itself.
+
+        Raises
+        ------
+        ValueError
+            The bytes are not compressed.
+        Corrupt
+            They cannot be decompressed.
         """
         packed = self if where is None else self.find(where) if isinstance(where, int) else where
         data, inner = packed.unpack()
@@ -107,7 +126,7 @@ class Explanation(Span, Interactive):
 
 
 def is_field(span: Span) -> bool:
-    """Whether a span is one field: a leaf, or a value with the few leaves that it is written in.
+    """Whether a span is one field: a leaf, or a value made of a few leaves.
 
     >>> is_field(Span(0, 3, "name", "ab", children=(Span(0, 1, "length"), Span(1, 3, "text"))))
     True
@@ -135,12 +154,12 @@ def is_field(span: Span) -> bool:
 
 
 def find_main(parts: Sequence[Span]) -> Span | None:
-    """The one part that is more than padding, None where there are several or none."""
+    """The only part that is more than padding; None when there are several or none."""
     main = [part for part in parts if part.role not in ("padding", "unused")]
     return main[0] if len(main) == 1 else None
 
 
 def adopt(target: Span, span: Span) -> None:
-    """Give `target` every part of `span`."""
+    """Copy every part of `span` to `target`."""
     for name in Span.__slots__:
         setattr(target, name, getattr(span, name))

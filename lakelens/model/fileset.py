@@ -191,12 +191,24 @@ class FileSet(Displayable):
         return build_table(list(self), self.columns, stats=stats, wanted=wanted)
 
     def to_pandas(self, stats: bool = True, columns: Iterable[str] | None = None) -> pd.DataFrame:
-        """`to_arrow`, with the same parameters, as a pandas DataFrame."""
+        """`to_arrow` as a pandas DataFrame.
+
+        Parameters
+        ----------
+        stats, columns
+            As for `to_arrow`.
+        """
         frame: pd.DataFrame = self.to_arrow(stats, columns).to_pandas()
         return frame
 
     def to_polars(self, stats: bool = True, columns: Iterable[str] | None = None) -> Any:
-        """`to_arrow`, with the same parameters, as a polars DataFrame; needs polars."""
+        """`to_arrow` as a polars DataFrame; needs polars.
+
+        Parameters
+        ----------
+        stats, columns
+            As for `to_arrow`.
+        """
         import polars
 
         return polars.from_arrow(self.to_arrow(stats, columns))

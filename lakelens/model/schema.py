@@ -134,7 +134,18 @@ class Schema(Explainable, Displayable):
         return iter(self.fields)
 
     def field(self, key: str | int) -> Field:
-        """The field of a full dotted name or of an id, at any depth. Raises KeyError."""
+        """The field of a name or an id, at any depth.
+
+        Parameters
+        ----------
+        key
+            The full dotted name, or the field id.
+
+        Raises
+        ------
+        KeyError
+            There is no such field.
+        """
         for path, found in self.walk():
             if key in (path, found.id):
                 return found

@@ -160,16 +160,16 @@ class Snapshot(Explainable, Displayable, ABC):
         return None
 
     def compare_files(self, before: Snapshot) -> FileComparison:
-        """The files against those of an older state, of this table or of a copy of it. Nothing is read until asked for.
+        """The files compared with those of an older state, of this table or of a copy of it. Nothing is read yet.
 
-        A format reads no more than what changed, where its metadata makes that certain.
+        A format reads only what changed, where its metadata makes that certain.
         """
         from lakelens.model.comparison import WholeComparison
 
         return WholeComparison(before.files, self.files)
 
     def compare_index_files(self, before: Snapshot | None, files: FileComparison) -> IndexChanges:
-        """The index files against those of an older state (None: of nothing), `files` being the comparison of its files."""
+        """The index files compared with those of an older state (None: nothing); `files` is the comparison of the files."""
         from lakelens.model.comparison import IndexChanges
 
         old = {found.recorded_path: found for found in before.index_files} if before is not None else {}
@@ -190,7 +190,7 @@ class Snapshot(Explainable, Displayable, ABC):
         return None
 
     def is_same(self, other: Snapshot) -> bool:
-        """Whether the other is this very snapshot, perhaps under another name (a tag, a branch)."""
+        """Whether the other is the same snapshot, perhaps under another name (a tag, a branch)."""
         return self is other or (self.id is not None and self.id == other.id)
 
     def walk_ancestors(self) -> Iterator[Snapshot]:
@@ -224,9 +224,12 @@ class Snapshot(Explainable, Displayable, ABC):
         return self.live_rows.count
 
     def count_live_rows(self, *, read: bool = True) -> LiveRows:
-        """Count the rows of the data files without those that are deleted. What cannot be read becomes a finding.
+        """Count the rows of the data files without the deleted ones. What cannot be read becomes a finding.
 
-        With `read=False` no delete file is decoded: the bounds hold, `count` is None where decoding is needed.
+        Parameters
+        ----------
+        read
+            Whether to decode delete files; with False `count` is None where that is needed, and only the bounds are known.
         """
         from lakelens.model.deletes import count_live_rows
 

@@ -106,9 +106,9 @@ class Table(Explainable, Displayable, ABC):
         return any(snapshot.id == number for snapshot in self.snapshots)
 
     def outline_history(self, most: int = 5) -> History:
-        """The history in outline: how many snapshots there are, the first, and the newest `most` in commit order.
+        """The history in outline: the number of snapshots, the first, and the newest in commit order.
 
-        A format whose snapshots are files of their own reads only those that are given, where there are many.
+        At most `most` of the newest are listed. A format with a file for each snapshot reads only these if there are many.
 
         >>> import lakelens as ll
         >>> table = ll.sample("iceberg")
@@ -180,10 +180,27 @@ class Table(Explainable, Displayable, ABC):
         return scans[-1].with_tasks([replace(t, position=n) for n, t in enumerate(tasks.values())])
 
     def snapshot(self, ref: Any) -> Snapshot:
-        """The snapshot of an id, a branch or tag name, or a time; a `Snapshot` is returned as it is.
+        """The snapshot of an id, a branch, a tag or a time.
 
-        A time (`datetime`, UTC when it has no zone, or ISO text) means the last snapshot committed at or before it.
-        Raises `Missing` when there is none, naming what there is.
+        Parameters
+        ----------
+        ref
+            An id, the name of a branch or tag, or a time (`datetime`, UTC when it has no zone, or ISO text): the last
+            snapshot committed at or before it. None is the current one; a `Snapshot` is returned unchanged.
+
+        Raises
+        ------
+        Missing
+            There is no such snapshot; the hint lists some that exist.
+        LakeError
+            `ref` is none of these.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> table = ll.sample("iceberg")
+        >>> table.snapshot("main").id == table.snapshots[-1].id
+        True
         """
         if isinstance(ref, Snapshot):
             return ref

@@ -1,4 +1,4 @@
-"""Small tables that real engines wrote, shipped with the package: something to open before you have a table at hand.
+"""Small tables that real engines wrote, shipped with the package: something to open when you have no table yet.
 
 >>> import lakelens as ll
 >>> [sample.name for sample in ll.sample()][:2]
@@ -35,9 +35,25 @@ def sample(name: str) -> Table: ...
 def sample(name: str | None = None) -> Samples | Table:
     """List the tables that ship with the package, or open a copy of one.
 
-    Every call makes a copy of its own in a temporary directory, which lasts as long as this process: do with it what you
-    like. Raises `Missing` for a name that there is not, with the nearest names.
+    Every call makes a new copy in a temporary directory, which is removed when this process ends: change it as you like.
 
+    Parameters
+    ----------
+    name
+        The name of a sample; None lists them all.
+
+    Returns
+    -------
+    Table or Samples
+        The opened copy, or the list.
+
+    Raises
+    ------
+    Missing
+        There is no such sample; the hint has the nearest names.
+
+    Examples
+    --------
     >>> sample("icebreg")
     Traceback (most recent call last):
     lakelens.errors.Missing: no sample 'icebreg'; try: one of iceberg, ...; ll.sample() lists all of them
@@ -68,9 +84,9 @@ def open_copy(name: str) -> Table:
 
 
 def unpack_table(name: str, target: Path | None = None) -> Path:
-    """Unpack a packaged table into a directory, by default a temporary one that lasts as long as this process.
+    """Unpack a packaged table into a directory, by default a temporary one that is removed when this process ends.
 
-    Gives the table's own directory, which has the sample's name. Raises `LakeError` where that exists already.
+    Returns the table's own directory, named like the sample. Raises `LakeError` if it exists already.
     """
     import zipfile
 
@@ -97,13 +113,13 @@ def _make_temporary_directory() -> Path:
 
 
 def _remove_directory(place: Path, maker: int) -> None:
-    # a forked process that ends must not take the directory away from the one that made it
+    # a forked process must not remove its parent's directory when it ends
     if os.getpid() == maker:
         shutil.rmtree(place, ignore_errors=True)
 
 
 def _find_near(name: str, known: list[str]) -> list[str]:
-    """The names nearest to a misspelled one; all where none is near."""
+    """The names closest to a misspelled one; all if none is close."""
     from difflib import get_close_matches
 
     lowered = name.lower()

@@ -81,12 +81,29 @@ class BinaryRow:
 def decode_binary_row(data: bytes, fields: Sequence[FieldLike]) -> BinaryRow:
     """Decode one serialized row, its 4-byte arity first, as Paimon keeps it in manifests.
 
-    `fields` are (name, type) pairs, types as Paimon spells them, or `PaimonField`s. Values: timestamps without zone are
-    naive `datetime`s, with local zone UTC-aware; digits below the microsecond give a `pandas.Timestamp` and years
-    outside 1 to 9999 a `numpy.datetime64`; a MAP is a dict (a list of pairs when keys repeat or are not hashable),
-    a ROW a dict, a VARIANT a `Variant`. Raises `Corrupt` with the byte; follows "BinaryRow" of the Paimon
-    specification.
+    Follows "BinaryRow" of the Paimon specification.
 
+    Parameters
+    ----------
+    data
+        The bytes of the row.
+    fields
+        (name, type) pairs, types as Paimon spells them, or `PaimonField`s.
+
+    Returns
+    -------
+    BinaryRow
+        Timestamps without zone are naive `datetime`s, with local zone UTC-aware; digits below the microsecond give a
+        `pandas.Timestamp` and years outside 1 to 9999 a `numpy.datetime64`. A MAP is a dict (a list of pairs when keys
+        repeat or are not hashable), a ROW a dict, a VARIANT a `Variant`.
+
+    Raises
+    ------
+    Corrupt
+        The bytes are no such row; the error names the byte.
+
+    Examples
+    --------
     >>> data = bytes.fromhex("00000002000000000000000001000000000000006100000000000081")
     >>> row = decode_binary_row(data, [("id", "INT NOT NULL"), ("name", "STRING")])
     >>> row, row["name"], row.kind

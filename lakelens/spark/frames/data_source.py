@@ -43,9 +43,9 @@ _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 def register_data_source(spark: SparkSession, *, push_filters: bool = False) -> None:
-    """Make `spark.read.format("lakelens")` known to a session, for SQL too. Needs PySpark 4.0 or newer.
+    """Register `spark.read.format("lakelens")` in a session, for SQL too. Needs PySpark 4.0 or newer.
 
-    Options of a read, `load(path)` naming the table as `lakelens.open` takes it (paths and URLs, not names of a catalog):
+    `load(path)` takes a path or URL, as `lakelens.open` does, but no name of a catalog. Options of a read:
 
     `view`         "files" (the default), "entries", "snapshots" or "manifests"
     `snapshot`     an id, a branch, a tag or a time, for files and manifests; `branch` opens a branch
@@ -53,19 +53,31 @@ def register_data_source(spark: SparkSession, *, push_filters: bool = False) -> 
     `allSnapshots` "true": the entries of every manifest that some snapshot names
     `partition`    as in `lakelens.spark.files`, in JSON: `{"day": "2024-01-01"}`, `{"b": [1, 2, null]}`,
                    `{"day": {"low": "2024-01-01", "high": null}}`; `filePath` a path, a pattern or a prefix
-    `strict`       "false" goes past manifests that are damaged
-    `parallelism`  how many tasks are to run at once; as a rule what the session says when this is called
+    `strict`       "false" skips damaged manifests
+    `parallelism`  how many tasks run at once; by default what the session says when this is called
 
-    A DataFrame keeps the plan of its first query. What Paimon's DELETE entries take away is read by the driver and travels
-    with the read: of tables with millions of such entries `lakelens.spark.files` makes less work.
+    A DataFrame keeps the plan of its first query. The driver reads Paimon's DELETE entries and ships them with the read:
+    `lakelens.spark.files` is faster for tables with millions of them.
 
-    `push_filters=True` takes filters on `partition_values` and `path` from queries, where the session has
-    `spark.sql.python.filterPushdown.enabled` (PySpark 4.1). Mind that PySpark 4.1 keeps the filters of one query of a
-    DataFrame for the next one that has none: load it again for each query.
+    Parameters
+    ----------
+    spark
+        The session.
+    push_filters
+        Whether to use the filters of queries on `partition_values` and `path`, if the session has
+        `spark.sql.python.filterPushdown.enabled` (PySpark 4.1). PySpark 4.1 keeps the filters of one query of a DataFrame
+        for the next one without filters: load it again for each query.
 
-        >>> import lakelens as ll
-        >>> ll.spark.register_data_source(spark)                                        # doctest: +SKIP
-        >>> spark.read.format("lakelens").option("stats", "false").load("warehouse/db/t").show()  # doctest: +SKIP
+    Raises
+    ------
+    Unsupported
+        PySpark is older than 4.0.
+
+    Examples
+    --------
+    >>> import lakelens as ll
+    >>> ll.spark.register_data_source(spark)                                        # doctest: +SKIP
+    >>> spark.read.format("lakelens").option("stats", "false").load("warehouse/db/t").show()  # doctest: +SKIP
     """
     if not hasattr(spark, "dataSource"):
         raise Unsupported("data sources in Python need PySpark 4.0 or newer", hint="lakelens.spark.files")

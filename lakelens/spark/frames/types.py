@@ -31,6 +31,13 @@ _MOST_DIGITS = 38
 def spark_schema(schema: pa.Schema) -> StructType:
     """The Spark schema of a DataFrame with the columns of an Arrow schema. Needs PySpark.
 
+    Parameters
+    ----------
+    schema
+        An Arrow schema.
+
+    Examples
+    --------
     >>> import pyarrow as pa
     >>> spark_schema(pa.schema([("id", pa.uuid()), ("at", pa.timestamp("ns"))])).simpleString()
     'struct<id:string,at:timestamp_ntz>'

@@ -56,11 +56,27 @@ class CatalogEntry:
 def locate(spark: SparkSession, name: str, *, max_partitions: int = 1000) -> CatalogEntry:
     """Where a table is according to the catalog of a running session, and the catalog's other facts about it.
 
-    `name` is `"catalog.database.table"`; two parts mean `spark_catalog`, parts may stand in backticks. For a Hive table
-    `facts` has `columns`, `partition_columns`, `table`, `storage`, `partitions` (at most `max_partitions`, each with its
-    own location; `partition_count` is the true number) and `statistics` by column.
+    Parameters
+    ----------
+    spark
+        The session.
+    name
+        `"catalog.database.table"`; two parts mean `spark_catalog`. Parts may be in backticks.
+    max_partitions
+        How many partitions of a Hive table to list.
 
-    Raises `Missing` when the catalog has no such table, `Unsupported` for views and other formats.
+    Returns
+    -------
+    CatalogEntry
+        For a Hive table `facts` has `columns`, `partition_columns`, `table`, `storage`, `partitions` (each with its own
+        location; `partition_count` is the true number) and `statistics` by column.
+
+    Raises
+    ------
+    Missing
+        The catalog has no such table.
+    Unsupported
+        It is a view, or of another format.
     """
     catalog, database, table = parse_name(name)
     full = ".".join((catalog, database, table))

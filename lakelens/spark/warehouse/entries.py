@@ -1,4 +1,4 @@
-"""Executors' side of an inventory: places in, rows out; portions of manifests in, entries out. Arrow both ways."""
+"""The executors' side of an inventory, in Arrow: places in, rows out; portions of manifests in, entries out."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 def describe_batches(batches: Batches) -> Batches:
-    """Rows with a pickled `Place` and what is `known` of it, as `mapInArrow` hands them over, to rows of `DESCRIBED`."""
+    """From rows of `mapInArrow` with a pickled `Place` and what is `known` about it to rows of `DESCRIBED`."""
     for batch in batches:
         for row in batch.to_pylist():
             place: Place = pickle.loads(row["place"])
@@ -43,30 +43,26 @@ def describe_batches(batches: Batches) -> Batches:
 
 
 def read_batches(batches: Batches) -> Batches:
-    """Portions of manifests, as `mapInArrow` hands them over, to rows of `READ`."""
+    """From portions of manifests, rows of `mapInArrow`, to rows of `READ`."""
     for batch in batches:
         for plan in batch.column("plan").to_pylist():
             yield from read_portion(plan)
 
 
 def gather_rows(rows: Iterable[tuple[str, Row]], names: tuple[str, ...]) -> Batches:
-    """Rows with the names of their data sets as batches of the wide schema, some thousand rows at a time."""
+    """Rows, each with the name of its data set, as batches of the wide schema, some thousand rows at a time."""
     remaining = iter(rows)
     while chunk := list(islice(remaining, _FLUSH_ROWS)):
         for name in dict.fromkeys(name for name, _ in chunk):
             chosen = [row for of, row in chunk if of == name]
             try:
                 yield widen_rows(name, chosen, names)
-            except (
-                ValueError,
-                OverflowError,
-                TypeError,
-            ):  # what no column holds: halves of characters, huge numbers
+            except (ValueError, OverflowError, TypeError):  # lone surrogates, huge numbers
                 yield widen_rows(name, [_clean(row) for row in chosen], names)
 
 
 def read_portion(plan: bytes) -> Batches:
-    """Read some manifests of one table: their entries, a row for each manifest, and what was found wrong."""
+    """Read some manifests of one table: their entries, a row for each manifest, and the findings."""
     key, scan, decode, lines = pickle.loads(plan)
     batches, errors = _read_scan(scan, [line["manifest"] for line in lines])
     findings = list(scan.findings)
@@ -84,12 +80,12 @@ def read_portion(plan: bytes) -> Batches:
 
 
 def _read_scan(scan: FileScan, paths: Sequence[str]) -> tuple[list[FileBatch], dict[str, str]]:
-    """The batches of all tasks; where something else than damage stops that, manifest by manifest."""
+    """The batches of all tasks; if an error that is not damage stops that, manifest by manifest."""
     request = request_entries(scan.columns)
     errors: dict[str, str] = {}
     try:
         return list(scan.read(scan.tasks, request)), errors
-    except Exception:  # a table's manifests are anybody's; the next manifest is read all the same
+    except Exception:  # one bad manifest must not hide the others
         batches: list[FileBatch] = []
         for task in scan.tasks:
             try:
@@ -106,15 +102,8 @@ def _describe_reading(
         path = line["manifest"]
         error = errors.get(path)
         yield "manifests", {**line, "entry_count": counted[path], "error": error}
-        yield (
-            "counts",
-            {
-                "manifests": 1,
-                "unread": int(error is not None),
-                "entries": counted[path],
-                "bytes": line["size_bytes"] or 0,
-            },
-        )
+        read = {"manifests": 1, "entries": counted[path], "bytes": line["size_bytes"] or 0}
+        yield "counts", {**read, "unread": int(error is not None)}
     for one in findings:
         yield "findings", describe_finding(one, key, of_state=one.path in errors)
 
@@ -126,7 +115,7 @@ def assemble_entries(
     errors: dict[str, str],
     decode: Callable[[str], str] = unquote,
 ) -> pa.RecordBatch:
-    """A batch of a scan as rows of `entries`. Paimon's get the commit whose delta list named their manifest."""
+    """A batch of a scan as rows of `entries`. Paimon's get the commit whose delta list names their manifest."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -167,7 +156,7 @@ def assemble_entries(
 
 
 def split_partition(text: str | None, decode: Callable[[str], str] = unquote) -> list[tuple[str, str]]:
-    """A partition's directory form as names and texts, unescaped.
+    """The names and texts of a partition's path, unescaped.
 
     >>> split_partition("day=2024-01-01/k=x%2Fy")
     [('day', '2024-01-01'), ('k', 'x/y')]
@@ -177,7 +166,7 @@ def split_partition(text: str | None, decode: Callable[[str], str] = unquote) ->
 
 
 def _clean(value: Any) -> Any:
-    """A value that Arrow can hold: numbers beyond 64 bits are null, halves of characters question marks."""
+    """A value that Arrow can hold: numbers beyond 64 bits become null, lone surrogates question marks."""
     if isinstance(value, dict):
         return {_clean(key): _clean(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

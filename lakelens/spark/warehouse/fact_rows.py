@@ -1,4 +1,4 @@
-"""Rows that an inventory keeps of any table: what is known about it, its findings, and why it could not be opened."""
+"""The rows of any table in an inventory: what is known about it, its findings, and why it cannot be opened."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Rows = Iterator[tuple[str, Row]]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the inventory knows of a table: its last signature, snapshots by key, manifests by the MD5 of their path."""
+    """What the inventory knows about a table: its last signature, snapshots by key, manifests by the MD5 of their path."""
 
     signature: str | None = None
     is_incomplete: bool = False
@@ -28,7 +28,7 @@ class Known:
 
 
 def hash_path(path: str) -> bytes:
-    """The key of a path: its MD5, as Spark's `unhex(md5(path))`."""
+    """The key of a path: its MD5, like Spark's `unhex(md5(path))`."""
     return hashlib.md5(path.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
 
 
@@ -38,7 +38,7 @@ def describe_finding(finding: Finding, key: Row, *, of_state: bool) -> Row:
 
 
 def describe_failure(place: Place, known: Known, error: Exception) -> Rows:
-    """The rows of a table that cannot be opened: its error and a finding, or that it is gone; nothing is repeated."""
+    """The rows of a table that cannot be opened: its error and a finding, or that it is gone; none if known already."""
     is_gone = place.remembered and isinstance(error, Missing | NotATable)
     code = "gone" if is_gone else place.error_code or type(error).__name__.lower()
     message = place.error or (

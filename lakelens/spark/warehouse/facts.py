@@ -1,8 +1,8 @@
-"""What an inventory keeps of one table: rows made on an executor, by looking at the table and at what is known already.
+"""The rows of one table in an inventory, made on an executor from the table and from what is known already.
 
-Opening reads the metadata document (Iceberg), the newest snapshot and schema (Paimon) or nothing. If that is what it was
-at the last look, nothing further is read. Else the manifest lists of the snapshots that are not known yet are read, and
-manifests that were never read are planned; a Hive table is listed.
+Opening reads the metadata document (Iceberg), the newest snapshot and schema (Paimon) or nothing. If nothing has changed
+since the last look, nothing more is read. Otherwise the manifest lists of new snapshots are read, and the manifests that
+were never read are planned; a Hive table is listed.
 """
 
 from __future__ import annotations
@@ -31,24 +31,26 @@ if TYPE_CHECKING:
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 
-#: Manifests of about this many bytes are read at once, and those of one table in rounds that are kept one by one.
+#: Manifests of about this many bytes are read at once; those of one table in rounds, each committed by itself.
 PORTION_BYTES = 4 * 1024 * 1024
 ROUND_BYTES = 2 * 1024 * 1024 * 1024
 _MOST_FINDINGS = 1_000
 
 
 def describe_place(place: Place, known: Known) -> Rows:
-    """The rows of one table, each with the name of its data set; of a broken one its error. Never raises."""
+    """The rows of one table, each with the name of its data set; the error of a broken one. Never raises."""
     try:
-        rows = list(_Look(place, known).describe())  # all or nothing: a table that breaks half way is broken
-    except Exception as error:  # whatever a table does, the others are looked at
+        rows = list(
+            _Look(place, known).describe()
+        )  # all or nothing: an error half way makes the table broken
+    except Exception as error:  # one broken table must not hide the others
         rows = list(describe_failure(place, known, error))
     yield from rows
 
 
 @dataclass
 class _Walked:
-    """What a walk through snapshots found: manifests by path with the commit they came with, and tasks to read them."""
+    """The result of a walk through snapshots: manifests by path with the commit that added them, and tasks to read them."""
 
     manifests: dict[str, Manifest] = field(default_factory=dict)
     origins: dict[str, tuple[str, int | None]] = field(default_factory=dict)
@@ -120,7 +122,7 @@ class _Look:
         }
 
     def _find_snapshots(self, current: Snapshot | None) -> tuple[list[Snapshot], list[Row]]:
-        """The snapshots to walk, and those that are there: their keys, and whether the current one stems from them."""
+        """The snapshots to walk, and the keys of all that exist, with whether they are ancestors of the current one."""
         if self._table.traits.numbers_branches:
             return self._find_numbered(current)
         every = list(self._table.snapshots)
@@ -129,9 +131,9 @@ class _Look:
         return [one for one in every if self._is_new(one)], present
 
     def _find_numbered(self, current: Snapshot | None) -> tuple[list[Snapshot], list[Row]]:
-        """Paimon's, from the newest back to the first that is known: each is a file, and what is before it is known too.
+        """Paimon's, from the newest back to the first known one: each is a file, and all before it are known too.
 
-        A rollback takes the later ones away; new ones of the same numbers have other manifest lists, and other keys.
+        A rollback removes the later ones; new ones with the same numbers have other manifest lists, and so other keys.
         """
         found: list[Snapshot] = []
         present: set[str] = set()
@@ -158,14 +160,14 @@ class _Look:
         return self._known.is_incomplete or make_key(snapshot) not in self._known.snapshots
 
     def _describe_snapshot(self, snapshot: Snapshot, is_ancestor: bool) -> Rows:
-        """The row of a snapshot after its lists are walked; it is `partial` where one of them cannot be read."""
+        """The row of a snapshot, after its lists are walked; `partial` if one of them cannot be read."""
         before = {_identify(one) for one in self._table.findings}
         count = self._walk_lists(snapshot)
         fresh = [one for one in self._table.findings if _identify(one) not in before]
         partial = any(one.severity == "error" for one in fresh)
         key = make_key(snapshot)
         if key in self._known.snapshots:
-            return  # it was walked again because of what could not be read
+            return  # walked again only because a list could not be read
         if not partial:
             yield from (("findings", describe_finding(one, self._key, of_state=False)) for one in fresh)
         summary = {str(k): str(v) for k, v in snapshot.summary.items()}
@@ -177,7 +179,7 @@ class _Look:
         yield "snapshots", {**self._key, "snapshot_id": snapshot.id, **facts, **state}
 
     def _walk_lists(self, snapshot: Snapshot) -> int:
-        """Read the lists of a snapshot and note every manifest in them; how many there are."""
+        """Read the lists of a snapshot, note every manifest in them, and return how many there are."""
         walked = self._walked
         walked.lists += len(snapshot.manifest_lists)
         manifests = snapshot.manifests
@@ -198,7 +200,7 @@ class _Look:
         return len(manifests)
 
     def _note_roles(self, named: Any, snapshot: Snapshot) -> None:
-        """A manifest in Paimon's delta list came with this commit; one in its base list with one before."""
+        """A manifest in Paimon's delta list was added by this commit, one in its base list by an earlier one."""
         try:
             manifests = named.manifests
         except LakeError:
@@ -209,7 +211,7 @@ class _Look:
                 self._walked.origins[manifest.path] = named.role, origin
 
     def _list_members(self, current: Snapshot | None) -> Rows:
-        """The manifests of the current state, in order; Paimon's changelog is no part of it."""
+        """The manifests of the current state, in order, without Paimon's changelog."""
         if current is None:
             return
         manifests = [manifest for manifest in current.manifests if manifest.content != "changelog"]
@@ -217,7 +219,7 @@ class _Look:
             yield "members", {"location": self._key["location"], "manifest": path, "position": position}
 
     def _plan_reading(self) -> Rows:
-        """Portions of manifests that were never read: the plan to read them, pickled, with their rows."""
+        """Portions of manifests that were never read: pickled plans to read them, with their rows."""
         walked = self._walked
         fresh = [path for path in walked.manifests if hash_path(path) not in self._known.manifests]
         if walked.scan is None or not fresh:
@@ -239,12 +241,12 @@ class _Look:
         return {**self._key, **facts, "manifest": manifest.path, "snapshot_id": origin}
 
     def _describe_findings(self) -> Rows:
-        """The findings of this look; those of lists that were read whole are kept for ever, and are there already."""
+        """The findings of this look; those of lists that were read completely are kept already."""
         for finding in self._table.findings[:_MOST_FINDINGS]:
             yield "findings", describe_finding(finding, self._key, of_state=True)
 
     def _list_files(self, current: Snapshot | None) -> Iterator[Row]:
-        """The files of a listed table by their listing and their names; none is opened."""
+        """The files of a listed table, from listing and names; none is opened."""
         for file in current.files if current is not None else ():
             yield {
                 **self._key,
@@ -261,10 +263,7 @@ class _Look:
 
 
 def make_key(snapshot: Snapshot) -> str:
-    """The key of a snapshot among those of its table: its number, and the lists that it names.
-
-    Paimon gives the numbers of snapshots that were rolled back to new ones.
-    """
+    """The key of a snapshot in its table: its number and its lists, because Paimon reuses numbers after a rollback."""
     lists: Sequence[str | None] = [one.recorded_path for one in snapshot.manifest_lists]
     return f"{snapshot.id}:{_sign(lists)[:16]}"
 

@@ -1,4 +1,4 @@
-"""The few files of a Parquet inventory that are not Parquet: its log. Records appear whole, and never over another one."""
+"""The log of a Parquet inventory: small files that appear complete and never replace one another."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
 
 
 class Folder(Protocol):
-    """A directory of the target, by relative names; `url` is what Spark calls it."""
+    """A directory of the target, by relative names; `url` is its name in Spark."""
 
     url: str
 
     def create(self, name: str, text: str) -> bool:
-        """Make a file with this text unless one of the name is there; whether it was made. Never seen half written."""
+        """Create a file with this text unless the name exists; whether it was created. Never visible half written."""
         ...
 
     def read_texts(self, name: str) -> dict[str, str]:
-        """The texts of the `.json` files in a directory by name; none where there is no directory."""
+        """The texts of the `.json` files in a directory by name; none if there is no directory."""
         ...
 
     def list_names(self, name: str) -> list[str]:
-        """The names in a directory; none where there is no directory."""
+        """The names in a directory; none if there is no directory."""
         ...
 
     def remove(self, name: str) -> None:
-        """Remove a directory with all that is in it."""
+        """Remove a directory and everything in it."""
         ...
 
 
 class LocalFolder:
-    """A directory of this machine: a record is linked into place, which fails where one is."""
+    """A local directory: a record is linked into place, which fails if the name exists."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -74,10 +74,10 @@ class LocalFolder:
 
 
 class HadoopFolder:
-    """A directory of any file system that Spark writes to, by the same configuration: a record is renamed into place.
+    """A directory of any file system that Spark writes to, with Spark's configuration: a record is renamed into place.
 
-    HDFS renames atomically and never over a file. Where a store's rename is a copy (S3), two runs that commit in the same
-    instant are separated only as well as its connector does.
+    HDFS renames atomically and never over a file. Where rename is a copy (S3), it depends on the connector whether two runs
+    can commit the same number in the same instant.
     """
 
     def __init__(self, spark: SparkSession, root: str) -> None:
@@ -127,7 +127,7 @@ class HadoopFolder:
 
 
 def open_folder(spark: SparkSession, root: str) -> Folder:
-    """The folder of a target. Spark's own word for a path without a scheme is its default file system."""
+    """The folder of a target; a path without a scheme is on Spark's default file system."""
     scheme, separator, rest = root.partition(":")
     if separator and "/" not in scheme and len(scheme) > 1:
         if scheme == "file":

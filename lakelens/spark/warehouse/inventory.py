@@ -1,4 +1,4 @@
-"""The two verbs: take an inventory of a warehouse, and open one that was taken."""
+"""Taking an inventory of a warehouse, and opening an earlier one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lakelens.spark.warehouse.views import Inventory
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Tables of one batch: the most that has to be done again after a run is killed.
+#: Tables in one batch: the most that is done again after a run is killed.
 BATCH_SIZE = 50
 
 
@@ -32,8 +32,8 @@ def inventory(
     """Tables, snapshots, manifests, files, entries and findings of a whole warehouse, gathered by Spark's executors.
 
     A run reads the manifest lists of new snapshots and the manifests that were never read, nothing else. It commits batch
-    by batch: after one that was killed, the next run goes on where it stopped. A table that cannot be opened is a row of
-    `tables` with its `error`; the next run tries it again, and manifests that cannot be read too.
+    by batch: if it is killed, the next run continues where it stopped. A table that cannot be opened is a row of `tables`
+    with its `error`; the next run tries it again, and manifests that could not be read too.
 
     Parameters
     ----------
@@ -43,42 +43,41 @@ def inventory(
     spark
         The session.
     target
-        Where the inventory is kept and brought up to date by later runs: a directory or URL gets Parquet,
-        `catalog.database` of the session Iceberg tables. None keeps it as long as the session lasts.
+        Where the inventory is kept and updated by later runs: a directory or URL for Parquet, `catalog.database` of the
+        session for Iceberg tables. None keeps it as long as the session lasts.
     depth
         How many levels below a directory are walked.
     batch_size
-        Tables of one commit.
+        How many tables make one commit.
     storage_options
-        What fsspec needs for a URL.
+        Options for fsspec.
     progress
-        Whether to show a bar, after the first second.
+        Whether to show a progress bar after the first second.
     on_batch
         Called with each record of the log.
 
     Returns
     -------
     Inventory
-        DataFrames of everything known; its `summary` says what this run did.
+        DataFrames of everything known; `summary` says what this run did.
 
     Raises
     ------
     Missing
         There is no such directory.
     LakeError
-        Another run took the same target over meanwhile.
+        Another run has taken over the same target.
     """
     places = list_places(root_or_catalog, spark, depth=depth, storage_options=storage_options)
     store = open_store(spark, target)
-    places = [
-        place for place in places if not store.holds(place.url)
-    ]  # a target in the warehouse is no part of it
+    # a target inside the warehouse is not part of it
+    places = [place for place in places if not store.holds(place.url)]
     run = Run(spark, store, places, batch_size=batch_size, progress=progress, on_batch=on_batch)
     return Inventory(spark, store, target, run.take(str(root_or_catalog)[:200]))
 
 
 def read_inventory(target: Any, spark: SparkSession) -> Inventory:
-    """An inventory that was taken before; no table is looked at.
+    """Open an inventory that was taken earlier; no table is read.
 
     Parameters
     ----------
@@ -90,7 +89,7 @@ def read_inventory(target: Any, spark: SparkSession) -> Inventory:
     Raises
     ------
     Missing
-        Nothing was ever committed there.
+        There is no inventory there.
     """
     opened = Inventory(spark, open_store(spark, target), target)
     if not opened.has_commits:

@@ -1,4 +1,4 @@
-"""What is read of entries, and entries of a format that does not read them by column: read at once, shipped as they are."""
+"""The columns read from entries, and the entries of a format that does not read by column: read at once, then shipped."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OWN_SIZE = "content_size_in_bytes"  # of a deletion vector, whose Puffin file ho
 
 
 def request_entries(columns: FileColumns) -> ScanRequest:
-    """What an inventory reads of the entries of a manifest."""
+    """The columns that an inventory reads from the entries of a manifest."""
     names = [*SCANNED, *(name for name, _ in columns.further if name == OWN_SIZE)]
     return make_request(columns, stats=False, wanted=names, entries=True, identity=True)
 

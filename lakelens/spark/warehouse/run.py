@@ -1,7 +1,7 @@
-"""One run of the inventory: look at every table, read what is new, commit batch by batch.
+"""One run of the inventory: open every table, read what is new, commit batch by batch.
 
-A batch is some tables. Its first job opens them on executors and compares them with what is known; its second reads the
-manifests that were never read. The rows are written under the batch's id and count from its one record in the log on.
+A batch is a group of tables. Its first job opens them on executors and compares them with what is known; its second reads
+the manifests that were never read. Rows are written under the batch's id and count once the log has its record.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _FEW_ROWS = 200_000  # of one data set, in one file
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run looked at and read: tables by what happened to them, manifest lists and manifests read, entries, seconds.
+    """What a run read: tables by their status, manifest lists, manifests, entries, bytes, and the seconds that it took.
 
-    `broken` tables could not be opened and `unread` manifests not be read; both are tried again by the next run.
+    `broken` tables could not be opened, `unread` manifests not be read; the next run tries both again.
     """
 
     tables: int = 0
@@ -75,7 +75,7 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class _Part:
-    """Rows that executors made and keep, counted: by data set, and by what was done for them."""
+    """Rows that executors made and hold, counted by data set, with the counts of the work."""
 
     frame: DataFrame
     rows: dict[str, int]
@@ -83,7 +83,7 @@ class _Part:
 
 
 class Run:
-    """A run over some places into a store. `on_batch` is called after each commit; what it raises ends the run."""
+    """A run over some places into a store. `on_batch` is called after each commit; an exception of it ends the run."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Run:
         self._log: list[Commit] = []
 
     def take(self, note: str | None = None) -> RunSummary:
-        """Take the inventory. Raises `LakeError` when another run takes it over meanwhile."""
+        """Take the inventory. Raises `LakeError` when another run takes over."""
         started = time.monotonic()
         self._log = self._store.begin_run(self._id, note)
         self._store.remove_leftovers(self._log)
@@ -129,7 +129,7 @@ class Run:
         if described.rows["portions"]:
             found = described.frame.selectExpr("max(portions.round)").first()
             last = int(found[0]) if found is not None else 0
-        for number in range(last + 1):  # of a huge table all but the last are kept before its state is
+        for number in range(last + 1):  # the rounds of a huge table are committed before its state
             parts = [described] if number == last else []
             if described.rows["portions"]:
                 parts.append(self._count(self._read(described.frame, number), READ))
@@ -138,7 +138,7 @@ class Run:
                 part.frame.unpersist()
 
     def _describe(self, group: Sequence[Place], known: DataFrame | None) -> DataFrame:
-        """Look at tables on the executors."""
+        """Open tables on the executors."""
         spark = self._spark
         rows = [(place.url, bytearray(pickle.dumps(place))) for place in group]
         places = spark.createDataFrame(rows, _PLACES)
@@ -149,13 +149,13 @@ class Run:
         return spread.mapInArrow(describe_batches, spark_schema(wide_schema(DESCRIBED)))
 
     def _read(self, described: DataFrame, number: int) -> DataFrame:
-        """Read the manifests of a round on the executors: portions of like size, dealt out evenly."""
+        """Read the manifests of a round on the executors: portions of similar size, spread evenly."""
         portions = described.where(f"portions.round = {number}").select("portions.*")
         spread = portions.repartition(2 * self._spark.sparkContext.defaultParallelism)
         return spread.mapInArrow(read_batches, spark_schema(wide_schema(READ)))
 
     def _count(self, frame: DataFrame, names: tuple[str, ...]) -> _Part:
-        """Do the work of a frame, keep its rows where they were made, and count them."""
+        """Compute a frame, keep its rows on the executors, and count them."""
         from pyspark.sql import functions as f
 
         kept = frame.persist()
@@ -172,7 +172,7 @@ class Run:
         return _Part(kept, {name: int(row[name]) for name in names}, counts)
 
     def _keep(self, parts: Sequence[_Part]) -> None:
-        """Write the rows of some parts under one batch and commit it; nothing where there are none."""
+        """Write the rows of some parts under one batch and commit it, if there are any."""
         from pyspark.sql import DataFrame
 
         batch = f"{self._store.next_number(self._log):010d}-{self._id}"
@@ -220,7 +220,7 @@ class Run:
 
     @contextmanager
     def _show_progress(self, total: int) -> Iterator[Advance]:
-        """A bar over the tables; none where the run takes less than a second."""
+        """A progress bar over the tables; none if the run takes less than a second."""
         from tqdm.auto import tqdm
 
         with tqdm(total=total, desc="inventory", unit="table", delay=1, disable=not self._progress) as bar:

@@ -1,4 +1,4 @@
-"""What a kept inventory says by now: the newest state of each table, and what counts with it."""
+"""The current state of an inventory: the newest row of each table, and the rows that count with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakelens.spark.warehouse.tables import Place
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Columns of the last look at a table that can no longer be opened; the others are of the last look that could open it.
+#: Columns from the last look at a table that can no longer be opened; the others are from the last that opened it.
 _OF_LAST = ("error_code", "error", "is_gone", "looked_at")
 
 
@@ -33,19 +33,19 @@ class InventoryState:
 
     @property
     def newest(self) -> DataFrame:
-        """One row for each location: `last` is its newest row of `tables`, `good` the newest of a look that went well."""
+        """One row for each location: `last` is its newest row of `tables`, `good` the newest that has no error."""
         from pyspark.sql import functions as f
 
         rows = self.read("tables")
         row = f.struct(*map(quote_name, rows.columns))
-        went_well = f.when(f.col("error").isNull() & ~f.col("is_gone"), f.col("batch"))
+        is_good = f.when(f.col("error").isNull() & ~f.col("is_gone"), f.col("batch"))
         return rows.groupBy("location").agg(
-            f.max_by(row, "batch").alias("last"), f.max_by(row, went_well).alias("good")
+            f.max_by(row, "batch").alias("last"), f.max_by(row, is_good).alias("good")
         )
 
     @property
     def tables(self) -> DataFrame:
-        """One row for each table: its facts of the last look that went well, and the error of the last one."""
+        """One row for each table: its facts from the last look without error, and the error of the last look."""
         from pyspark.sql import functions as f
 
         names = data_schema("tables").names
@@ -58,16 +58,16 @@ class InventoryState:
 
     @property
     def states(self) -> DataFrame:
-        """`location` with the batch of its last state (`last_batch`), and of the last that could be read (`state_batch`)."""
+        """`location` with the batch of its last state (`last_batch`) and of the last readable one (`state_batch`)."""
         newest = self.newest.where("not last.is_gone")
         return newest.selectExpr(
             "location", "last.batch as last_batch", "coalesce(good.batch, last.batch) as state_batch"
         )
 
     def keep_current(self, rows: DataFrame, of_state: str | None = None) -> DataFrame:
-        """The rows of each table's current state; with `of_state` (SQL) also all for which that does not hold.
+        """The rows of each table's current state; with `of_state` (SQL) also all rows for which that is false.
 
-        Of tables that are gone there are none.
+        Tables that are gone have none.
         """
         from pyspark.sql import functions as f
 
@@ -79,12 +79,12 @@ class InventoryState:
 
     @property
     def manifests(self) -> DataFrame:
-        """Each manifest once; those that could not be read whole with the error of the last try."""
+        """Each manifest once; one that could not be read completely has the error of the last try."""
         return self.keep_current(self.read("manifests"), "error is not null")
 
     @property
     def snapshots(self) -> DataFrame:
-        """Each snapshot once, those that were seen before they expired too."""
+        """Each snapshot once, also those that have expired since."""
         return self.keep_current(self.read("snapshots"), "partial")
 
     @property
@@ -94,7 +94,7 @@ class InventoryState:
 
     @property
     def findings(self) -> DataFrame:
-        """What is wrong: of the last look at each table, and of what was read for good."""
+        """The findings of the last look at each table, and of everything that is read only once."""
         from pyspark.sql import functions as f
 
         rows = self.read("findings")
@@ -108,14 +108,14 @@ class InventoryState:
 
 @dataclass(frozen=True)
 class KnownTables:
-    """What is known when a run begins, by location: `frame` is None when nothing is."""
+    """What is known when a run begins, by location; `frame` is None when nothing is."""
 
     frame: DataFrame | None
     newest: DataFrame | None = None
     options: Mapping[str, Any] | None = None
 
     def remember_others(self, places: Sequence[Place]) -> list[Place]:
-        """The tables that are known and not among these: a run looks whether they are still there."""
+        """The known tables that are not among these: a run checks whether they still exist."""
         if self.newest is None:
             return []
         listed = {place.url for place in places}
@@ -178,7 +178,7 @@ def read_known(spark: SparkSession, store: InventoryStore, log: Sequence[Commit]
 
 
 def _cut_plan(spark: SparkSession, frame: DataFrame) -> DataFrame:
-    """The same rows by a plan that begins with them: each batch's plan has this one in it, and is analysed many times."""
+    """The same rows with a plan that begins here: it is part of each batch's plan, which is analysed many times."""
     from pyspark.sql import DataFrame
 
     rows = frame._jdf

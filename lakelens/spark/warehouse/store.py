@@ -1,13 +1,13 @@
-"""Where an inventory is kept, and how a batch of it comes to count: all at once, or not at all.
+"""Where an inventory is kept, and how a batch is committed: completely or not at all.
 
-Rows are written under the id of a batch, in all data sets; then one record in the log says that the batch is committed.
-Readers see the batches that the log names, nothing else. Records are numbered; of two writers of one number the first wins:
+Rows are written under the id of a batch, in all data sets; then one record in the log commits the batch. Readers see only
+the batches that the log names. Records are numbered; of two writers of the same number the first wins:
 
     Parquet    TARGET/entries/batch=0000000003-1f6c…/part-….parquet    TARGET/_commits/0000000003.json, linked into place
     Iceberg    rows of CATALOG.DATABASE.entries with that batch        a row of CATALOG.DATABASE.commits, merged by number
 
-A run begins by a record of its own. A run that had begun before, and still works, finds its next number taken and stops: its
-rows never count. So nothing is locked, a killed run leaves nothing to break, and what no record names can be removed.
+A run begins with a record of its own. An earlier run that is still working finds its next number taken and stops: its rows
+never count. So there are no locks, a killed run breaks nothing, and rows that no record names can be removed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NAMES_AT_ONCE = 400
 class Commit:
     """One record of the log: the beginning of a run, a batch of rows, or the end of a run.
 
-    `rows` counts the rows by data set, `counts` has what was looked at and read for them.
+    `rows` counts the rows by data set, `counts` the tables, manifests and bytes that were read for them.
     """
 
     number: int
@@ -50,12 +50,12 @@ class Commit:
     note: str | None = None
 
     def to_json(self) -> str:
-        """The record as it is kept."""
+        """The record as it is stored."""
         return json.dumps(asdict(self), sort_keys=True)
 
 
 def parse_commit(text: str) -> Commit | None:
-    """A record; None for one that was not written whole: its number is taken, and it says nothing."""
+    """A record; None for one that is incomplete: only its number is taken."""
     try:
         return Commit(**json.loads(text))
     except (ValueError, TypeError):
@@ -65,8 +65,7 @@ def parse_commit(text: str) -> Commit | None:
 class InventoryStore(ABC):
     """Keeps data sets by batch, and the log.
 
-    `holds_frames` says whether what is written must stay with the executors, `writers` how many data sets may be written
-    at once.
+    `holds_frames`: written rows must stay on the executors. `writers`: how many data sets may be written at once.
     """
 
     holds_frames = False
@@ -78,11 +77,11 @@ class InventoryStore(ABC):
 
     @abstractmethod
     def add_record(self, commit: Commit) -> bool:
-        """Add a record to the log unless its number is taken; whether it is there now. Atomic."""
+        """Add a record to the log unless its number is taken; whether it was added. Atomic."""
 
     @abstractmethod
     def write(self, name: str, batch: str, frame: DataFrame) -> None:
-        """Write rows of a data set under a batch; what an attempt before wrote under it is replaced."""
+        """Write rows of a data set under a batch; the rows of an earlier attempt are replaced."""
 
     @abstractmethod
     def read(self, name: str, commits: Sequence[Commit]) -> DataFrame:
@@ -90,21 +89,21 @@ class InventoryStore(ABC):
 
     @abstractmethod
     def remove_leftovers(self, log: Sequence[Commit]) -> None:
-        """Remove the rows that no record names. Only the run that began last may."""
+        """Remove the rows that no record names. Only the newest run may do that."""
 
     def holds(self, url: str) -> bool:
-        """Whether this is the inventory itself."""
+        """Whether a location is inside the inventory itself."""
         return False
 
     def begin_run(self, run: str, note: str | None = None) -> list[Commit]:
-        """Take the inventory over for a run: the log with its first record. Whoever ran before cannot commit any more."""
+        """Take the inventory over for a run: the log with its first record. Earlier runs can no longer commit."""
         for _ in range(20):
             log = self.read_log()
             number = self.next_number(log)
             record = Commit(number, "begin", run, datetime.now(UTC).isoformat(), note=note)
             if self.add_record(record):
                 return [*log, record]
-        raise LakeError("the log of the inventory is written by others all the time")
+        raise LakeError("other runs keep writing to the log of the inventory")
 
     def next_number(self, log: Sequence[Commit]) -> int:
         """The number after the last record."""
@@ -169,7 +168,7 @@ class ParquetStore(InventoryStore):
 class IcebergStore(InventoryStore):
     """An inventory in an Iceberg database of the session's catalogs: a table for each data set, and `commits`."""
 
-    writers = 1  # a catalog may admit one at a time
+    writers = 1  # a catalog may allow only one at a time
 
     def __init__(self, spark: SparkSession, target: str) -> None:
         self._spark = spark
@@ -184,7 +183,7 @@ class IcebergStore(InventoryStore):
         return [commit for row in rows if (commit := parse_commit(row["record"])) is not None]
 
     def add_record(self, commit: Commit) -> bool:
-        """Merged in by number, which Iceberg checks against what others commit meanwhile; then looked at whose it is."""
+        """Merge the record by number, which Iceberg checks against concurrent commits; then see whether it is ours."""
         text = commit.to_json()
         self._spark.createDataFrame(
             [(commit.number, text)], "number bigint, record string"
@@ -216,7 +215,7 @@ class IcebergStore(InventoryStore):
         return frame.join(broadcast(named), "batch", "left_semi").select(frame.columns)
 
     def remove_leftovers(self, log: Sequence[Commit]) -> None:
-        """After a run that did not come to its end: rows of batches that no record names."""
+        """After a run that did not finish: rows of batches that no record names."""
         earlier = [commit for commit in log[:-1] if commit.kind != "batch"]
         if not earlier or earlier[-1].kind == "end":
             return
@@ -233,7 +232,7 @@ class IcebergStore(InventoryStore):
 
 
 class SessionStore(InventoryStore):
-    """An inventory that lasts as long as the Spark session: what executors made is kept by them, and nowhere else."""
+    """An inventory that lasts as long as the Spark session: the executors that made the rows keep them."""
 
     holds_frames = True
 
@@ -263,7 +262,7 @@ class SessionStore(InventoryStore):
         return reduce(DataFrame.unionByName, frames, self._spark.createDataFrame([], with_batch(name)))
 
     def remove_leftovers(self, log: Sequence[Commit]) -> None:
-        """There are none: nothing outlives a run that is killed."""
+        """There are none: a killed run leaves nothing."""
 
 
 def open_store(spark: SparkSession, target: Any) -> InventoryStore:
@@ -285,7 +284,7 @@ def open_store(spark: SparkSession, target: Any) -> InventoryStore:
 
 
 def with_batch(name: str) -> StructType:
-    """The Spark schema of a data set as it is kept: with the batch of each row."""
+    """The Spark schema of a stored data set: with the batch of each row."""
     from pyspark.sql.types import StringType, StructField, StructType
 
     from lakelens.spark.frames.types import spark_schema

@@ -1,7 +1,7 @@
-"""The tables of a warehouse as places to look at: plain data that goes to the executors.
+"""The tables of a warehouse as places to read: plain data that goes to the executors.
 
-A warehouse is a directory or URL (walked, as `lakelens.find` does), a catalog that the Spark session knows (asked for its
-tables, their locations and current pointers), or a list of tables.
+A warehouse is a directory or URL (walked as by `lakelens.find`), a catalog of the Spark session (asked for its tables,
+their locations and current pointers), or a list of tables.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _FILE_URL = re.compile(r"^file:/+")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One table to look at: the URL or path it is opened by, what is known of it, or why it cannot be.
+    """One table to read: its URL or path, what is known about it, or why it cannot be opened.
 
-    `facts` are a catalog's, with the current metadata file. `remembered` is a table that an earlier run saw and this
-    one's walk did not: it is gone if it cannot be opened.
+    `facts` come from a catalog, with the current metadata file. A `remembered` table was found by an earlier run but not
+    by this one: it is gone if it cannot be opened.
     """
 
     url: str
@@ -46,8 +46,8 @@ def list_places(
 ) -> list[Place]:
     """The tables below a directory, of a catalog, or of a list; each location once, in order.
 
-    A directory that cannot be read, and a table that its catalog cannot locate, are places with an `error`; but where the
-    root itself is not there, or cannot be read, that is raised.
+    A directory that cannot be read, and a table that its catalog cannot locate, are places with an `error`. A root that
+    does not exist or cannot be read is raised.
     """
     options = dict(storage_options or {})
     if isinstance(root, str) and is_catalog(root, spark):
@@ -60,14 +60,14 @@ def list_places(
 
 
 def is_catalog(name: str, spark: SparkSession) -> bool:
-    """Whether a name is that of a catalog of the session, and not of a directory."""
+    """Whether a name is a catalog of the session, and not a directory."""
     if "/" in name or ":" in name or os.path.exists(name):  # noqa: PTH110
         return False
     return name == _HIVE_CATALOG or spark.conf.get(f"spark.sql.catalog.{name}", None) is not None
 
 
 def _normalise(place: Place) -> Place:
-    """The same place under one spelling of its location: catalogs say `file:/wh/t`, walks `/wh/t`."""
+    """The same place with one spelling of its location: catalogs give `file:/wh/t`, walks `/wh/t`."""
     url = _FILE_URL.sub("/", place.url)
     return replace(place, url=url.rstrip("/") or "/")
 
@@ -124,7 +124,7 @@ def _is_table_name(text: str) -> bool:
 
 
 def _make_url(path: str, root: str) -> str:
-    """A path of the store that holds `root`, as it can be opened again.
+    """A path in the store of `root` as a URL that can be opened.
 
     >>> _make_url("bucket/wh/t", "s3://bucket/wh"), _make_url("/wh/t", "file:///wh"), _make_url("/wh/t", "/wh")
     ('s3://bucket/wh/t', '/wh/t', '/wh/t')

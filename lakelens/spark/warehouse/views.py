@@ -1,4 +1,4 @@
-"""An inventory as its reader meets it: DataFrames of tables, snapshots, manifests, files, entries; and ready questions."""
+"""The inventory for its reader: DataFrames of tables, snapshots, manifests, files and entries, and ready-made queries."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 _VIEWS = ("tables", "snapshots", "manifests", "files", "entries", "findings", "runs")
 _INTERNAL = {"present", "signature", "key", "partial", "file_key", "of_state", "is_gone"}
-#: Files of fewer bytes are called small, unless the caller says otherwise.
+#: Files of fewer bytes are small by default.
 SMALL_BYTES = 32 * 1024 * 1024
 
 
 class Inventory:
-    """What is known of the tables of a warehouse, as DataFrames; see `lakelens.spark.inventory`.
+    """What is known about the tables of a warehouse, as DataFrames; see `lakelens.spark.inventory`.
 
-    Each property is a DataFrame over what was committed when the inventory was made or opened; it is read by an action.
-    `summary` says what the run did, None where an inventory was only opened.
+    Each property is a lazy DataFrame over everything that was committed when the inventory was made or opened. `summary`
+    says what the run did; None for an inventory that was only opened.
     """
 
     def __init__(
@@ -51,14 +51,13 @@ class Inventory:
 
     @cached_property
     def tables(self) -> DataFrame:
-        """One row for each table that is still there: its state at the last look. `error` says why one cannot be opened."""
+        """One row for each table that still exists: its state at the last look; `error` says why one cannot be opened."""
         return _show(self._state.tables.where("not is_gone"), "tables")
 
     @cached_property
     def snapshots(self) -> DataFrame:
-        """One row for each snapshot that was ever seen: what it records of itself; whether it has `expired`, `is_current`.
-
-        `is_ancestor`: the current state stems from it.
+        """One row for each snapshot that was ever seen: what it records, and whether it has `expired`, `is_current`,
+        `is_ancestor` (of the current state).
         """
         from pyspark.sql import Window
         from pyspark.sql import functions as f
@@ -70,7 +69,7 @@ class Inventory:
         current = tables.selectExpr("location", "current_snapshot_id")
         joined = self._state.snapshots.join(present, ["location", "key"], "left").join(current, "location")
         found = f.coalesce("found", f.lit(False))
-        # one that is gone was undone, unless it is older than all that are there: then it has expired
+        # a missing snapshot was rolled back, unless it is older than all present ones: then it has expired
         earliest = f.min(f.when(found, f.col("committed_at"))).over(Window.partitionBy("location"))
         stemmed = f.col("is_ancestor") & (f.col("committed_at") < earliest)
         marked = joined.withColumns(
@@ -84,20 +83,20 @@ class Inventory:
 
     @cached_property
     def manifests(self) -> DataFrame:
-        """One row for each manifest: what its list says, how many entries were read, the `error` where not all could be."""
+        """One row for each manifest: what its list says, how many entries were read, and the `error` if not all were."""
         return _show(self._state.manifests, "manifests")
 
     @cached_property
     def entries(self) -> DataFrame:
-        """Every entry of every manifest once, with its `status` and the snapshot whose commit it is part of."""
+        """Every entry of every manifest once, with its `status` and the snapshot that committed it."""
         return _show(self._state.entries, "entries")
 
     @cached_property
     def files(self) -> DataFrame:
         """The live files of each table's current state: data files, delete files and deletion vectors.
 
-        Iceberg: the entries of the current snapshot's manifests that are not DELETED. Paimon: of each file the last entry
-        of base and delta, where that is ADD. Hive: the listing. A file that stands twice comes once.
+        Iceberg: the entries of the current snapshot's manifests that are not DELETED. Paimon: the files whose last
+        entry in base and delta is ADD. Hive: the listing. Each file comes once.
         """
         from pyspark.sql import Window
         from pyspark.sql import functions as f
@@ -122,12 +121,12 @@ class Inventory:
 
     @cached_property
     def findings(self) -> DataFrame:
-        """What was found wrong: in opening tables, in their manifest lists and manifests."""
+        """What is wrong with tables, their manifest lists and manifests."""
         return _show(self._state.findings, "findings")
 
     @cached_property
     def runs(self) -> DataFrame:
-        """The log of the inventory: each run's begin, its batches and its end, with what was looked at and read."""
+        """The log of the inventory: the beginning, batches and end of each run, with the counts of what was read."""
         rows = [
             (c.number, c.kind, c.run, c.at, c.batch, c.rows, {k: float(v) for k, v in c.counts.items()})
             for c in self._log
@@ -142,7 +141,18 @@ class Inventory:
         )
 
     def create_views(self, prefix: str = "") -> list[str]:
-        """Temporary views of all DataFrames, for SQL; their names: `tables`, `snapshots`, … with a prefix."""
+        """Create temporary views of all DataFrames, for SQL: `tables`, `snapshots`, …
+
+        Parameters
+        ----------
+        prefix
+            What each name begins with.
+
+        Returns
+        -------
+        list of str
+            The names.
+        """
         names = []
         for name in _VIEWS:
             getattr(self, name).createOrReplaceTempView(f"{prefix}{name}")
@@ -152,16 +162,16 @@ class Inventory:
     def churn(self) -> DataFrame:
         """What commits added and removed, by table and day (UTC): `commits`, files and bytes, rows of data files.
 
-        By the entries with which a commit added or removed files, of snapshots whose time is known. Of Hive tables
-        it is only known when the files that are there were written, not what was removed.
+        Counts the entries of snapshots whose time is known. For Hive tables only the write times of today's files are known,
+        not what was removed.
         """
         return self._sum_changes(self.snapshots).orderBy("table", "location", "day")
 
     def growth(self) -> DataFrame:
         """How large each table was at the end of each day (UTC) on which something was committed: `files`, `bytes`, `rows`.
 
-        Counted back from today's files by what commits added and removed since, so that it is right as far back as the
-        snapshots that are known reach. Only commits that the current state stems from count.
+        Counted back from today's files by what commits added and removed since, so correct as far back as the known
+        snapshots reach. Only ancestors of the current state count.
         """
         from pyspark.sql import Window
         from pyspark.sql import functions as f
@@ -194,7 +204,13 @@ class Inventory:
         )
 
     def small_files(self, limit: int = SMALL_BYTES) -> DataFrame:
-        """Data files below `limit` bytes by table and partition: how many, of how many, their bytes; most first."""
+        """Small data files by table and partition: how many, of how many, their bytes; the most first.
+
+        Parameters
+        ----------
+        limit
+            Files of fewer bytes are small.
+        """
         from pyspark.sql import functions as f
 
         small = f.col("size_bytes") < limit
@@ -244,7 +260,7 @@ class Inventory:
         )
 
     def _sum_changes(self, snapshots: DataFrame) -> DataFrame:
-        """What some snapshots' commits added and removed, by table and day."""
+        """What the commits of some snapshots added and removed, by table and day."""
         from pyspark.sql import functions as f
 
         times = snapshots.select("location", "snapshot_id", "committed_at")
@@ -277,6 +293,6 @@ class Inventory:
 
 
 def _show(frame: DataFrame, name: str, *further: str) -> DataFrame:
-    """The columns of a data set that are its reader's."""
+    """The public columns of a data set."""
     names = [one for one in data_schema(name).names if one not in _INTERNAL]
     return frame.select(*map(quote_name, (*names, *further)))
