@@ -86,7 +86,7 @@ def register_data_source(spark: SparkSession, *, push_filters: bool = False) -> 
 
 
 def make_data_source(parallelism: int, pushes: bool) -> type:
-    """The class of the data source; with `pushes` its reader is offered filters."""
+    """The class of the data source; with `pushes` its reader takes filters."""
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
     not_here = NOT_HERE
@@ -148,18 +148,18 @@ def make_data_source(parallelism: int, pushes: bool) -> type:
 
 
 def describe_view(options: Mapping[str, str], parallelism: int) -> StructType:
-    """The Spark schema of what the options ask for."""
+    """The Spark schema of the requested view."""
     return spark_schema(plan_view(parse_options(options, parallelism)).layout.schema)
 
 
 def pack_view(
     options: Mapping[str, str], pushed: Iterable[Pushed], schema: StructType, parallelism: int
 ) -> tuple[bytes, bytes, tuple[bytes, ...]]:
-    """A read as bytes: the head of its plan, what is taken away (in Arrow's stream format), and the bins."""
+    """A read as bytes: the head of its plan, the removed files (in Arrow's stream format), and the bins."""
     plan = plan_view(parse_options(options, parallelism), tuple(pushed))
     if spark_schema(plan.layout.schema).simpleString() != schema.simpleString():
         raise Unsupported(
-            "the columns of the table are not those it had when it was loaded",
+            "the columns of the table have changed since it was loaded",
             path=options.get("path"),
             hint="load it again, without a schema of your own",
         )
@@ -167,7 +167,7 @@ def pack_view(
 
 
 def read_part(head: bytes, removals: bytes, packed: bytes | None) -> Iterator[pa.RecordBatch]:
-    """The rows of one bin, without the files that are taken away."""
+    """The rows of one bin, without the removed files."""
     if packed is not None:
         yield from read_bin(head, packed, partial(drop_removed, removals=_load_removals(removals)))
 
@@ -190,7 +190,7 @@ class ViewOptions:
 
 
 def parse_options(options: Mapping[str, str], parallelism: int = 1) -> ViewOptions:
-    """The options of a read as Spark gives them. Raises `Unsupported` for what is not understood.
+    """The options of a read as Spark gives them. Raises `Unsupported` for an unknown one.
 
     >>> parse_options({"path": "/t", "columns": "path, size_bytes", "stats": "FALSE"}).columns
     ('path', 'size_bytes')
@@ -222,7 +222,7 @@ def parse_options(options: Mapping[str, str], parallelism: int = 1) -> ViewOptio
 
 
 def plan_view(options: ViewOptions, pushed: tuple[Pushed, ...] = ()) -> ReadPlan:
-    """The plan of what the options ask for."""
+    """The plan of the requested view."""
     table = open_table(options.path, branch=options.branch)
     if options.view == "snapshots":
         return plan_rows(table.snapshots.to_arrow())
@@ -244,7 +244,7 @@ def _select(columns: FileColumns, options: ViewOptions, pushed: tuple[Pushed, ..
 
 
 def _parse_partition(text: str | None) -> dict[str, Any] | None:
-    """What the option says, as `select_files` takes it: a range is an object with `low` and `high`."""
+    """The option in the form that `select_files` takes: a range is an object with `low` and `high`."""
     if text is None:
         return None
     try:

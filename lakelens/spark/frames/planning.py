@@ -1,4 +1,4 @@
-"""Planning on the driver: which manifests, in which bins, with what columns. Manifest lists alone are read for it.
+"""Planning on the driver: which manifests, in which bins, with what columns. Only manifest lists are read.
 
 A `ReadPlan` is what travels: the scan without its tasks, pickled once, and the tasks bin by bin, so that an executor
 unpickles its own bins only. Formats without manifests (Hive) are listed on the driver; their rows travel as Arrow instead.
@@ -115,7 +115,7 @@ def count_bins(size_bytes: int, parallelism: int) -> int:
 
 
 def find_parallelism(spark: Any) -> int:
-    """How many tasks a cluster runs at once; where the session does not say (Spark Connect), a small guess."""
+    """How many tasks a cluster runs at once; a small guess if the session does not know (Spark Connect)."""
     try:
         return int(spark.sparkContext.defaultParallelism)
     except Exception:  # Spark Connect has no context, and says so by errors of its own

@@ -1,4 +1,4 @@
-"""Filters that Spark offers a data source, as a selection of files: what they rule out need not be read.
+"""Filters that Spark offers a data source, as a selection of files: those that they rule out need not be read.
 
 Spark evaluates every filter again, so a selection may keep too much, never too little. Of the partition it takes those on
 fields whose values look the same in Spark as here: no fractions, whose zeros and NaN compare otherwise, and nothing that
@@ -24,7 +24,7 @@ Pushed = tuple[str, tuple[str, ...], Any]
 
 
 def describe_filters(filters: Iterable[Any]) -> tuple[Pushed, ...]:
-    """Spark's filters as plain data; those that are not understood are left out.
+    """Spark's filters as plain data; unknown ones are left out.
 
     >>> class EqualTo: attribute, value = ("path",), "x"
     >>> describe_filters([EqualTo()])
@@ -60,7 +60,7 @@ def _make_pattern(word: str, value: Any) -> str | None:
 
 
 def _make_wanted(word: str, value: Any) -> dict[str, Any]:
-    """What `select_files` is to be asked for, under the key "wanted"; empty where nothing is ruled out."""
+    """The argument for `select_files`, under the key "wanted"; empty if nothing is ruled out."""
     if word in ("EqualTo", "EqualNullSafe"):
         return {"wanted": value}
     if word == "In" and isinstance(value, list | tuple):

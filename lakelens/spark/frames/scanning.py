@@ -80,7 +80,7 @@ def read_bin(
 
 
 def read_removals(head: bytes, packed: bytes) -> Iterator[pa.RecordBatch]:
-    """What the DELETE entries of a bin take away: identity and place."""
+    """What the DELETE entries of a bin remove: identity and place."""
     import pyarrow as pa
 
     plan = load_plan(head)
@@ -119,7 +119,7 @@ def load_plan(head: bytes) -> ReadPlan:
 
 
 def check_damage(plan: ReadPlan) -> None:
-    """Raise what is damaged, unless the plan goes past it: findings of an executor are seen by nobody.
+    """Raise what is damaged, unless the plan skips it: nobody sees the findings of an executor.
 
     All findings of this process are looked at: a task that is tried again must fail again.
     """

@@ -1,4 +1,4 @@
-"""From Arrow's types to Spark's: one mapping, for values that Spark has no type of too.
+"""From Arrow's types to Spark's: one mapping, also for values that Spark has no type for.
 
     Arrow                                    Spark
     bool, int8 … int64, float, double        BOOLEAN, TINYINT … BIGINT, FLOAT, DOUBLE
@@ -203,7 +203,7 @@ def _casts(kind: pa.DataType) -> bool:
 
 
 def _carry_value(value: Any) -> Any:
-    """A Python value of a list or map, where it is of a type that Spark has not."""
+    """A Python value of a list or map, if Spark does not have its type."""
     from datetime import time
     from uuid import UUID
 

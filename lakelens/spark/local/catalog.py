@@ -1,4 +1,4 @@
-"""What a Spark session's catalogs know of a table that its directory does not say.
+"""What a Spark session's catalogs know about a table beyond its directory.
 
 For Iceberg that is the catalog's own current metadata file, for Paimon the path, and for Hive nearly everything: the
 metastore's table, storage descriptor, partitions and statistics, read from `DESCRIBE FORMATTED` by section and key
@@ -214,7 +214,7 @@ def _locate_hive(
 def _column_statistics(
     spark: SparkSession, quoted: str, columns: Iterable[dict[str, str]]
 ) -> Iterator[tuple[str, dict[str, str | None]]]:
-    """What `ANALYZE TABLE … FOR COLUMNS` left behind; columns that were not analysed are left out."""
+    """The results of `ANALYZE TABLE … FOR COLUMNS`; columns that were not analysed are left out."""
     described = {"col_name", "data_type", "comment"}
     for column in columns:
         rows = _rows(spark, f"DESCRIBE FORMATTED {quoted} {quote_name(column['name'])}")

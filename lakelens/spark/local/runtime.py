@@ -353,7 +353,7 @@ def _java_candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _ask_java(executable: Path, origin: str) -> Java | None:
-    """What a java says of itself; its home is asked for because `java` on a PATH is often a link or a launcher."""
+    """What a java reports about itself; also its home, because `java` on a PATH is often a link or a launcher."""
     command = [str(executable), "-XshowSettings:properties", "-version"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stderr
