@@ -29,7 +29,6 @@ _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
 }
 #: columns that only a caller who names them pays for
 STATS = ("lower_bounds", "upper_bounds", "null_counts", "value_counts", "nan_counts", "column_sizes")
-_TEMPORAL_GAP = 10  # where a date ends in a timestamp's text
 
 Row = dict[str, Any]
 

@@ -1,9 +1,11 @@
-"""The storage side of every format: recorded locations found where they are now, damage kept as findings."""
+"""What every format's objects share: recorded locations found where they are now, damage kept as findings, stored keys
+as attributes, and bytes that are explained by modules which load late."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from lakelens.errors import LakeError, Missing
 from lakelens.io.relocation import Locator, split_location
@@ -11,6 +13,9 @@ from lakelens.io.store import find_info
 from lakelens.io.tracing import TracingStore
 from lakelens.model.finding import Findings
 from lakelens.model.storage import Reads, Relocation
+
+if TYPE_CHECKING:
+    from lakelens.model.explanation import Explanation
 
 T = TypeVar("T")
 
@@ -63,6 +68,32 @@ class TableAccess:
         return Relocation(
             recorded_location, self.locator.root, tuple(self.locator.mapping), tuple(self.locator.unmapped)
         )
+
+
+class StoredKey(Generic[T]):
+    """A stored key as an attribute under its own name in snake case, read by the object's `_find_stored`."""
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, made: None, owner: type) -> StoredKey[T]: ...
+    @overload
+    def __get__(self, made: Any, owner: type) -> T: ...
+    def __get__(self, made: Any, owner: type) -> StoredKey[T] | T:
+        if made is None:
+            return self
+        value: T = made._find_stored(self._name)
+        return value
+
+
+def explain_late(module: str, thing: Any, *needs: Any) -> Explanation:
+    """The bytes of an object of a table by the `explain_object` of a module, which is loaded when it is first asked for."""
+    explanation: Explanation = import_module(module).explain_object(thing, *needs)
+    return explanation
 
 
 def _name_recorded(recorded: str, path: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from lakelens.errors import LakeError, Missing
@@ -75,10 +75,6 @@ class SnapshotStore:
     def has_folder(self, path: str) -> bool:
         """Whether there was a directory."""
         return path in self._folders
-
-    def list_below(self, path: str) -> Iterable[ObjectInfo]:
-        """The files below a directory."""
-        return [info for name, info in self.files.items() if name.startswith(path.rstrip("/") + "/")]
 
     def info(self, path: str) -> ObjectInfo:
         if path in self.files:

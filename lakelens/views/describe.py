@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import singledispatch
 from typing import Any
 
 from lakelens.views.card import cells, wording
-from lakelens.views.card.model import Body, Card, Fold
+from lakelens.views.card.model import Body, Card, Fact, Fold
 
 
 @singledispatch
@@ -28,6 +28,26 @@ def list_fields(thing: Any) -> list[tuple[str, Any]]:
     else:
         names = [name for name in getattr(thing, "__dict__", {}) if not name.startswith("_")]
     return [(name, getattr(thing, name)) for name in names if not name.startswith("_")]
+
+
+def fold_document(raw: Mapping[str, Any], detail: int) -> list[Fold]:
+    """A stored document key by key; at detail 2 as JSON too."""
+    answer = f"{wording.plural(len(raw), 'key')}, as stored"
+    keys = Fold("Document", answer, lambda: cells.fields(raw, how=".raw"))
+    return [keys, fold_json(raw)] if detail >= 2 else [keys]
+
+
+def fold_json(raw: Any, how: str = ".raw") -> Fold:
+    """A stored document as JSON."""
+    return Fold("JSON", "the complete document", lambda: one(cells.document(raw, how=how)), level=3)
+
+
+def card_of_path(
+    noun: str, path: str | None, facts: Iterable[Fact], folds: Iterable[Fold], about: Sequence[str]
+) -> Card:
+    """The card of a file of the table: under its name, with its path."""
+    name, place = wording.name(path), wording.clean(path)
+    return Card(noun, name, place, facts=tuple(facts), folds=tuple(folds), about=tuple(about))
 
 
 def one(body: Body) -> Sequence[Body]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
+from lakelens.model.comparison import sum_known
 from lakelens.model.datafile import DataFile
 
 Side: TypeAlias = Literal["removed", "added", "kept"]
@@ -41,12 +42,7 @@ class Sums:
     def of(cls, files: Sequence[DataFile]) -> Sums:
         """The sums over some files."""
         rows = [found.record_count for found in files if found.content == "data"]
-        return cls(len(files), _add(rows), _add([found.own_size_bytes for found in files]))
-
-
-def _add(amounts: Sequence[int | None]) -> int | None:
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if len(known) == len(amounts) else None
+        return cls(len(files), sum_known(*rows), sum_known(*(found.own_size_bytes for found in files)))
 
 
 def list_items(sides: Mapping[Side, Iterable[DataFile]]) -> tuple[tuple[str, ...], list[Item]]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lakelens.formats.iceberg.changes import IcebergComparison
 from lakelens.formats.paimon.changes import PaimonComparison, list_deltas
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
-from lakelens.formats.paimon.manifests.merge import merge_entries
+from lakelens.formats.paimon.manifests.manifest import merge_entries
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.manifest import Entry

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
 
 from lakelens.errors import Unsupported
-from lakelens.formats.access import TableAccess
+from lakelens.formats.access import TableAccess, explain_late
 from lakelens.formats.base import OpenRequest, name_table
 from lakelens.formats.hive.datafile import FileContext, HiveFile, make_partition
 from lakelens.formats.hive.listing import HiveListing, ListedFiles
@@ -24,9 +23,6 @@ from lakelens.model.snapshot import Refs, Snapshots
 from lakelens.model.storage import Reads, Relocation, StoredFile
 from lakelens.model.table import Table
 from lakelens.model.traits import Traits
-
-if TYPE_CHECKING:
-    from lakelens.model.explanation import Explanation
 
 _FURTHER = (
     ("role", DataType("string", "string")),
@@ -190,7 +186,8 @@ class HiveTable(Table):
         # Hive ignores case: a column of a file is shown as the metastore spells it
         known = self._known_schema
         names = {} if known is None else {name.casefold(): name for name in known.names}
-        context = FileContext(self._access, self._partition_columns, names, explain_late)
+        explain = partial(explain_late, "lakelens.formats.hive.explain")
+        context = FileContext(self._access, self._partition_columns, names, explain)
         return [HiveFile(context, one) for one in self._listing if one.is_data]
 
     def _make_columns(self) -> FileColumns:
@@ -198,10 +195,3 @@ class HiveTable(Table):
         stats = tuple((path, leaf.type) for path, leaf in self.schema.leaves() if path.casefold() not in keys)
         text = DataType("string", "string")
         return FileColumns(stats, (), tuple((name, text) for name in self._partition_columns), _FURTHER)
-
-
-def explain_late(thing: Any, *needs: Any) -> Explanation:
-    """The bytes of an object of a table. What explains is loaded when it is first asked for."""
-    from lakelens.formats.hive.explain import explain_object
-
-    return explain_object(thing, *needs)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 from lakelens.errors import Corrupt, Missing, NotATable
-from lakelens.formats.access import TableAccess
+from lakelens.formats.access import TableAccess, explain_late
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.discovery.detect import TableLayout, choose_version, find_layout
@@ -18,7 +18,6 @@ from lakelens.formats.iceberg.metadata.schemas import SchemaBook
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import find_info
-from lakelens.model.explanation import Explanation
 from lakelens.model.finding import Findings
 
 
@@ -36,7 +35,8 @@ def open_table(request: OpenRequest) -> IcebergTable:
         findings.add("warning", code, document.path, message)
     folder = posixpath.dirname(document.path)
     locator = build_locator(layout.root, folder, document, request.store.scheme)
-    context = TableContext(TableAccess(request.store, locator, findings), document, explain_late)
+    explain = partial(explain_late, "lakelens.formats.iceberg.explain.objects")
+    context = TableContext(TableAccess(request.store, locator, findings), document, explain)
     if "delta" in request.evidence.others:
         message = "a Delta log is beside the Iceberg metadata: the same files may be a Delta table too"
         findings.add("note", "delta-log", f"{layout.root}/_delta_log", message)
@@ -47,13 +47,6 @@ def open_table(request: OpenRequest) -> IcebergTable:
         files=tuple(path for path in (choice.path, choice.hint_path) if path),
     )
     return IcebergTable(context, layout, evidence, request)
-
-
-def explain_late(thing: Any, *needs: Any) -> Explanation:
-    """The bytes of an object of a table. What explains is loaded when it is first asked for."""
-    from lakelens.formats.iceberg.explain.objects import explain_object
-
-    return explain_object(thing, *needs)
 
 
 def _choose(request: OpenRequest, layout: TableLayout, findings: Findings) -> VersionChoice:

@@ -7,15 +7,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.errors import LakeError
+from lakelens.formats.access import StoredKey
 from lakelens.formats.paimon.context import TableObject
-from lakelens.formats.paimon.deletes.matching import Matches, match_deletes
+from lakelens.formats.paimon.deletes.matching import Matches, find_dangling, match_deletes
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index import PaimonIndexFile, read_index_files
-from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList
-from lakelens.formats.paimon.manifests.merge import merge_entries
+from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList, merge_entries
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
 from lakelens.formats.paimon.metadata.wire import (
-    DocumentKey,
     SnapshotDocument,
     StatisticsDocument,
     parse_document,
@@ -52,23 +51,26 @@ class PaimonSnapshot(TableObject, Snapshot):
     `operation` (WRITE, DELETE, MERGE, …).
     """
 
-    uuid = DocumentKey[str | None]("The snapshot's own id, where the writer gives it one.")
-    version = DocumentKey[int]("The version of the document.")
-    commit_kind = DocumentKey[str]("APPEND, COMPACT, OVERWRITE or ANALYZE.")
-    commit_user = DocumentKey[str | None]("Who committed: an id of the writer.")
-    commit_identifier = DocumentKey[int | None]("The writer's own number of the commit, to commit once only.")
-    writer_version = DocumentKey[str | None]("The version of Paimon that wrote the document.")
-    schema_id = DocumentKey[int]("The schema at the time of the commit.")
-    time_millis = DocumentKey[int]("When it was committed, in milliseconds since 1970.")
-    total_record_count = DocumentKey[int | None]("Rows of the live files.")
-    delta_record_count = DocumentKey[int | None]("Rows added minus rows removed by the commit.")
-    changelog_record_count = DocumentKey[int | None]("Rows of the changelog that the commit made.")
-    watermark = DocumentKey[int | None]("The watermark of a streaming writer.")
-    next_row_id = DocumentKey[int | None]("The first row id that is still free, with row tracking.")
-    base_manifest_list = DocumentKey[str]("The manifest list of everything before the commit.")
-    delta_manifest_list = DocumentKey[str]("The manifest list of the commit's changes.")
-    changelog_manifest_list = DocumentKey[str | None]("The manifest list of the commit's changelog.")
-    index_manifest = DocumentKey[str | None]("The manifest of all index files.")
+    def _find_stored(self, name: str) -> Any:
+        return getattr(self.document, name)
+
+    uuid = StoredKey[str | None]("The snapshot's own id, where the writer gives it one.")
+    version = StoredKey[int]("The version of the document.")
+    commit_kind = StoredKey[str]("APPEND, COMPACT, OVERWRITE or ANALYZE.")
+    commit_user = StoredKey[str | None]("Who committed: an id of the writer.")
+    commit_identifier = StoredKey[int | None]("The writer's own number of the commit, to commit once only.")
+    writer_version = StoredKey[str | None]("The version of Paimon that wrote the document.")
+    schema_id = StoredKey[int]("The schema at the time of the commit.")
+    time_millis = StoredKey[int]("When it was committed, in milliseconds since 1970.")
+    total_record_count = StoredKey[int | None]("Rows of the live files.")
+    delta_record_count = StoredKey[int | None]("Rows added minus rows removed by the commit.")
+    changelog_record_count = StoredKey[int | None]("Rows of the changelog that the commit made.")
+    watermark = StoredKey[int | None]("The watermark of a streaming writer.")
+    next_row_id = StoredKey[int | None]("The first row id that is still free, with row tracking.")
+    base_manifest_list = StoredKey[str]("The manifest list of everything before the commit.")
+    delta_manifest_list = StoredKey[str]("The manifest list of the commit's changes.")
+    changelog_manifest_list = StoredKey[str | None]("The manifest list of the commit's changelog.")
+    index_manifest = StoredKey[str | None]("The manifest of all index files.")
 
     def __init__(
         self, table: PaimonTable, document: SnapshotDocument, raw: Mapping[str, Any], path: str, number: int
@@ -177,10 +179,8 @@ class PaimonSnapshot(TableObject, Snapshot):
         name = self.index_manifest
         if name is None:
             return IndexFiles()
-        path, read_vector = (
-            self.context.layout.shared("manifest", name),
-            self._table.vector_reader.read_vector,
-        )
+        path = self.context.layout.shared("manifest", name)
+        read_vector = self._table.vector_reader.read_vector
         return IndexFiles(self._attempt(lambda: read_index_files(self.context, name, read_vector), path, ()))
 
     @property
@@ -191,8 +191,6 @@ class PaimonSnapshot(TableObject, Snapshot):
     @cached_property
     def dangling_deletes(self) -> DanglingDeletes:
         """Index files with deletion vectors for data files that are not live. Reads the manifests."""
-        from lakelens.formats.paimon.deletes.matching import find_dangling
-
         names = {file.file_name for file in self.files if isinstance(file, PaimonDataFile)}
         found = find_dangling(self._deletes, names) if not self._is_incomplete else ()
         for dangling in found:
@@ -325,7 +323,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         return self.context.explain(self, self.context.layout.shared("manifest", self.index_manifest))
 
     def _merge(self) -> list[DataFile]:
-        merged = merge_entries([*self._list_entries("base"), *self._list_entries("delta")])
+        merged = merge_entries(self._list_entries("base", "delta"))
         for entry in merged.repeated:
             self._note_entry("error", "repeated-add", entry, "is added although it is there already")
         for entry in merged.dangling if not self._is_incomplete else ():
@@ -344,8 +342,8 @@ class PaimonSnapshot(TableObject, Snapshot):
             message = f"totalRecordCount is {self.record_count}, the live files hold {total} rows"
             self.context.findings.add("warning", "record-count", self.path or "", message, (self.id,))
 
-    def _list_entries(self, role: str) -> Iterator[Entry]:
-        for manifest in self._list_manifests(role):
+    def _list_entries(self, *roles: str) -> Iterator[Entry]:
+        for manifest in self._list_manifests(*roles):
             yield from self._walk(manifest, lambda walked: walked.entries)
 
     def _list_manifests(self, *roles: str) -> Iterator[PaimonManifest]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
+from lakelens.formats.access import explain_late
 from lakelens.formats.base import OpenRequest, name_table
 from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.deletes.positions import VectorReader
@@ -29,7 +30,7 @@ from lakelens.model.table import Table
 from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
-    from lakelens.model.explanation import Explanation
+    pass
 
 # an outline reads every snapshot of a history that is no longer than this
 _SHORT_HISTORY = 50
@@ -300,17 +301,11 @@ def open_paimon(request: OpenRequest) -> PaimonTable:
     if branch is None and folder.startswith("branch-") and posixpath.basename(above) == "branch":
         root, branch = posixpath.dirname(above), folder.removeprefix("branch-")
     name = request.name or name_table(root)
-    context = TableContext(request.store, root, find_bytes=explain_late)
+    explain = partial(explain_late, "lakelens.formats.paimon.explain.objects")
+    context = TableContext(request.store, root, find_bytes=explain)
     table = _open_branch(context, branch or MAIN, request.evidence, name, request.catalog)
     _ = table.current, table.schema
     return table
-
-
-def explain_late(thing: Any, *needs: Any) -> Explanation:
-    """The bytes of an object of a table. What explains is loaded when it is first asked for."""
-    from lakelens.formats.paimon.explain.objects import explain_object
-
-    return explain_object(thing, *needs)
 
 
 def _open_branch(

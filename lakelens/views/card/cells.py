@@ -26,9 +26,19 @@ def code(thing: object) -> Cell:
     return ABSENT if thing is None else Cell(wording.clean(thing), "code")
 
 
+def codes(*things: object) -> tuple[Cell, ...]:
+    """Several of them side by side."""
+    return tuple(code(thing) for thing in things)
+
+
 def value(thing: object) -> Cell:
     """A decoded value."""
     return ABSENT if thing is None else Cell(wording.value(thing), "code")
+
+
+def values(*things: object) -> tuple[Cell, ...]:
+    """Several decoded values side by side."""
+    return tuple(value(thing) for thing in things)
 
 
 def number(amount: int | None) -> Cell:

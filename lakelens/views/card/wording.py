@@ -6,9 +6,13 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.options import display
+
+if TYPE_CHECKING:
+    from lakelens.analysis.timeline.timeline import Amounts
+    from lakelens.model.traits import Figures
 
 MINUS = "\u2212"
 # categories whose characters act on the text around them: control, format (bidirectional marks), surrogate, private use,
@@ -90,6 +94,19 @@ def change(number: int) -> str:
     ('+5', '−1,200', '0')
     """
     return f"+{number:,}" if number > 0 else count(number)
+
+
+def list_changes(figures: Figures | Amounts) -> list[str]:
+    """Files and rows that a commit removed and added, as it records them: `files −1 +4`; what did not change is left out."""
+    words = []
+    for noun, gone, came in (
+        ("files", figures.removed_files, figures.added_files),
+        ("rows", figures.removed_rows, figures.added_rows),
+    ):
+        signed = [change(amount) for amount in (-(gone or 0), came or 0) if amount]
+        if signed:
+            words.append(f"{noun} {' '.join(signed)}")
+    return words
 
 
 def size(number: int | None) -> str:

@@ -19,7 +19,7 @@ from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note
-from lakelens.views.describe import describe, one
+from lakelens.views.describe import card_of_path, describe, one
 
 _KINDS = {
     "position_deletes": "position delete file",
@@ -112,14 +112,8 @@ def card_of_match(match: DeleteMatch, detail: int = 1) -> Card:
     ]
     folds += _fold_values(match, detail) if match.kind == "equality_deletes" else []
     folds.append(_fold_positions(match, detail))
-    return Card(
-        "Delete match",
-        wording.name(match.file.path),
-        wording.clean(match.file.path),
-        facts=tuple(facts),
-        folds=tuple(folds),
-        about=(*list_sections(match.file, "deletes", "data_file", "index_file"), *_ABOUT),
-    )
+    about = (*list_sections(match.file, "deletes", "data_file", "index_file"), *_ABOUT)
+    return card_of_path("Delete match", match.file.path, facts, folds, about)
 
 
 @describe.register

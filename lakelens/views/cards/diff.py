@@ -189,23 +189,10 @@ def _fold_raised(raised: Raised) -> Fold:
 def _fold_schema(diff: Diff) -> Fold:
     rows = [
         (
-            cells.state(c.kind.upper()),
-            cells.code(c.name),
-            cells.code(c.field_id),
-            cells.code(c.before),
-            cells.code(c.after),
+            cells.state(change.kind.upper()),
+            *cells.codes(change.name, change.field_id, change.before, change.after),
         )
-        for c in diff.schema
-    ]
-    rows += [
-        (
-            cells.state(p.kind.upper()),
-            cells.code(p.name),
-            cells.code(p.field_id),
-            cells.code(p.before),
-            cells.code(p.after),
-        )
-        for p in diff.partitioning
+        for change in (*diff.schema, *diff.partitioning)
     ]
     how = "diff.schema, diff.partitioning" if diff.partitioning else "diff.schema"
     grid = cells.grid(("!", "column", "id#", "before", "after"), rows, how=how, noun="column")

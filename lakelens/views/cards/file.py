@@ -15,7 +15,7 @@ from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note
 from lakelens.views.cards.bounds import format_bounds, format_stats, grid_bounds
 from lakelens.views.cards.delete import list_delete_folds
-from lakelens.views.describe import describe, one
+from lakelens.views.describe import card_of_path, describe, one
 
 _TITLES = {
     "data": "Data file",
@@ -45,14 +45,8 @@ def card_of_file(found: DataFile, detail: int = 1) -> Card:
     if detail >= 2:
         make_raw = lambda: one(cells.document(found.raw, how=".raw"))  # noqa: E731
         folds.append(Fold("JSON", "the complete record", make_raw, level=3))
-    return Card(
-        _TITLES.get(found.content, "File"),
-        wording.name(found.path),
-        wording.clean(found.path),
-        facts=tuple(_list_facts(found)),
-        folds=tuple(folds),
-        about=list_sections(found, "data_file"),
-    )
+    noun, about = _TITLES.get(found.content, "File"), list_sections(found, "data_file")
+    return card_of_path(noun, found.path, _list_facts(found), folds, about)
 
 
 def _list_facts(found: DataFile) -> Iterator[Fact]:

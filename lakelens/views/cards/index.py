@@ -11,8 +11,8 @@ from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import About, Card, Cell, Fact, Fold, Grid, Make
-from lakelens.views.describe import describe, one
+from lakelens.views.card.model import About, Card, Cell, Fact, Fold, Grid
+from lakelens.views.describe import card_of_path, describe, fold_document, one
 
 _MOST_NAMES = 12
 
@@ -75,14 +75,7 @@ def card_of_index(found: IndexFile, detail: int = 1) -> Card:
     folds += _list_contents(found, detail)
     if found.raw:
         folds.append(_fold_record(found))
-    return Card(
-        "Index file",
-        wording.name(found.path),
-        wording.clean(found.path),
-        facts=tuple(facts),
-        folds=tuple(folds),
-        about=list_sections(found, "index_file"),
-    )
+    return card_of_path("Index file", found.path, facts, folds, list_sections(found, "index_file"))
 
 
 def _grid_vectors(ranges: Sequence[Mapping[str, Any]]) -> Grid:
@@ -171,20 +164,8 @@ def card_of_statistics(found: StatisticsFile, detail: int = 1) -> Card:
         answer = wording.plural(len(columns), "column")
         folds.append(Fold("Columns", answer, lambda: one(_grid_columns(columns)), opened=True))
     if found.raw:
-        raw = found.raw
-        make = lambda: cells.fields(raw, how=".raw")  # noqa: E731 - made when it is opened
-        folds.append(Fold("Document", f"{wording.plural(len(raw), 'key')}, as stored", make))
-        if detail >= 2:
-            make_json: Make = lambda: one(cells.document(raw, how=".raw"))  # noqa: E731
-            folds.append(Fold("JSON", "the complete document", make_json, level=3))
-    return Card(
-        "Statistics",
-        wording.name(found.path),
-        wording.clean(found.path),
-        facts=facts,
-        folds=tuple(folds),
-        about=list_sections(found, "statistics", "puffin"),
-    )
+        folds += fold_document(found.raw, detail)
+    return card_of_path("Statistics", found.path, facts, folds, list_sections(found, "statistics", "puffin"))
 
 
 def _grid_columns(columns: Mapping[str, Mapping[str, Any]]) -> Grid:

@@ -18,11 +18,11 @@ from lakelens.options import display
 from lakelens.queryresult import QueryResult
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Grid
+from lakelens.views.card.model import Body, Card, Cell, Column, Grid
 from lakelens.views.cards.delete import grid_dangling, grid_matches
 from lakelens.views.cards.index import grid_index_files, grid_statistics
 from lakelens.views.cards.manifest import grid_entries, grid_lists, grid_manifests
-from lakelens.views.describe import describe, one
+from lakelens.views.describe import describe, fold_json
 
 _ABOUT = ("common.items",)
 _HOW = ".to_pandas()"
@@ -120,7 +120,7 @@ def card_of_document(document: Document, detail: int = 1) -> Card:
         body += cells.fields(document, about, how=_HOW) if known else [cells.mapping(document, how=_HOW)]
     folds = []
     if document and detail >= 2:
-        folds.append(Fold("JSON", "the complete document", lambda: one(cells.document(document)), level=3))
+        folds.append(fold_json(document, ".raw or .metadata"))
     sentence = f"{wording.plural(len(document), 'key')}, as stored"
     return Card(document.noun.capitalize(), sentence, body=tuple(body), folds=tuple(folds), about=about)
 

@@ -13,7 +13,7 @@ from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid
 from lakelens.views.cards.file import card_of_file
-from lakelens.views.describe import describe, one
+from lakelens.views.describe import card_of_path, describe, one
 
 _ROLES = {
     "all": "every manifest of the snapshot",
@@ -135,14 +135,7 @@ def card_of_manifest(manifest: Manifest, detail: int = 1) -> Card:
     line = lambda: cells.fields(manifest.raw, listed, how=".raw")  # noqa: E731
     folds.append(Fold("Line", f"{wording.plural(len(manifest.raw), 'field')} of the manifest list", line))
     folds.append(_fold_header(manifest))
-    return Card(
-        "Manifest",
-        wording.name(manifest.path),
-        wording.clean(manifest.path),
-        facts=tuple(facts),
-        folds=tuple(folds),
-        about=list_sections(manifest, "manifest"),
-    )
+    return card_of_path("Manifest", manifest.path, facts, folds, list_sections(manifest, "manifest"))
 
 
 def _format_entries(manifest: Manifest) -> str:
@@ -160,10 +153,7 @@ def _grid_summary(summary: Sequence[FieldSummary]) -> Grid:
     rows = [
         (
             cells.code(s.name),
-            cells.value(s.lower),
-            cells.value(s.upper),
-            cells.value(s.contains_null),
-            cells.value(s.contains_nan),
+            *cells.values(s.lower, s.upper, s.contains_null, s.contains_nan),
         )
         for s in summary
     ]

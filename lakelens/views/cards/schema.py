@@ -10,7 +10,7 @@ from lakelens.model.table import Table
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fold, Grid
-from lakelens.views.describe import describe, one
+from lakelens.views.describe import describe, fold_document, fold_json, one
 
 
 @describe.register
@@ -26,11 +26,9 @@ def card_of_schema(schema: Schema, detail: int = 1) -> Card:
     about = list_sections(schema, "schema")
     raw = schema.raw
     if isinstance(raw, dict):
-        answer = f"{wording.plural(len(raw), 'key')}, as stored"
-        folds.append(Fold("Document", answer, lambda: cells.fields(raw, how=".raw")))
-    if raw is not None and detail >= 2:
-        make = lambda: one(cells.document(raw, how=".raw"))  # noqa: E731 - made when it is opened
-        folds.append(Fold("JSON", "the complete document", make, level=3))
+        folds += fold_document(raw, detail)
+    elif raw is not None and detail >= 2:
+        folds.append(fold_json(raw))
     noun = "Schema" if schema.id is None else f"Schema {schema.id}"
     return Card(noun, format_schema(schema), folds=tuple(folds), about=about)
 
@@ -62,13 +60,7 @@ def format_spec(spec: PartitionSpec) -> str:
 def card_of_spec(spec: PartitionSpec, detail: int = 1) -> Card:
     """How rows were divided."""
     rows = [
-        (
-            cells.code(field.field_id),
-            cells.code(field.name),
-            cells.code(field.transform),
-            cells.code(field.source_name),
-            cells.code(field.result_type),
-        )
+        cells.codes(field.field_id, field.name, field.transform, field.source_name, field.result_type)
         for field in spec
     ]
     names = ("id#", "field", "transform", "column", "type")
@@ -150,9 +142,7 @@ def _make_grid(
         default = field.write_default if field.write_default is not None else field.initial_default
         rows.append(
             (
-                cells.code(field.id),
-                cells.code(name),
-                cells.code(field.type),
+                *cells.codes(field.id, name, field.type),
                 cells.text(", ".join(roles)),
                 cells.text(history.get(field.id, ""), "mute"),
                 cells.value(default),

@@ -22,7 +22,7 @@ from lakelens.views.cards.diff import format_counts, grid_totals
 from lakelens.views.cards.fileset import grid_files
 from lakelens.views.cards.index import grid_index_files, grid_statistics
 from lakelens.views.cards.manifest import grid_lists, grid_manifests
-from lakelens.views.describe import describe, one
+from lakelens.views.describe import describe, fold_document, one
 
 
 @describe.register
@@ -152,16 +152,7 @@ def _fold_documents(snapshot: Snapshot, detail: int) -> list[Fold]:
             make = lambda: cells.fields(summary, about, how=".summary")  # noqa: E731 - made when it is opened
             folds.append(Fold("Summary", _format_summary(summary), make))
     if raw:
-        folds.append(
-            Fold(
-                "Document",
-                f"{wording.plural(len(raw), 'key')}, as stored",
-                lambda: cells.fields(raw, how=".raw"),
-            )
-        )
-        if detail >= 2:
-            make_json = lambda: one(cells.document(raw, how=".raw"))  # noqa: E731
-            folds.append(Fold("JSON", "the complete document", make_json, level=3))
+        folds += fold_document(raw, detail)
     return folds
 
 
@@ -319,13 +310,7 @@ def format_changes(snapshot: Snapshot) -> str:
     raised = find_raised_by(snapshot)
     figures = _read_figures(snapshot, raised)
     words = [] if raised is None else [f"{_format_raised(raised)}, none rewritten"]
-    for noun, gone, came in (
-        ("files", figures.removed_files, figures.added_files),
-        ("rows", figures.removed_rows, figures.added_rows),
-    ):
-        signed = [wording.change(amount) for amount in (-(gone or 0), came or 0) if amount]
-        if signed:
-            words.append(f"{noun} {' '.join(signed)}")
+    words += wording.list_changes(figures)
     if figures.net_rows:
         words.append(f"rows {wording.change(figures.net_rows)}")
     if figures.added_bytes or figures.removed_bytes:

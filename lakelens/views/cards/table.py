@@ -178,11 +178,7 @@ def grid_specs(specs: Sequence[PartitionSpec], ranges: Sequence[Range]) -> Grid:
     known = {(one.spec_id, one.name): one for one in ranges}
     rows = [
         (
-            cells.code(spec.id),
-            cells.code(field.name),
-            cells.code(field.transform),
-            cells.code(field.source_name),
-            cells.code(field.result_type),
+            *cells.codes(spec.id, field.name, field.transform, field.source_name, field.result_type),
             *_cells_of_range(known.get((spec.id, field.name))),
         )
         for spec in specs

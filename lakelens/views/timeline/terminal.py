@@ -150,14 +150,7 @@ def _list_names(timeline: Timeline) -> dict[str, list[str]]:
 
 def _format_amounts(amounts: Amounts) -> str:
     """What was added and removed, and how many rows there were after."""
-    words = []
-    for noun, gone, came in (
-        ("files", amounts.removed_files, amounts.added_files),
-        ("rows", amounts.removed_rows, amounts.added_rows),
-    ):
-        signed = [wording.change(amount) for amount in (-(gone or 0), came or 0) if amount]
-        if signed:
-            words.append(f"{noun} {' '.join(signed)}")
+    words = wording.list_changes(amounts)
     if amounts.rows is not None:
         words.append(f"{wording.plural(amounts.rows, 'row')} after")
     return ", ".join(words)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.formats.paimon.manifests.merge import merge_entries
+from lakelens.formats.paimon.manifests.manifest import merge_entries
 from lakelens.formats.paimon.scan.identity import encode_identities, encode_lists
 from lakelens.model.scan.plan import FileBatch, drop_removed
 

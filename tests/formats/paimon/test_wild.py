@@ -13,8 +13,7 @@ import pytest
 
 from lakelens.errors import LakeError, Missing, NotATable
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
-from lakelens.formats.paimon.manifests.manifest import PaimonManifest
-from lakelens.formats.paimon.manifests.merge import merge_entries
+from lakelens.formats.paimon.manifests.manifest import PaimonManifest, merge_entries
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.opening import open_in_store, open_table

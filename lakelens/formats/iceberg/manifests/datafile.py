@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
+from lakelens.formats.access import StoredKey
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.manifests.bounds import build_bounds
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
@@ -22,26 +23,7 @@ if TYPE_CHECKING:
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
     from lakelens.model.deletes import DeleteMatch, DeleteMatches
 
-T = TypeVar("T")
-
 _CONTENTS: dict[int, Content] = {0: "data", 1: "position_deletes", 2: "equality_deletes"}
-
-
-class StoredField(Generic[T]):
-    """A field of a file as the manifest stores it: `raw` under the attribute's own name, None where it is left out."""
-
-    def __init__(self, doc: str) -> None:
-        self.__doc__ = doc
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, file: None, owner: type) -> StoredField[T]: ...
-    @overload
-    def __get__(self, file: IcebergDataFile, owner: type) -> T | None: ...
-    def __get__(self, file: IcebergDataFile | None, owner: type) -> StoredField[T] | T | None:
-        return self if file is None else file._fields.get(self._name)
 
 
 class IcebergDataFile(TableObject, DataFile):
@@ -114,27 +96,32 @@ class IcebergDataFile(TableObject, DataFile):
         """The bytes of the file; of a deletion vector those of its blob."""
         return self.content_size_in_bytes or self.size_bytes
 
-    column_sizes = StoredField[dict[int, int]]("Bytes on disk by column id (108).")
-    value_counts = StoredField[dict[int, int]]("Values, nulls and NaNs included, by column id (109).")
-    null_value_counts = StoredField[dict[int, int]]("Nulls by column id (110).")
-    nan_value_counts = StoredField[dict[int, int]]("NaNs by column id (137).")
-    distinct_counts = StoredField[dict[int, int]]("Distinct values by column id (111); obsolete.")
-    lower_bounds = StoredField[dict[int, bytes]](
+    def _find_stored(self, name: str) -> Any:
+        return self._fields.get(name)
+
+    column_sizes = StoredKey[dict[int, int] | None]("Bytes on disk by column id (108).")
+    value_counts = StoredKey[dict[int, int] | None]("Values, nulls and NaNs included, by column id (109).")
+    null_value_counts = StoredKey[dict[int, int] | None]("Nulls by column id (110).")
+    nan_value_counts = StoredKey[dict[int, int] | None]("NaNs by column id (137).")
+    distinct_counts = StoredKey[dict[int, int] | None]("Distinct values by column id (111); obsolete.")
+    lower_bounds = StoredKey[dict[int, bytes] | None](
         "Lower bounds as stored bytes by column id (125); decoded in `bounds`."
     )
-    upper_bounds = StoredField[dict[int, bytes]](
+    upper_bounds = StoredKey[dict[int, bytes] | None](
         "Upper bounds as stored bytes by column id (128); decoded in `bounds`."
     )
-    key_metadata = StoredField[bytes]("What an encryption needs (131).")
-    split_offsets = StoredField[list[int]]("Bytes at which row groups begin (132).")
-    equality_ids = StoredField[list[int]]("The columns that an equality delete compares (135).")
-    sort_order_id = StoredField[int]("The sort order the rows were written in (140).")
-    referenced_data_file = StoredField[str]("The one data file that the deletes are for, as recorded (143).")
-    content_offset = StoredField[int]("Where a deletion vector begins in its Puffin file (144).")
-    content_size_in_bytes = StoredField[int]("Bytes of a deletion vector in its Puffin file (145).")
-    block_size_in_bytes = StoredField[int]("Version 1's block size (105); obsolete.")
-    file_ordinal = StoredField[int]("Version 1's ordinal (106); obsolete.")
-    sort_columns = StoredField[list[int]]("Version 1's sort columns (107); obsolete.")
+    key_metadata = StoredKey[bytes | None]("What an encryption needs (131).")
+    split_offsets = StoredKey[list[int] | None]("Bytes at which row groups begin (132).")
+    equality_ids = StoredKey[list[int] | None]("The columns that an equality delete compares (135).")
+    sort_order_id = StoredKey[int | None]("The sort order the rows were written in (140).")
+    referenced_data_file = StoredKey[str | None](
+        "The one data file that the deletes are for, as recorded (143)."
+    )
+    content_offset = StoredKey[int | None]("Where a deletion vector begins in its Puffin file (144).")
+    content_size_in_bytes = StoredKey[int | None]("Bytes of a deletion vector in its Puffin file (145).")
+    block_size_in_bytes = StoredKey[int | None]("Version 1's block size (105); obsolete.")
+    file_ordinal = StoredKey[int | None]("Version 1's ordinal (106); obsolete.")
+    sort_columns = StoredKey[list[int] | None]("Version 1's sort columns (107); obsolete.")
 
     @property
     def target(self) -> str | None:

@@ -7,12 +7,14 @@ missing and has a default there gets it.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw
 
 from lakelens.formats.iceberg.metadata.long_list import ABSENT, LongList
+
+T = TypeVar("T")
 
 
 class WireSnapshot(msgspec.Struct, rename="kebab"):
@@ -106,6 +108,12 @@ class WireStatistics(msgspec.Struct, rename="kebab"):
     blob_metadata: list[dict[str, Any]] = []
 
 
+def _keep_list(key: str, kind: type[T]) -> cached_property[LongList[T]]:
+    """A list that grows with the table, made from the text of its key when it is first asked for."""
+    name = f"{key.replace('-', '_')}_text"
+    return cached_property(lambda made: LongList(getattr(made, name), kind, f"$.{key}", INTEGER_KEYS))
+
+
 class WireMetadata(msgspec.Struct, rename="kebab", dict=True):
     """The document. `schema` and `partition_spec` are version 1's; the schemas stay JSON and are parsed by `schemas`.
 
@@ -138,31 +146,11 @@ class WireMetadata(msgspec.Struct, rename="kebab", dict=True):
     next_row_id: int | None = None
     encryption_keys: list[dict[str, Any]] | None = None
 
-    @cached_property
-    def snapshots(self) -> LongList[WireSnapshot]:
-        """The snapshots, as the document orders them."""
-        return LongList(self.snapshots_text, WireSnapshot, "$.snapshots", INTEGER_KEYS)
-
-    @cached_property
-    def snapshot_log(self) -> LongList[WireSnapshotLog]:
-        """Which snapshot was the current one from when on."""
-        return LongList(self.snapshot_log_text, WireSnapshotLog, "$.snapshot-log", INTEGER_KEYS)
-
-    @cached_property
-    def metadata_log(self) -> LongList[WireMetadataLog]:
-        """Earlier metadata files."""
-        return LongList(self.metadata_log_text, WireMetadataLog, "$.metadata-log", INTEGER_KEYS)
-
-    @cached_property
-    def statistics(self) -> LongList[WireStatistics]:
-        """Statistics files."""
-        return LongList(self.statistics_text, WireStatistics, "$.statistics", INTEGER_KEYS)
-
-    @cached_property
-    def partition_statistics(self) -> LongList[WireStatistics]:
-        """Partition statistics files."""
-        text = self.partition_statistics_text
-        return LongList(text, WireStatistics, "$.partition-statistics", INTEGER_KEYS)
+    snapshots = _keep_list("snapshots", WireSnapshot)
+    snapshot_log = _keep_list("snapshot-log", WireSnapshotLog)
+    metadata_log = _keep_list("metadata-log", WireMetadataLog)
+    statistics = _keep_list("statistics", WireStatistics)
+    partition_statistics = _keep_list("partition-statistics", WireStatistics)
 
 
 LONG_KEYS = ("snapshots", "snapshot-log", "metadata-log", "statistics", "partition-statistics")

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,7 +19,6 @@ from lakelens.errors import Corrupt, LakeError
 
 MAX_LONG = 2**63 - 1
 NO_WATERMARK = -(2**63)
-T = TypeVar("T")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -84,26 +83,6 @@ class ConsumerDocument(msgspec.Struct, rename="camel", frozen=True, kw_only=True
     """Where a consumer goes on reading."""
 
     next_snapshot: int
-
-
-class DocumentKey(Generic[T]):
-    """A key of a `document` as an attribute of the object made from it, under its own name in snake case."""
-
-    def __init__(self, doc: str) -> None:
-        self.__doc__ = doc
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, made: None, owner: type) -> DocumentKey[T]: ...
-    @overload
-    def __get__(self, made: Any, owner: type) -> T: ...
-    def __get__(self, made: Any, owner: type) -> DocumentKey[T] | T:
-        if made is None:
-            return self
-        value: T = getattr(made.document, self._name)
-        return value
 
 
 Document = TypeVar("Document", SnapshotDocument, SchemaDocument, StatisticsDocument, ConsumerDocument)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.paimon.types import PaimonField
+from lakelens.errors import LakeError
 from lakelens.formats.paimon.scan.entries import EntryRows
 from lakelens.formats.paimon.scan.identity import encode_lists
 from lakelens.model.scan.columnar import NotColumnar
@@ -92,13 +93,9 @@ def _list_keys(rows: EntryRows) -> Iterator[pa.Array]:
 def _make_group(context: TableContext, rows: EntryRows) -> RowGroup:
     number = rows.find("_SCHEMA_ID", "integer")[0].as_py() or 0
     schema = context.schemas.find(number)
-    chosen, written = (rows.find(name, "list")[0].as_py() for name in ("_VALUE_STATS_COLS", "_WRITE_COLS"))
-    names = chosen if chosen is not None else written
-    if schema is None:
-        return RowGroup(rows, None, (), written is not None)
-    if names is None:
-        return RowGroup(rows, schema, schema.columns, False)
-    columns = [column for name in names if (column := schema.find_column(name)) is not None]
-    if len(columns) < len(names):
-        raise NotColumnar("statistics name a column that the schema does not have")
-    return RowGroup(rows, schema, tuple(columns), written is not None)
+    lists = {name: rows.find(name, "list")[0].as_py() for name in ("_VALUE_STATS_COLS", "_WRITE_COLS")}
+    try:
+        columns = () if schema is None else schema.find_stats_columns(lists)
+    except LakeError as error:
+        raise NotColumnar(error.message) from error
+    return RowGroup(rows, schema, columns, lists["_WRITE_COLS"] is not None)
