@@ -18,6 +18,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import lt
 from typing import TYPE_CHECKING
 
 from lakelens.codecs.span.reader import SpanReader
@@ -31,6 +32,7 @@ COOKIE_WITH_RUNS = 12347
 MAX_ARRAY = 4096
 BITMAP_BYTES = 8192
 MIN_BITMAP_BYTES = 8  # a 32-bit bitmap without containers
+FEW = 64  # up to this many values are compared without an array
 WHAT = "a Roaring bitmap"
 
 
@@ -60,7 +62,7 @@ def decode_roaring64(data: bytes, *, base: int = 0, path: str | None = None) -> 
     return BitMap64.deserialize(data)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: there may be millions, and each is made in half the time
 class Head:
     """The headers of a 32-bit bitmap: where each begins (`offsets` is None when left out), and what they say."""
 
@@ -75,7 +77,7 @@ class Head:
     cardinalities: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Container:
     """Where a container is and what the headers say of it."""
 
@@ -92,41 +94,41 @@ def read_head(reader: SpanReader) -> Head:
     start = reader.at
     cookie = int.from_bytes(reader.octets(4, "its cookie"), "little")
     flags, runs = None, b""
-    if cookie & 0xFFFF == COOKIE_WITH_RUNS:
-        count, flags = (cookie >> 16) + 1, reader.at
-        runs = reader.octets((count + 7) // 8, "its run flags")
-    elif cookie == COOKIE:
+    if cookie == COOKIE:
         count = int.from_bytes(reader.octets(4, "its container count"), "little")
         if count > 1 << 16:
             reader.fail("an impossible count of containers", start + 4, expected="at most 65536", seen=count)
+    elif cookie & 0xFFFF == COOKIE_WITH_RUNS:
+        count, flags = (cookie >> 16) + 1, reader.at
+        runs = reader.octets((count + 7) // 8, "its run flags")
     else:
         expected = f"cookie {COOKIE} or {COOKIE_WITH_RUNS}"
         reader.fail("not a Roaring bitmap", start, expected=expected, seen=cookie)
     pairs = reader.at
     numbers = struct.unpack(f"<{2 * count}H", reader.octets(4 * count, "its container keys"))
-    offsets = None
-    if flags is None or count >= 4:
-        offsets = reader.take(4 * count, "its container offsets")
-    cardinalities = tuple(number + 1 for number in numbers[1::2])
+    offsets = reader.take(4 * count, "its container offsets") if flags is None or count >= 4 else None
+    cardinalities = tuple([less + 1 for less in numbers[1::2]])
     return Head(start, count, flags, runs, pairs, offsets, reader.at, numbers[::2], cardinalities)
 
 
 def find_containers(reader: SpanReader, head: Head) -> Iterator[Container]:
     """The containers one after the other, from their sizes. Raises `Corrupt` where one does not fit."""
-    reader.at = head.body
-    for number, (key, cardinality) in enumerate(zip(head.keys, head.cardinalities, strict=True)):
-        start = reader.at
-        if head.runs and head.runs[number // 8] >> number % 8 & 1:
+    start = reader.at = head.body
+    runs, end = head.runs, reader.end
+    for number, cardinality in enumerate(head.cardinalities):
+        if runs and runs[number // 8] >> number % 8 & 1:
             kind = "run container"
             count = int.from_bytes(reader.octets(2, "a run container"), "little")
-            reader.take(4 * count, "a run container")
+            stop = start + 2 + 4 * count
         elif cardinality <= MAX_ARRAY:
-            kind = "array container"
-            reader.take(2 * cardinality, "an array container")
+            kind, stop = "array container", start + 2 * cardinality
         else:
-            kind = "bitset container"
-            reader.take(BITMAP_BYTES, "a bitmap container")
-        yield Container(number, kind, start, reader.at, cardinality, key)
+            kind, stop = "bitset container", start + BITMAP_BYTES
+        if stop > end:
+            reader.take(stop - reader.at, f"the {kind}")
+        reader.at = stop
+        yield Container(number, kind, start, stop, cardinality, head.keys[number])
+        start = stop
 
 
 # -- checks
@@ -160,46 +162,52 @@ def _check_bitmap64(reader: SpanReader) -> None:
 
 
 def _check_bitmap32(reader: SpanReader) -> None:
-    data, start, previous = reader.data, reader.at, -1
-    head = read_head(reader)
-    offsets = ()
-    if head.offsets is not None:
-        offsets = struct.unpack(f"<{head.count}I", data[head.offsets : head.body])
+    head, data, previous = read_head(reader), bytes(reader.data), -1
     for i, key in enumerate(head.keys):
         if key <= previous:
             at, expected = head.pairs + 4 * i, f"more than {previous}"
             reader.fail("container keys do not ascend", at, expected=expected, seen=key)
         previous = key
-    for i, container in enumerate(find_containers(reader, head)):
-        if offsets and offsets[i] != container.start - start:
-            at, expected = head.pairs + 4 * (head.count + i), container.start - start
-            reader.fail("a wrong container offset", at, expected=expected, seen=offsets[i])
-        _CHECKS[container.kind](bytes(data[container.start : container.end]), container)
+    offsets: tuple[int, ...] = ()
+    if head.offsets is not None:
+        offsets = struct.unpack(f"<{head.count}I", data[head.offsets : head.body])
+    for container in find_containers(reader, head):
+        start = container.start
+        if offsets and offsets[container.number] != start - head.start:
+            at, seen = head.pairs + 4 * (head.count + container.number), offsets[container.number]
+            reader.fail("a wrong container offset", at, expected=start - head.start, seen=seen)
+        if container.cardinality > 1 or container.kind != "array container":
+            _CHECKS[container.kind](data, container)
 
 
-def _check_array(content: bytes, container: Container) -> None:
-    if container.cardinality == 1:
-        return
-    import numpy as np
+def _check_array(data: bytes, container: Container) -> None:
+    count = container.cardinality
+    if count <= FEW:
+        values = struct.unpack_from(f"<{count}H", data, container.start)
+        ascends = all(map(lt, values, values[1:]))
+    else:
+        import numpy as np
 
-    values = np.frombuffer(content, "<u2")
-    if not (values[1:] > values[:-1]).all():
+        numbers = np.frombuffer(data, "<u2", count, container.start)
+        ascends = (numbers[1:] > numbers[:-1]).all()
+    if not ascends:
         raise Corrupt("the values of an array container do not ascend", offset=container.start)
 
 
-def _check_bitset(content: bytes, container: Container) -> None:
-    ones = int.from_bytes(content, "little").bit_count()
+def _check_bitset(data: bytes, container: Container) -> None:
+    ones = int.from_bytes(data[container.start : container.end], "little").bit_count()
     check_cardinality("bitmap", container, ones)
 
 
-def _check_runs(content: bytes, container: Container) -> None:
+def _check_runs(data: bytes, container: Container) -> None:
     import numpy as np
 
-    runs = np.frombuffer(content, "<u2", offset=2).reshape(-1, 2).astype(np.int64)
+    count, start = (container.end - container.start - 2) // 4, container.start
+    runs = np.frombuffer(data, "<u2", 2 * count, start + 2).reshape(-1, 2).astype(np.int64)
     ends = runs[:, 0] + runs[:, 1]
     if (ends > 0xFFFF).any() or not (runs[1:, 0] > ends[:-1]).all():
-        raise Corrupt("the runs of a run container overlap or leave it", offset=container.start)
-    check_cardinality("run", container, int(runs[:, 1].sum()) + len(runs))
+        raise Corrupt("the runs of a run container overlap or leave it", offset=start)
+    check_cardinality("run", container, int(runs[:, 1].sum()) + count)
 
 
 def check_cardinality(kind: str, container: Container, seen: int) -> None:

@@ -59,7 +59,7 @@ class SpanReader:
     def take(self, size: int, part: str) -> int:
         """Moves past `size` bytes and returns where they start. Raises `Corrupt` when there are fewer."""
         start = self.at
-        if not 0 <= size <= self.left:
+        if not 0 <= size <= self.end - start:
             self.fail(
                 f"{self.what} ends inside {part}", start, expected=f"{size} bytes", seen=f"{self.left} bytes"
             )
@@ -68,8 +68,8 @@ class SpanReader:
 
     def octets(self, size: int, part: str) -> bytes:
         """The next `size` bytes."""
-        start = self.take(size, part)
-        return bytes(self.data[start : self.at])
+        content = self.data[self.take(size, part) : self.at]
+        return content if type(content) is bytes else bytes(content)
 
     def number(
         self,
