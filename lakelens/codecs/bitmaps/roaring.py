@@ -134,11 +134,13 @@ def find_containers(reader: SpanReader, head: Head) -> Iterator[Container]:
 # -- checks
 
 
-def _check_whole(check: Callable[[SpanReader], None], data: bytes, base: int, path: str | None) -> None:
+def _check_whole(
+    check: Callable[[SpanReader, bytes], None], data: bytes, base: int, path: str | None
+) -> None:
     """Walks a serialized bitmap and raises at the first thing that is wrong."""
     reader = SpanReader(data, 0, len(data), WHAT)
     try:
-        check(reader)
+        check(reader, data)
         if reader.left:
             reader.fail("bytes after the end of a Roaring bitmap", reader.at, seen=f"{reader.left} bytes")
     except Corrupt as error:
@@ -146,7 +148,7 @@ def _check_whole(check: Callable[[SpanReader], None], data: bytes, base: int, pa
         raise
 
 
-def _check_bitmap64(reader: SpanReader) -> None:
+def _check_bitmap64(reader: SpanReader, data: bytes) -> None:
     (count,) = struct.unpack("<q", reader.octets(8, "its bitmap count"))
     limit = reader.left // (4 + MIN_BITMAP_BYTES)
     if not 0 <= count <= limit:
@@ -158,11 +160,11 @@ def _check_bitmap64(reader: SpanReader) -> None:
         if key <= previous:
             reader.fail("bitmap keys do not ascend", start, expected=f"more than {previous}", seen=key)
         previous = key
-        _check_bitmap32(reader)
+        _check_bitmap32(reader, data)
 
 
-def _check_bitmap32(reader: SpanReader) -> None:
-    head, data, previous = read_head(reader), bytes(reader.data), -1
+def _check_bitmap32(reader: SpanReader, data: bytes) -> None:
+    head, previous = read_head(reader), -1
     for i, key in enumerate(head.keys):
         if key <= previous:
             at, expected = head.pairs + 4 * i, f"more than {previous}"
@@ -189,7 +191,7 @@ def _check_array(data: bytes, container: Container) -> None:
         import numpy as np
 
         numbers = np.frombuffer(data, "<u2", count, container.start)
-        ascends = (numbers[1:] > numbers[:-1]).all()
+        ascends = bool((numbers[1:] > numbers[:-1]).all())
     if not ascends:
         raise Corrupt("the values of an array container do not ascend", offset=container.start)
 

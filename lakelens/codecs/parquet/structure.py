@@ -99,14 +99,14 @@ class StructReader:
 
     def integer(self, name: str) -> int:
         """A required number that is not negative."""
-        value = self.optional(name)
-        if value is None:
-            self.fail(f"no proper {self.shape.name}.{name}", expected="a number", seen=self.get(name))
+        value = self.structure.get(self.shape.ids[name])
+        if type(value) is not int or value < 0:
+            self.fail(f"no proper {self.shape.name}.{name}", expected="a number", seen=value)
         return value
 
     def optional(self, name: str) -> int | None:
         """An optional number; None when it is absent, of another type or negative."""
-        value = self.get(name)
+        value = self.structure.get(self.shape.ids[name])
         return value if type(value) is int and value >= 0 else None
 
     def sequence(self, name: str) -> list[Any]:
@@ -123,7 +123,9 @@ class StructReader:
 
     def struct(self, name: str, value: object, place: int = 0) -> StructReader:
         """A structure that is a member, or an element of one."""
-        shape = element_shape(self.shape.shape_of(name), place)
+        shape = self.shape.fields[self.shape.ids[name]][1]
+        if not isinstance(shape, Struct):
+            shape = element_shape(shape, place)
         if not isinstance(value, dict) or not isinstance(shape, Struct):
             self.fail(f"{self.shape.name}.{name} is no structure", seen=value)
         return StructReader(value, shape, self.offset)
@@ -282,16 +284,13 @@ def _chunk(column: StructReader, leaf: SchemaLeaf) -> ColumnChunk:
     statistics = metadata.struct("statistics", metadata.get("statistics", {}))
     low, high, low_raw, high_raw = _stored_bounds(statistics, leaf)
     data_page = metadata.integer("data_page_offset")
-    dictionary = (
-        metadata.optional("dictionary_page_offset") or None
-    )  # some writers store 0 for "no dictionary page"
+    # some writers store 0 for "no dictionary page"
+    dictionary = metadata.optional("dictionary_page_offset") or None
     return ColumnChunk(
         path=leaf.path,
         physical_type=leaf.physical_type,
         compression=CODECS.find(metadata.get("codec")),
-        encodings=tuple(
-            dict.fromkeys(ENCODINGS.find(encoding) for encoding in metadata.sequence("encodings"))
-        ),
+        encodings=tuple(dict.fromkeys(map(ENCODINGS.find, metadata.sequence("encodings")))),
         num_values=metadata.integer("num_values"),
         compressed_size=metadata.integer("total_compressed_size"),
         uncompressed_size=metadata.integer("total_uncompressed_size"),
@@ -314,9 +313,8 @@ def _stored_bounds(statistics: StructReader, leaf: SchemaLeaf) -> tuple[Any, Any
     """min, max and the bytes of both; a side that is not known is None."""
     low, high = statistics.get("min_value"), statistics.get("max_value")
     is_signed = leaf.physical_type in ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE")
-    if (
-        low is None and high is None and is_signed
-    ):  # the old members are right only where the order is the signed one
+    # the old members are right only where the order is the signed one
+    if low is None and high is None and is_signed:
         low, high = statistics.get("min"), statistics.get("max")
     least, most = _bound(low, leaf), _bound(high, leaf)
     return least, most, None if least is None else low, None if most is None else high

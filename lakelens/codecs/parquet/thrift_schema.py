@@ -42,10 +42,6 @@ class Struct:
     def __post_init__(self) -> None:
         self.ids.update({name: number for number, (name, _) in self.fields.items()})
 
-    def shape_of(self, name: str) -> Shape:
-        """The shape of a field."""
-        return self.fields[self.ids[name]][1]
-
 
 @dataclass(frozen=True, slots=True)
 class Each:

@@ -33,7 +33,8 @@ class Enum:
 
     def find(self, number: Any) -> str:
         """The name of a number; `unknown N` for others."""
-        return self.names.get(number, f"unknown {number}") if isinstance(number, int) else f"unknown {number}"
+        name = self.names.get(number) if isinstance(number, int) else None
+        return f"unknown {number}" if name is None else name
 
 
 class SpanReader:

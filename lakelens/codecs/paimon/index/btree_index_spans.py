@@ -64,7 +64,6 @@ _TRAILERS = {"index block": TRAILER, "bloom filter": 0, "null bitmap": 4}
 def explain_btree_index(data: Octets, start: int, end: int, type_: TypeLike | None = None) -> Iterator[Span]:
     """The parts of a B-tree index file that fills `data[start:end]`, which ends in its magic."""
     reader = SpanReader(data, end - FOOTER, end, WHAT)
-    reader = SpanReader(data, end - FOOTER, end, WHAT)
     leaves = list(read_footer(reader, "<", _HANDLES, (), "a B-tree index"))
     footer = Span(end - FOOTER, end, "footer", None, "where the other parts are", leaves)
     explain = partial(_explain_part, data, choose_layout(type_))
