@@ -82,8 +82,7 @@ def explain_file(
     Traceback (most recent call last):
     lakelens.errors.Missing: /nowhere/m0.avro: no such file or directory
     """
-    from lakelens.formats.explain.caption import Caption
-    from lakelens.formats.explain.stored import explain_octets, make_explanation, read_octets
+    from lakelens.formats.explain.stored import Caption, explain_octets, make_explanation, read_octets
     from lakelens.io.source import open_source
 
     if kind is not None and (needs := find_kind(kind).needs):

@@ -176,8 +176,7 @@ def test_a_trace_of_a_commit(ledger: ll.Table) -> None:
 def test_the_inventory_keeps_its_rows(ledger: ll.Table) -> None:
     from lakelens.spark.warehouse.columns import DESCRIBED
     from lakelens.spark.warehouse.entries import gather_rows, read_portion
-    from lakelens.spark.warehouse.fact_rows import Known
-    from lakelens.spark.warehouse.facts import describe_place
+    from lakelens.spark.warehouse.facts import Known, describe_place
     from lakelens.spark.warehouse.tables import Place
 
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)

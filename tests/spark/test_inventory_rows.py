@@ -13,8 +13,7 @@ import pytest
 import lakelens as ll
 from lakelens.spark.warehouse.columns import DATA_SETS, DESCRIBED, READ, data_schema
 from lakelens.spark.warehouse.entries import gather_rows, read_portion, split_partition
-from lakelens.spark.warehouse.fact_rows import Known, hash_path
-from lakelens.spark.warehouse.facts import describe_place
+from lakelens.spark.warehouse.facts import Known, describe_place, hash_path
 from lakelens.spark.warehouse.folder import LocalFolder
 from lakelens.spark.warehouse.store import Commit, SessionStore, parse_commit
 from lakelens.spark.warehouse.tables import Place

@@ -8,8 +8,7 @@ from lakelens.codecs.avro.container import decode_header
 from lakelens.codecs.kinds import explain
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
-from lakelens.formats.explain.caption import Caption, name_file
-from lakelens.formats.explain.stored import detect_kind, make_explanation, read_octets
+from lakelens.formats.explain.stored import Caption, detect_kind, make_explanation, name_file, read_octets
 from lakelens.io.store import Store
 from lakelens.model.explanation import Explanation
 

@@ -8,8 +8,16 @@ from typing import Any
 from lakelens.codecs.span.span import Span
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
-from lakelens.formats.explain.caption import Caption, count_bytes, join_clauses, name_file
-from lakelens.formats.explain.stored import explain_octets, kind_of_format, make_explanation, read_octets
+from lakelens.formats.explain.stored import (
+    Caption,
+    count_bytes,
+    explain_octets,
+    join_clauses,
+    kind_of_format,
+    make_explanation,
+    name_file,
+    read_octets,
+)
 from lakelens.formats.hive.datafile import HiveFile
 from lakelens.model.explanation import Explanation
 from lakelens.model.stats import ColumnBounds

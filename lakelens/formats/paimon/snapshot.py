@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lakelens.errors import LakeError
 from lakelens.formats.access import StoredKey
 from lakelens.formats.paimon.context import TableObject
-from lakelens.formats.paimon.deletes.matching import Matches, find_dangling, match_deletes
+from lakelens.formats.paimon.deletes.positions import Matches, find_dangling, match_deletes
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index import PaimonIndexFile, read_index_files
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList, merge_entries

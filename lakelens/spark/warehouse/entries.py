@@ -11,8 +11,7 @@ from urllib.parse import unquote
 
 from lakelens.model.arrow import map_distinct
 from lakelens.spark.warehouse.columns import DESCRIBED, READ, data_schema, widen_rows
-from lakelens.spark.warehouse.fact_rows import Known, Row, describe_finding
-from lakelens.spark.warehouse.facts import describe_place
+from lakelens.spark.warehouse.facts import Known, Row, describe_finding, describe_place
 from lakelens.spark.warehouse.prepared import OWN_SIZE, SCANNED, request_entries
 from lakelens.spark.warehouse.tables import Place
 

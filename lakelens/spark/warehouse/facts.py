@@ -15,17 +15,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import LakeError
-from lakelens.model.facts import FIGURES, list_facts
+from lakelens.errors import LakeError, Missing, NotATable
+from lakelens.model.facts import FIGURES, FINDING, list_facts
+from lakelens.model.finding import Finding
 from lakelens.model.scan.scan_to_arrow import cut_portions
 from lakelens.opening import open_located
 from lakelens.spark.warehouse.columns import MANIFEST_FACTS, REF_FACTS, SNAPSHOT_FACTS
-from lakelens.spark.warehouse.fact_rows import Known, Row, Rows, describe_failure, describe_finding, hash_path
 from lakelens.spark.warehouse.prepared import prepare_scan
 from lakelens.spark.warehouse.tables import Place
 
 if TYPE_CHECKING:
-    from lakelens.model.finding import Finding
     from lakelens.model.manifest import Manifest
     from lakelens.model.scan.plan import FileScan, ScanTask
     from lakelens.model.snapshot import Snapshot
@@ -36,13 +35,25 @@ PORTION_BYTES = 4 * 1024 * 1024
 ROUND_BYTES = 2 * 1024 * 1024 * 1024
 _MOST_FINDINGS = 1_000
 
+Row = dict[str, Any]
+Rows = Iterator[tuple[str, Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the inventory knows about a table: its last signature, snapshots by key, manifests by the MD5 of their path."""
+
+    signature: str | None = None
+    is_incomplete: bool = False
+    snapshots: frozenset[str] = frozenset()
+    manifests: frozenset[bytes] = frozenset()
+
 
 def describe_place(place: Place, known: Known) -> Rows:
     """The rows of one table, each with the name of its data set; the error of a broken one. Never raises."""
     try:
-        rows = list(
-            _Look(place, known).describe()
-        )  # all or nothing: an error half way makes the table broken
+        # all or nothing: an error half way makes the table broken
+        rows = list(_Look(place, known).describe())
     except Exception as error:  # one broken table must not hide the others
         rows = list(describe_failure(place, known, error))
     yield from rows
@@ -275,3 +286,33 @@ def _sign(facts: Any) -> str:
 
 def _identify(finding: Finding) -> tuple[str, str, str]:
     return finding.code, finding.path, finding.message
+
+
+def hash_path(path: str) -> bytes:
+    """The key of a path: its MD5, like Spark's `unhex(md5(path))`."""
+    return hashlib.md5(path.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
+
+
+def describe_finding(finding: Finding, key: Row, *, of_state: bool) -> Row:
+    """A finding as a row."""
+    return {**key, **list_facts(FINDING, finding), "of_state": of_state}
+
+
+def describe_failure(place: Place, known: Known, error: Exception) -> Rows:
+    """The rows of a table that cannot be opened: its error and a finding, or that it is gone; none if known already."""
+    is_gone = place.remembered and isinstance(error, Missing | NotATable)
+    code = "gone" if is_gone else place.error_code or type(error).__name__.lower()
+    message = place.error or (
+        str(error) if isinstance(error, LakeError) else f"{type(error).__name__}: {error}"
+    )
+    signature = f"{code}: {message}"
+    is_same = known.signature == signature
+    changed = "gone" if is_gone else "new" if known.signature is None else "changed"
+    yield "counts", {"status": "unchanged" if is_same else changed, "broken": int(not is_gone)}
+    if is_same:
+        return
+    key = {"table": place.name or place.url.rsplit("/", 1)[-1], "location": place.url, "format": place.format}
+    facts = {"error_code": code, "error": message, "is_gone": is_gone, "is_incomplete": False}
+    yield "tables", {**key, **facts, "looked_at": datetime.now(UTC), "signature": signature}
+    if not is_gone:
+        yield "findings", describe_finding(Finding("error", code, place.url, message), key, of_state=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lakelens.analysis.partition_ranges import Range, find_ranges
+from lakelens.analysis.figures import Range, find_ranges
 from lakelens.analysis.write_jobs import WriteJob, find_jobs
 from lakelens.errors import LakeError
 from lakelens.model.schema import PartitionSpec

@@ -270,8 +270,8 @@ def is_unreadable(file: IcebergDataFile) -> bool:
 
 
 def test_vectors_without_their_data_files_are_dangling(tmp_path: Path) -> None:
-    from lakelens.formats.paimon.deletes.matching import find_dangling as find_lost
-    from lakelens.formats.paimon.deletes.matching import match_deletes
+    from lakelens.formats.paimon.deletes.positions import find_dangling as find_lost
+    from lakelens.formats.paimon.deletes.positions import match_deletes
 
     table = get_lake("2.0.0-append-deletion-vectors").open()
     snapshot = table.current

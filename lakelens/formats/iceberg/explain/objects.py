@@ -13,17 +13,20 @@ from lakelens.codecs.span.span import Octets
 from lakelens.codecs.text.json_spans import find_json
 from lakelens.errors import LakeError
 from lakelens.formats.explain.avro_records import find_record
-from lakelens.formats.explain.caption import Caption, count_bytes, join_clauses, name_file
 from lakelens.formats.explain.stored import (
+    Caption,
     LabelledBytes,
+    count_bytes,
     describe_vector,
     explain_file,
     explain_octets,
     explain_parts,
     explain_range,
     focus_on,
+    join_clauses,
     kind_of_format,
     make_explanation,
+    name_file,
     read_octets,
 )
 from lakelens.formats.iceberg.context import TableContext

@@ -6,13 +6,15 @@ index manifest. Both versions of the bitmap are read; a small index file is read
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.bitmaps.deletion_vector import PAIMON_VERSION, decode_paimon_dv
 from lakelens.errors import Corrupt, Missing, Unsupported
 from lakelens.formats.caches import LruCache
-from lakelens.formats.paimon.manifests.index import EXPIRED, PaimonIndexFile
+from lakelens.formats.paimon.manifests.index import DELETION_VECTORS, EXPIRED, PaimonIndexFile
+from lakelens.model.deletes import DanglingDelete, DeleteMatch
 
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
@@ -84,3 +86,51 @@ class VectorReader:
             return self._access.store.read_range(path, start, length)
         except Missing as error:
             raise Missing("the index file is not there", path=path, hint=EXPIRED) from error
+
+
+Matches = Mapping[str, tuple[DeleteMatch, ...]]
+
+
+def match_deletes(files: Iterable[PaimonIndexFile], reader: VectorReader) -> Matches:
+    """The vectors of a snapshot's index files, by the name of the data file that they reach.
+
+    The index manifest of a snapshot names, for each `DELETION_VECTORS` file, the data files whose rows it deletes and where
+    their vectors are. A data file has at most one vector in a snapshot.
+    """
+    matches: dict[str, list[DeleteMatch]] = {}
+    for file in files:
+        for found in file.ranges if file.index_type == DELETION_VECTORS else ():
+            name, offset = str(found["data_file"]), found["offset"]
+            match = DeleteMatch(
+                file,
+                f"deletion vector at byte {offset}: the index manifest names this file",
+                "deletion_vector",
+                name,
+                partial(reader.read_vector, file, found),
+                cardinality=found["cardinality"],
+                offset=offset,
+                length=found["length"],
+            )
+            matches.setdefault(name, []).append(match)
+    return {name: tuple(found) for name, found in matches.items()}
+
+
+def find_dangling(matches: Matches, live: Collection[str]) -> tuple[DanglingDelete, ...]:
+    """The vectors for data files that are not among the names of the live ones, an entry for each index file."""
+    gone: dict[str, list[DeleteMatch]] = {}
+    total: dict[str, int] = {}
+    for name, found in matches.items():
+        for match in found:
+            total[match.file.path] = total.get(match.file.path, 0) + 1
+            if name not in live:
+                gone.setdefault(match.file.path, []).append(match)
+    return tuple(
+        DanglingDelete(
+            lost[0].file,
+            f"{len(lost)} of its {total[path]} vectors are for data files that are not live",
+            sum(match.cardinality or 0 for match in lost),
+            tuple(match.data_file for match in lost),
+            is_partial=len(lost) < total[path],
+        )
+        for path, lost in gone.items()
+    )

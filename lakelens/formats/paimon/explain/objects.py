@@ -10,17 +10,20 @@ from lakelens.codecs.kinds import explain
 from lakelens.codecs.paimon.row_slots import count_null_bytes
 from lakelens.errors import LakeError
 from lakelens.formats.explain.avro_records import find_field, find_record, find_value
-from lakelens.formats.explain.caption import Caption, count_bytes, join_clauses, name_file
 from lakelens.formats.explain.stored import (
+    Caption,
     LabelledBytes,
+    count_bytes,
     describe_vector,
     explain_file,
     explain_parts,
     explain_range,
     find_child,
     focus_on,
+    join_clauses,
     kind_of_format,
     make_explanation,
+    name_file,
     read_octets,
 )
 from lakelens.formats.paimon.context import TableContext
