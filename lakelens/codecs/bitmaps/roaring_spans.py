@@ -18,7 +18,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from lakelens.codecs.bitmaps.roaring import (
     BITMAP_BYTES,
@@ -46,9 +45,6 @@ from lakelens.codecs.span.reader import (
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
-if TYPE_CHECKING:
-    from pyroaring import BitMap64
-
 _PLAIN = COOKIE.to_bytes(4, "little")
 
 
@@ -62,20 +58,10 @@ def explain_roaring32(data: Octets, start: int = 0, end: int | None = None, *, h
     >>> [leaf.value for leaf in span.leaves()], list(span.value)
     ([12346, 1, 0, 1, 16, 2, 3], [2, 3])
     """
-    end = len(data) if end is None else end
-
-    def decode() -> BitMap64:
-        return decode_roaring32(bytes(data[start:end]), base=start)
-
-    return Span(
-        start,
-        end,
-        "32-bit bitmap",
-        Deferred(decode),
-        "Roaring bitmap of 32-bit positions",
-        partial(_explain_bitmap32, data, start, end, high),
-        origin=start,
-    )
+    end, note = len(data) if end is None else end, "Roaring bitmap of 32-bit positions"
+    value = Deferred(lambda: decode_roaring32(bytes(data[start:end]), base=start))
+    children = partial(_explain_bitmap32, data, start, end, high)
+    return Span(start, end, "32-bit bitmap", value, note, children, origin=start)
 
 
 def explain_roaring64(data: Octets, start: int = 0, end: int | None = None) -> Span:
@@ -86,20 +72,13 @@ def explain_roaring64(data: Octets, start: int = 0, end: int | None = None) -> S
     >>> explain_roaring64(bytes(8)).children
     (<Span 0..8 size = 0>,)
     """
-    end = len(data) if end is None else end
-
-    def decode() -> BitMap64:
-        return decode_roaring64(bytes(data[start:end]), base=start)
-
-    return Span(
-        start,
-        end,
-        "64-bit bitmap",
-        Deferred(decode),
+    end, note = (
+        len(data) if end is None else end,
         "Roaring bitmaps of 32-bit positions, one for each upper half",
-        partial(_explain_bitmap64, data, start, end),
-        origin=start,
     )
+    value = Deferred(lambda: decode_roaring64(bytes(data[start:end]), base=start))
+    children = partial(_explain_bitmap64, data, start, end)
+    return Span(start, end, "64-bit bitmap", value, note, children, origin=start)
 
 
 def measure_roaring32(data: Octets, start: int, end: int) -> int:
@@ -246,12 +225,8 @@ def _describe_flags(head: Head) -> str:
 
 
 def _explain_pairs(head: Head, high: int) -> Iterator[Span]:
-    return group_items(
-        head.count,
-        lambda i: head.pairs + 4 * i,
-        "containers",
-        partial(_explain_some_pairs, head, high),
-    )
+    make = partial(_explain_some_pairs, head, high)
+    return group_items(head.count, lambda i: head.pairs + 4 * i, "containers", make)
 
 
 def _explain_some_pairs(head: Head, high: int, first: int, stop: int) -> Iterator[Span]:

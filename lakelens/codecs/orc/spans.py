@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import accumulate
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from lakelens.codecs.orc.chunk_spans import (
     Compression,
@@ -33,7 +33,7 @@ from lakelens.codecs.orc.proto_schema import (
     STRIPE_FOOTER,
 )
 from lakelens.codecs.orc.protobuf_spans import explain_message
-from lakelens.codecs.span.octets import OctetsFile
+from lakelens.codecs.span.octets import StoredFile
 from lakelens.codecs.span.reader import format_count, group_items, shift_errors
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError
@@ -64,16 +64,8 @@ def explain_orc(data: Octets, start: int = 0, end: int | None = None) -> Span:
     return Span(start, stop, "ORC file", Deferred(file.decode), "Apache ORC", file.explain)
 
 
-class _File:
+class _File(StoredFile):
     """The bytes of a file and what its tail says, decoded once, when first needed."""
-
-    def __init__(self, data: Octets, start: int, end: int) -> None:
-        self.data, self.start, self.end = data, start, end
-
-    @property
-    def view(self) -> IO[bytes]:
-        """The bytes as a file."""
-        return cast(IO[bytes], OctetsFile(self.data, self.start, self.end))
 
     def decode(self) -> OrcFooter:
         with shift_errors(self.start):

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import groupby
 from operator import attrgetter
-from typing import IO, cast
 
 from lakelens.codecs.parquet.enums import CODECS
 from lakelens.codecs.parquet.footer import ENCRYPTED_MAGIC, MAGIC, ParquetFooter, decode_footer, find_footer
@@ -34,7 +33,7 @@ from lakelens.codecs.parquet.thrift_schema import (
     shape_file,
 )
 from lakelens.codecs.parquet.thrift_spans import explain_struct
-from lakelens.codecs.span.octets import OctetsFile
+from lakelens.codecs.span.octets import StoredFile
 from lakelens.codecs.span.reader import format_count, shift_errors
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError, Unsupported
@@ -81,16 +80,8 @@ class _Section:
     chunk: StructReader
 
 
-class _File:
+class _File(StoredFile):
     """The bytes of a file and what its footer says; the footer is decoded once, when first needed."""
-
-    def __init__(self, data: Octets, start: int, end: int) -> None:
-        self.data, self.start, self.end = data, start, end
-
-    @property
-    def view(self) -> IO[bytes]:
-        """The bytes as a file."""
-        return cast(IO[bytes], OctetsFile(self.data, self.start, self.end))
 
     @cached_property
     def footer_start(self) -> int:

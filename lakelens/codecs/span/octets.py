@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import IO, cast
 
 from lakelens.codecs.span.span import Octets
 
@@ -33,3 +34,15 @@ class OctetsFile(io.RawIOBase):
         read = bytes(self.octets[self.first + self.at : self.first + max(stop, self.at)])
         self.at += len(read)
         return read
+
+
+class StoredFile:
+    """The bytes of a file inside of others, for decoders that take files."""
+
+    def __init__(self, data: Octets, start: int, end: int) -> None:
+        self.data, self.start, self.end = data, start, end
+
+    @property
+    def view(self) -> IO[bytes]:
+        """The bytes as a file."""
+        return cast(IO[bytes], OctetsFile(self.data, self.start, self.end))
