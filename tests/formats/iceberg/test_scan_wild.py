@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakelens.formats.iceberg.scan import plan as scan_plan
-from lakelens.formats.iceberg.scan.paths import locate_all
+from lakelens.formats.iceberg.scan.batch import locate_all
 from lakelens.formats.iceberg.scan.plan import IcebergScan
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 from lakelens.io.relocation import Locator
