@@ -21,10 +21,13 @@ _HOST = """async ([module, css, state]) => {
   const host = { state, handlers, take, fire, saves: 0, asked: [], waiting: 0 };
   const wait = async (name, held) => {
     host.waiting += 1;
-    const [news, answers] = await window[name](held);
-    take(news);
-    answers.forEach(answer => fire("msg:custom", answer));
-    host.waiting -= 1;
+    try {
+      const [news, answers] = await window[name](held);
+      take(news);
+      answers.forEach(answer => fire("msg:custom", answer));
+    } finally { // what went wrong is among the page's errors; nobody waits for it
+      host.waiting -= 1;
+    }
   };
   host.model = {
     get: name => state[name],

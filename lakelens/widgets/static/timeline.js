@@ -73,7 +73,9 @@ class Timeline extends View {
     this.on(this.stage, "pointerup", (event) => this.drop(event));
     this.on(this.stage, "pointercancel", () => { this.drag = null; });
     this.on(this.root, "click", (event) => this.click(event));
-    this.hear({ "change:view": () => this.show(), "change:detail": () => this.describe() });
+    // both may change in one message, in any order: what is said of a view is shown on that view
+    const update = () => (this.drawn === this.model.get("view") ? this.describe() : this.show());
+    this.hear({ "change:view": update, "change:detail": update });
   }
 
   close() {
@@ -86,6 +88,7 @@ class Timeline extends View {
   show() {
     const view = this.model.get("view");
     const held = this.stage.contains(document.activeElement);
+    this.drawn = view;
     this.items = view.items;
     this.at = this.from = -1;
     const [svg, nodes] = draw(view.shapes, view.width, view.height);
