@@ -146,12 +146,12 @@ def _explain_stream(data: Octets, start: int, end: int, room: int, nesting: int,
 def _explain_content(content: bytes, nesting: int, is_whole: bool) -> Span:
     """What was compressed; of several members each has only a part of it, which is recognised only if it is text."""
     kind = choose_kind(content)
-    if kind == "gzip":
-        if nesting + 1 < MAX_NESTING:
-            return explain_gzip(content, nesting=nesting + 1)
-        return explain(content, "unknown")
     if not is_whole:
         kind = "text" if kind in ("text", "json", "json_lines") else "unknown"
+    elif kind == "gzip":
+        if nesting + 1 < MAX_NESTING:
+            return explain_gzip(content, nesting=nesting + 1)
+        kind = "unknown"
     return explain(content, kind)
 
 
