@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
+    from lakelens.model.collections import QueryResult
     from lakelens.model.fileset import FileSet
     from lakelens.model.table import Table
-    from lakelens.queryresult import QueryResult
     from lakelens.watching import Watch
 
 

@@ -14,10 +14,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.errors import LakeError, Unsupported
+from lakelens.model.collections import QueryResult
 from lakelens.model.facts import MANIFEST, REF, SNAPSHOT, list_kinds
 from lakelens.model.metadata_tables import build_entries, build_manifests
 from lakelens.model.scan.files_to_arrow import list_columns
-from lakelens.queryresult import QueryResult
 
 if TYPE_CHECKING:
     import pyarrow as pa

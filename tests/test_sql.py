@@ -14,11 +14,11 @@ import lakelens as ll
 from lakelens import querying
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.model import metadata_tables
+from lakelens.model.collections import QueryResult
 from lakelens.model.fileset import FileSet
 from lakelens.model.scan import scan_to_arrow as scanread
 from lakelens.model.table import Table
 from lakelens.querying import VIEWS, choose_columns
-from lakelens.queryresult import QueryResult
 from tests.lakes import make_samples
 
 ENGINES = ("datafusion", "duckdb")

@@ -119,6 +119,6 @@ def measure_growth(snapshots: Iterable[Snapshot]) -> list[Moment]:
             figures = snapshot.figures
             operation = snapshot.operation or "unknown"
             moments.append(
-                Moment(snapshot.committed_at, operation, figures.rows, figures.files, figures.bytes)
+                Moment(snapshot.committed_at, operation, figures.rows, figures.files, figures.size_bytes)
             )
     return sorted(moments, key=lambda moment: moment.committed_at)

@@ -10,10 +10,9 @@ from pathlib import Path
 import rich_click as click
 
 import lakelens as ll
-from lakelens.cli.bytes_command import show_bytes
 from lakelens.cli.completing import completion
 from lakelens.cli.exits import Verbs
-from lakelens.cli.file_command import files
+from lakelens.cli.file_command import files, show_bytes
 from lakelens.cli.inventory import inventory
 from lakelens.cli.place_commands import find, samples, watch
 from lakelens.cli.snapshot_commands import diff, history, manifests, snapshots

@@ -143,8 +143,14 @@ def describe_history(history: Timeline) -> Facts:
 
 
 def _describe_mark(mark: Mark) -> Facts:
-    facts = pick(mark, "key", "parent", "lane", "operation", "kind", "amounts", "notes")
-    return {**facts, "snapshot_id": mark.snapshot.id, "committed_at": mark.snapshot.committed_at}
+    flows = [f"{sign}_{unit}" for unit in ("rows", "files", "bytes") for sign in ("added", "removed")]
+    return {
+        **pick(mark, "key", "parent", "lane", "operation", "kind"),
+        "amounts": pick(mark.amounts, *flows, "rows", "files", "size_bytes"),
+        **pick(mark, "notes"),
+        "snapshot_id": mark.snapshot.id,
+        "committed_at": mark.snapshot.committed_at,
+    }
 
 
 def describe_trace(trace: Trace) -> Facts:

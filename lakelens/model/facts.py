@@ -93,7 +93,7 @@ FIGURES: Facts = (
     Fact("added_bytes", "int64"),
     Fact("removed_bytes", "int64"),
     Fact("total_files", "int64", lambda figures: figures.files),
-    Fact("total_bytes", "int64", lambda figures: figures.bytes),
+    Fact("total_bytes", "int64", lambda figures: figures.size_bytes),
 )
 FINDING: Facts = (
     Fact("severity"),

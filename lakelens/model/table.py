@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
+    from lakelens.model.collections import QueryResult
     from lakelens.model.scan.plan import FileScan
-    from lakelens.queryresult import QueryResult
     from lakelens.watching import Watch
 
 

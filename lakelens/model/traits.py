@@ -45,7 +45,7 @@ class Figures:
     rows: int | None = None
     files: int | None = None
     delete_files: int | None = None
-    bytes: int | None = None
+    size_bytes: int | None = None
     partitions: int | None = None
     position_deletes: int | None = None
     equality_deletes: int | None = None

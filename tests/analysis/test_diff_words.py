@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lakelens.analysis.diff.diff import Diff
+from lakelens.analysis.diff.diff_summary import relate_snapshots
 from lakelens.analysis.diff.fields import diff_partitioning
-from lakelens.analysis.diff.relation import relate_snapshots
 from lakelens.model.schema import PartitionField, PartitionSpec
 from lakelens.model.table import Table
 from tests.support.iceberg_lakes import find_lakes

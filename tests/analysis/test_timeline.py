@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import lakelens as ll
 from lakelens.analysis.timeline.folds import fold_marks
 from lakelens.analysis.timeline.marks import trace_history
-from lakelens.analysis.timeline.timeline import Amounts, Mark, Timeline
+from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.errors import Unsupported
+from lakelens.model.traits import Figures
 from tests.support import LAKES, growth
 
 EVERY = sorted(path for path in LAKES.glob("*/**/table") if path.is_dir())
@@ -200,7 +201,7 @@ def test_no_manifest_is_read_for_a_long_history(tmp_path: Path) -> None:
 def make_marks(times: list[int]) -> list[Mark]:
     fake: Any = None
     return [
-        Mark(str(n), fake, "append", "append", n % 3, time, None, Amounts(added_rows=n))
+        Mark(str(n), fake, "append", "append", n % 3, time, None, Figures(added_rows=n))
         for n, time in enumerate(sorted(times))
     ]
 

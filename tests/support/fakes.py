@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from lakelens.analysis.diff.diff import Diff, PartitionChange
+from lakelens.analysis.diff.diff import Diff, ManifestChanges, PartitionChange
 from lakelens.analysis.diff.documents import JsonChange
 from lakelens.analysis.diff.fields import SchemaChange
-from lakelens.analysis.diff.manifests import ManifestChanges
 from lakelens.analysis.tree import StorageTree
 from lakelens.model.collections import Document, Preview
 from lakelens.model.comparison import count_by_content

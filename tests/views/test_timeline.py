@@ -17,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lakelens as ll
-from lakelens.analysis.timeline.timeline import Amounts, Flag, Lane, Mark, Timeline
+from lakelens.analysis.timeline.timeline import Flag, Lane, Mark, Timeline
 from lakelens.model.table import Table
+from lakelens.model.traits import Figures
 from lakelens.options import display
 from lakelens.views.present import present
 from lakelens.views.timeline.layout import LEFT, WIDTH, lay_out
@@ -60,7 +61,7 @@ def make_timeline(
             n % lanes,
             time,
             str(n - 1) if n else None,
-            Amounts(added_rows=(rows or [1])[n % len(rows or [1])], rows=n),
+            Figures(added_rows=(rows or [1])[n % len(rows or [1])], rows=n),
         )
         for n, time in enumerate(sorted(times))
     ]

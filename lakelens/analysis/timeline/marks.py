@@ -14,10 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from lakelens.analysis.timeline.timeline import Amounts, Flag, Gap, Kind, Lane, Mark, Rollback, Timeline
+from lakelens.analysis.timeline.timeline import Flag, Gap, Kind, Lane, Mark, Rollback, Timeline
 from lakelens.errors import LakeError
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
+from lakelens.model.traits import Figures
 
 _MAIN = "main"
 _MOST_LANES = 8  # of branches; what the other branches alone lead to shares one lane
@@ -252,26 +253,12 @@ def _to_milliseconds(moment: datetime | None) -> int:
     return 0 if moment is None else round(moment.timestamp() * 1000)
 
 
-def read_amounts(snapshot: Snapshot) -> Amounts:
+def read_amounts(snapshot: Snapshot) -> Figures:
     """What a snapshot's own document records.
 
     Where that is the net change of rows alone, it counts as added when it is positive, as removed when it is negative.
     """
     figures = snapshot.figures
-    if figures.net_rows is not None:
-        return Amounts(
-            added_rows=max(figures.net_rows, 0),
-            removed_rows=max(-figures.net_rows, 0),
-            rows=snapshot.record_count,
-        )
-    return Amounts(
-        added_rows=figures.added_rows,
-        removed_rows=figures.removed_rows,
-        added_files=figures.added_files,
-        removed_files=figures.removed_files,
-        added_bytes=figures.added_bytes,
-        removed_bytes=figures.removed_bytes,
-        rows=figures.rows,
-        files=figures.files,
-        size_bytes=figures.bytes,
-    )
+    if (net := figures.net_rows) is None:
+        return figures
+    return Figures(added_rows=max(net, 0), removed_rows=max(-net, 0), rows=snapshot.record_count)

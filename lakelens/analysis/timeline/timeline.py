@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from lakelens.display import Interactive
+from lakelens.model.traits import Figures
 
 if TYPE_CHECKING:
     from lakelens.model.snapshot import Snapshot
@@ -15,21 +16,6 @@ if TYPE_CHECKING:
 
 # what a commit did to the rows; "compact" kept them and rewrote them (Iceberg `replace`, Paimon COMPACT)
 Kind: TypeAlias = Literal["append", "overwrite", "delete", "compact", "other"]
-
-
-@dataclass(frozen=True, slots=True)
-class Amounts:
-    """What a commit records of itself: what came and went, and what was there afterwards; None where it records nothing."""
-
-    added_rows: int | None = None
-    removed_rows: int | None = None
-    added_files: int | None = None
-    removed_files: int | None = None
-    added_bytes: int | None = None
-    removed_bytes: int | None = None
-    rows: int | None = None
-    files: int | None = None
-    size_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +34,7 @@ class Mark:
     lane: int
     time: int
     parent: str | None
-    amounts: Amounts
+    amounts: Figures
     notes: tuple[str, ...] = ()
 
 

@@ -109,7 +109,7 @@ class HiveListing(Snapshot):
         files, size, partitions = (
             parse_figure(self.summary, f"total-{noun}") for noun in ("data-files", "files-size", "partitions")
         )
-        return Figures(files=files, bytes=size, partitions=partitions)
+        return Figures(files=files, size_bytes=size, partitions=partitions)
 
     @property
     def files(self) -> FileSet:

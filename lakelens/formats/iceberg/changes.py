@@ -87,7 +87,7 @@ class IcebergComparison(FileComparison):
             "data": FileCounts(total.files, total.rows, None),
             "deletes": FileCounts(total.delete_files, None, None),
         }
-        size = FileCounts(bytes=total.bytes) - FileCounts(
+        size = FileCounts(bytes=total.size_bytes) - FileCounts(
             bytes=sum(part.bytes or 0 for part in added.values())
         )
         done = {}

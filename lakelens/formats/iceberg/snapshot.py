@@ -16,7 +16,7 @@ from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, IcebergManifestList, KnownManifests
-from lakelens.formats.iceberg.metadata.committed_document import CommittedDocuments
+from lakelens.formats.iceberg.metadata.document import CommittedDocuments
 from lakelens.formats.iceberg.metadata.wire import WireSnapshot, to_text
 from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
 from lakelens.model.datafile import IndexFile, IndexFiles, StatisticsFiles
@@ -48,7 +48,7 @@ _FIGURES = {
     "rows": "total-records",
     "files": "total-data-files",
     "delete_files": "total-delete-files",
-    "bytes": "total-files-size",
+    "size_bytes": "total-files-size",
     "position_deletes": "total-position-deletes",
     "equality_deletes": "total-equality-deletes",
 }

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from lakelens.options import display
 
 if TYPE_CHECKING:
-    from lakelens.analysis.timeline.timeline import Amounts
     from lakelens.model.traits import Figures
 
 MINUS = "\u2212"
@@ -96,7 +95,7 @@ def change(number: int) -> str:
     return f"+{number:,}" if number > 0 else count(number)
 
 
-def list_changes(figures: Figures | Amounts) -> list[str]:
+def list_changes(figures: Figures) -> list[str]:
     """Files and rows that a commit removed and added, as it records them: `files −1 +4`; what did not change is left out."""
     words = []
     for noun, gone, came in (

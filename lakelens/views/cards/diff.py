@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from lakelens.analysis.diff.diff import Diff, PartitionChange
+from lakelens.analysis.diff.diff import Diff, ManifestChanges, PartitionChange
 from lakelens.analysis.diff.diff_summary import format_rows
 from lakelens.analysis.diff.documents import JsonChange
 from lakelens.analysis.diff.level_promotion import Raised, find_raised
-from lakelens.analysis.diff.manifests import ManifestChanges
 from lakelens.model.comparison import FileCounts, count_by_content
 from lakelens.model.manifest import Manifest
 from lakelens.views.card import cells, wording

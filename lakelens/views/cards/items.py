@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from lakelens.model.collections import Document, Items, Preview, Rows
+from lakelens.model.collections import Document, Items, Preview, QueryResult, Rows
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
 from lakelens.model.deletes import DanglingDeletes, DeleteMatches
 from lakelens.model.facts import Fact
@@ -15,7 +15,6 @@ from lakelens.model.schema import PartitionSpecs, Schemas, SortOrder, SortOrders
 from lakelens.model.snapshot import LogEntry, SnapshotLog
 from lakelens.model.storage import MetadataLog, MetadataLogEntry
 from lakelens.options import display
-from lakelens.queryresult import QueryResult
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Column, Grid

@@ -190,10 +190,10 @@ def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact
     files = count_by_lists(snapshot) if figures.files is None else figures.files
     if files is not None:
         facts.append(Fact("files", Cell(f"{wording.count(files)} data"), _format_delete_files(figures)))
-    if figures.bytes is not None:
+    if figures.size_bytes is not None:
         every = files + (figures.delete_files or 0) if files else 0
-        small = f"{wording.size(figures.bytes // every)} a file" if every else ""
-        facts.append(Fact("bytes", cells.size(figures.bytes), small))
+        small = f"{wording.size(figures.size_bytes // every)} a file" if every else ""
+        facts.append(Fact("bytes", cells.size(figures.size_bytes), small))
     return tuple(facts)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from lakelens.analysis.timeline.timeline import Amounts, Mark, Timeline
+from lakelens.analysis.timeline.timeline import Mark, Timeline
+from lakelens.model.traits import Figures
 from lakelens.views.card import wording
 from lakelens.views.timeline.wording import describe_history, format_time
 
@@ -148,7 +149,7 @@ def _list_names(timeline: Timeline) -> dict[str, list[str]]:
     return names
 
 
-def _format_amounts(amounts: Amounts) -> str:
+def _format_amounts(amounts: Figures) -> str:
     """What was added and removed, and how many rows there were after."""
     words = wording.list_changes(amounts)
     if amounts.rows is not None:
