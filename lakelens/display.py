@@ -59,7 +59,7 @@ class Displayable:
         detail
             From 0 (one line) to 3 (everything).
         """
-        from lakelens.views.render.show import show
+        from lakelens.views.render.text import show
 
         show(self, detail)
 

@@ -83,7 +83,7 @@ def explain_file(
     lakelens.errors.Missing: /nowhere/m0.avro: no such file or directory
     """
     from lakelens.formats.explain.stored import Caption, explain_octets, make_explanation, read_octets
-    from lakelens.io.source import open_source
+    from lakelens.io.local import open_source
 
     if kind is not None and (needs := find_kind(kind).needs):
         raise ValueError(f"{kind!r} needs {' and '.join(needs)}: use explain_bytes, which takes them")

@@ -10,7 +10,7 @@ from typing import Any
 from lakelens.errors import LakeError, NotATable, Unsupported
 from lakelens.formats.base import Candidate, OpenRequest
 from lakelens.formats.registry import describe_candidate, detect_at, detect_format, load_formats
-from lakelens.io.source import open_source
+from lakelens.io.local import open_source
 from lakelens.io.store import Store
 from lakelens.io.tracing import TracingStore
 from lakelens.model.catalog import Catalog, FoundTable

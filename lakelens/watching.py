@@ -19,8 +19,8 @@ from lakelens.analysis.trace.listing import ListingChange, Stamp, TableState, re
 from lakelens.analysis.trace.object_reasons import describe_created, find_checked
 from lakelens.analysis.trace.trace import TableTrace, Trace, trace_file
 from lakelens.errors import LakeError, Missing, Unsupported
+from lakelens.io.local import open_source
 from lakelens.io.snapshot_store import SnapshotStore
-from lakelens.io.source import open_source
 from lakelens.io.store import Store
 from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table

@@ -1,15 +1,20 @@
-"""What every format's objects share: recorded locations found where they are now, damage kept as findings, stored keys
-as attributes, and bytes that are explained by modules which load late."""
+"""What the objects of every format share: recorded locations found where they are now, many documents read at once, what was
+read last kept, damage as findings, stored keys as attributes, and bytes explained by modules that load late."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from lakelens.errors import LakeError, Missing
 from lakelens.io.relocation import Locator, split_location
-from lakelens.io.store import find_info
+from lakelens.io.store import Store, find_info
 from lakelens.io.tracing import TracingStore
 from lakelens.model.finding import Findings
 from lakelens.model.storage import Reads, Relocation
@@ -98,3 +103,106 @@ def explain_late(module: str, thing: Any, *needs: Any) -> Explanation:
 
 def _name_recorded(recorded: str, path: str) -> str | None:
     return f"it is recorded as {recorded}" if recorded != path else None
+
+
+_NEAR = ("file", "memory")
+
+
+_READERS = 16
+
+
+_AHEAD = 64
+
+
+def run_ahead(jobs: Iterable[Callable[[], T]], threads: int = _READERS) -> Iterator[Callable[[], T]]:
+    """For each job in order a function that gives its result, or raises what it raised.
+
+    Several threads work on a bounded number of jobs ahead of the one whose result is next.
+
+    >>> [result() for result in run_ahead([lambda: 1, lambda: 2], threads=2)]
+    [1, 2]
+    """
+    waiting: deque[Future[T]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="lakelens-read") as pool:
+        try:
+            for job in jobs:
+                waiting.append(pool.submit(job))
+                if len(waiting) >= _AHEAD:
+                    yield waiting.popleft().result
+            while waiting:
+                yield waiting.popleft().result
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def read_ahead(store: Store, paths: Sequence[str]) -> Iterator[Callable[[], bytes]]:
+    """For each path in order a function that gives its bytes; files of a remote store are read by several threads.
+
+    >>> from lakelens.io.memory import MemoryStore
+    >>> [read() for read in read_ahead(MemoryStore({"/t/a": b"1", "/t/b": b"2"}), ["/t/b", "/t/a"])]
+    [b'2', b'1']
+    """
+    jobs = (partial(store.read, path) for path in paths)
+    return iter(jobs) if store.scheme in _NEAR or len(paths) < 2 else run_ahead(jobs)
+
+
+K = TypeVar("K")
+
+
+# how many made items are kept when nobody else holds them: their own caches are kept with them
+_MOST_KEPT = 1024
+
+
+class WeakLruCache(Generic[T]):
+    """Makes each item once while anyone holds it, and keeps those that were asked for last. Threads may share it.
+
+    >>> class Item:
+    ...     def __init__(self, position: int) -> None:
+    ...         self.position = position
+    >>> items = WeakLruCache(Item)
+    >>> items(7) is items(7)
+    True
+    """
+
+    def __init__(self, make: Callable[[int], T], most: int = _MOST_KEPT) -> None:
+        self._make = make
+        self._most = most
+        self._alive: weakref.WeakValueDictionary[int, T] = weakref.WeakValueDictionary()
+        self._kept: dict[int, T] = {}
+        self._lock = threading.RLock()
+
+    def __call__(self, position: int) -> T:
+        """The item of a position."""
+        with self._lock:
+            found = self._kept.pop(position, None)
+            if found is None:
+                found = self._alive.get(position)
+            if found is None:
+                found = self._alive[position] = self._make(position)
+            self._kept[position] = found
+            if len(self._kept) > self._most:
+                del self._kept[next(iter(self._kept))]
+            return found
+
+
+class LruCache(Generic[K, T]):
+    """What was loaded last, by key, up to a total weight; the newest is kept however heavy it is.
+
+    >>> cache = LruCache[str, str](most=2)
+    >>> cache.get("a", lambda: "loaded"), cache.get("a", lambda: "loaded again")
+    ('loaded', 'loaded')
+    """
+
+    def __init__(self, most: int, weigh: Callable[[T], int] = lambda item: 1) -> None:
+        self._most = most
+        self._weigh = weigh
+        self._kept: dict[K, T] = {}
+
+    def get(self, key: K, load: Callable[[], T]) -> T:
+        """The item of a key, loaded when it is not kept; what `load` raises is raised, and nothing is kept."""
+        item = self._kept.pop(key) if key in self._kept else load()
+        self._kept[key] = item  # the last one is the newest
+        while len(self._kept) > 1 and sum(map(self._weigh, self._kept.values())) > self._most:
+            del self._kept[next(iter(self._kept))]
+        return item

@@ -1,14 +1,17 @@
-"""The local disk as a store."""
+"""The local disk as a store, and from what a user gives (`path`, `PathLike`, URL) to its store."""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from lakelens.errors import AccessDenied, LakeError, Missing
-from lakelens.io.store import ObjectInfo
+from lakelens.io.relocation import split_location
+from lakelens.io.store import ObjectInfo, Store
 
 
 class LocalStore:
@@ -75,3 +78,23 @@ def _translate(error: OSError | ValueError, path: str) -> LakeError:
     if isinstance(error, IsADirectoryError):
         return LakeError("is a directory, a file was expected", path=path)
     return LakeError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=path)
+
+
+def open_source(
+    source: str | os.PathLike[str], storage_options: Mapping[str, Any] | None = None
+) -> tuple[Store, str]:
+    """The store that holds `source`, and its absolute path there without a trailing slash.
+
+    >>> store, path = open_source("/warehouse/t/")
+    >>> store.scheme, path
+    ('file', '/warehouse/t')
+    """
+    text = os.fspath(source)
+    scheme, path = split_location(text)
+    if scheme not in ("", "file") or text.startswith("memory:"):
+        from lakelens.io.remote import open_filesystem
+
+        return open_filesystem(text, storage_options)
+    # a bare path is taken to the letter; a file: URL has lost its scheme and host
+    chosen = text if scheme == "" else path
+    return LocalStore(), str(Path(os.path.abspath(os.path.expanduser(chosen))))  # noqa: PTH100, PTH111

@@ -9,10 +9,9 @@ import pytest
 
 from lakelens.errors import AccessDenied, LakeError, Missing
 from lakelens.io.handle import StoreFile
-from lakelens.io.local import LocalStore
+from lakelens.io.local import LocalStore, open_source
 from lakelens.io.memory import MemoryStore
 from lakelens.io.remote import FsspecStore, open_filesystem
-from lakelens.io.source import open_source
 from lakelens.io.store import Store, find_info, list_names, walk
 from lakelens.io.tracing import TracingStore
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import lakelens as ll
-from lakelens.formats.caches import WeakLruCache
+from lakelens.formats.access import WeakLruCache
 from lakelens.model.collections import Document, Items, NamedItems, Preview
 from lakelens.model.manifest import Entries, Manifests
 from lakelens.model.table import Table

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from lakelens.options import display
 from lakelens.views.present import present
-from lakelens.views.render.terminal import print_on, print_view
-from lakelens.views.render.text import render_text
+from lakelens.views.render.terminal import print_on
 from tests.support.fakes import FakeTable, list_objects
 from tests.views.test_cards import count_words, list_texts
 from tests.views.test_hostile import HOSTILE
@@ -72,10 +71,3 @@ def test_no_control_character_of_a_lake_reaches_the_terminal(detail: int) -> Non
 def test_markup_of_rich_is_text() -> None:
     told = squeeze(write(FakeTable(lambda: "[bold]a[/bold]:smile:").schema, 2, 100))
     assert "[bold]a[/bold]:smile:" in told
-
-
-def test_plain_when_piped() -> None:
-    table = FakeTable(lambda: "t")
-    out = io.StringIO()
-    print_view(table, 2, file=out)
-    assert out.getvalue() == render_text(table, 2) + "\n"

@@ -13,7 +13,7 @@ from typing import Any, overload
 from lakelens.codecs.kinds import KINDS, choose_kind, explain
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, Missing
-from lakelens.formats.caches import LruCache
+from lakelens.formats.access import LruCache
 from lakelens.io.store import Store
 from lakelens.model.datafile import Footer
 from lakelens.model.explanation import Explanation

@@ -8,8 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lakelens.formats.access import TableAccess
-from lakelens.formats.caches import LruCache
+from lakelens.formats.access import LruCache, TableAccess
 from lakelens.formats.contents import read_footer
 from lakelens.formats.hive.contents import (
     FileFacts,

@@ -8,9 +8,9 @@ from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from lakelens.formats.access import run_ahead
 from lakelens.formats.hive.datafile import HiveFile
 from lakelens.formats.hive.read import Found
-from lakelens.formats.reading_ahead import run_ahead
 from lakelens.model.collections import Document
 from lakelens.model.comparison import FileComparison, FileCounts, WholeComparison, identify_copy
 from lakelens.model.datafile import DataFile

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
 
 from lakelens.errors import Missing
+from lakelens.formats.access import WeakLruCache
 from lakelens.formats.base import OpenRequest
-from lakelens.formats.caches import WeakLruCache
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.discovery.detect import TableLayout
 from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders

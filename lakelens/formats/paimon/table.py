@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
-from lakelens.formats.access import explain_late
+from lakelens.formats.access import explain_late, read_ahead
 from lakelens.formats.base import OpenRequest, name_table
 from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.deletes.positions import VectorReader
@@ -20,7 +20,6 @@ from lakelens.formats.paimon.metadata.layout import MAIN, list_numbers
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
 from lakelens.formats.paimon.refs import list_branches, make_branch, make_tag, read_consumers, read_tags
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
-from lakelens.formats.reading_ahead import read_ahead
 from lakelens.io.store import find_info, list_names
 from lakelens.model.collections import Document
 from lakelens.model.schema import PartitionSpec, Schemas

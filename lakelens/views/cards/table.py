@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lakelens.analysis.figures import Range, find_ranges
-from lakelens.analysis.write_jobs import WriteJob, find_jobs
+from lakelens.analysis.shape import WriteJob, find_jobs
 from lakelens.errors import LakeError
 from lakelens.model.schema import PartitionSpec
 from lakelens.model.table import Table

@@ -7,13 +7,12 @@ Where the output is no terminal, the plain text twin is written.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from lakelens.options import display
 from lakelens.views.card.model import Block, Body, Card, Cell, Fact, Fold, Grid, Note, Pairs, Picture
 from lakelens.views.card.wording import format_failure, split_ids, visible
 from lakelens.views.present import present
-from lakelens.views.render.text import render_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -24,21 +23,6 @@ if TYPE_CHECKING:
 _STYLES = {"mute": "dim", "add": "green", "del": "red", "warn": "bold yellow", "code": "", "tree": "", "": ""}
 
 _INDENT = 4  # of a branch
-
-
-def print_view(
-    thing: object, detail: int = 1, *, file: IO[str] | None = None, width: int | None = None
-) -> None:
-    """Write the view of an object: in colours and within the width where `file` is a terminal, plain elsewhere."""
-    from rich.console import Console
-
-    console = Console(file=file, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
-    from lakelens.model.explanation import Explanation
-
-    if not console.is_terminal or detail <= 0 or isinstance(thing, Explanation):
-        console.file.write(render_text(thing, detail) + "\n")
-        return
-    print_on(console, thing, detail)
 
 
 def print_on(console: Console, thing: object, detail: int) -> None:

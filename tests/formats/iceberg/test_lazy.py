@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lakelens.errors import Corrupt, LakeError
-from lakelens.formats.caches import WeakLruCache
+from lakelens.formats.access import WeakLruCache
 from lakelens.formats.iceberg.metadata.document import decode_document
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 from lakelens.formats.iceberg.table import IcebergTable

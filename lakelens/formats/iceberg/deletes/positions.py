@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Corrupt, Unsupported
-from lakelens.formats.caches import LruCache
+from lakelens.formats.access import LruCache
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.deletes.equality import DataKeys, KeyColumn, KeySet, format_keys, read_keys
 from lakelens.formats.iceberg.deletes.stored_columns import StoredColumns, view_numbers

@@ -23,8 +23,7 @@ from msgspec import Raw
 from lakelens.codecs.compression import decompress
 from lakelens.codecs.magic import sniff
 from lakelens.errors import Corrupt, LakeError, Unsupported
-from lakelens.formats.access import TableAccess
-from lakelens.formats.caches import LruCache
+from lakelens.formats.access import LruCache, TableAccess
 from lakelens.formats.iceberg.metadata.long_list import ABSENT, LongList
 from lakelens.formats.iceberg.metadata.repair import describe_error, describe_repairs, repair_numbers
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex

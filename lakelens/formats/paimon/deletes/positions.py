@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.bitmaps.deletion_vector import PAIMON_VERSION, decode_paimon_dv
 from lakelens.errors import Corrupt, Missing, Unsupported
-from lakelens.formats.caches import LruCache
+from lakelens.formats.access import LruCache
 from lakelens.formats.paimon.manifests.index import DELETION_VECTORS, EXPIRED, PaimonIndexFile
 from lakelens.model.deletes import DanglingDelete, DeleteMatch
 
