@@ -7,7 +7,6 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -20,6 +19,8 @@ from lakelens.model.finding import Findings
 from lakelens.model.storage import Reads, Relocation
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from lakelens.model.explanation import Explanation
 
 T = TypeVar("T")
@@ -123,6 +124,8 @@ def run_ahead(jobs: Iterable[Callable[[], T]], threads: int = _READERS) -> Itera
     [1, 2]
     """
     waiting: deque[Future[T]] = deque()
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(threads, thread_name_prefix="lakelens-read") as pool:
         try:
             for job in jobs:
