@@ -95,6 +95,8 @@ lock:
 		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock
 	@$(BIN)/uv pip compile pyproject.toml tests/spark/spark4.in --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/spark/spark4.lock
+	@$(BIN)/uv pip compile tests/benchmarks/requirements.in --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/benchmarks/requirements.lock
 
 clean:
 	@rm -rf $(VENV) $(DEMO) warehouse

@@ -13,6 +13,8 @@ RAW = ("fastavro", "polars", "datafusion", "floor")
 SLOW = {
     "pyiceberg": (2, 2),
     "pypaimon": (1, 1),
+    "duckdb": (3, 2),
+    "duckdb_stats": (2, 1),
     "spark": (5, 0),
     "spark_pandas": (0, 1),
     "spark_files": (3, 0),
@@ -55,7 +57,9 @@ Measured = Iterator[Measurement]
 
 def run_iceberg(tables: Tables, plan: Plan) -> Measured:
     """The main table of Iceberg: everyone, warm and cold."""
-    return _run_main(tables, plan, "iceberg", ("pyiceberg", "spark", "spark_pandas", "duckdb"))
+    return _run_main(
+        tables, plan, "iceberg", ("pyiceberg", "spark", "spark_pandas", "duckdb", "duckdb_stats")
+    )
 
 
 def run_paimon(tables: Tables, plan: Plan) -> Measured:
@@ -74,13 +78,16 @@ def run_wide(tables: Tables, plan: Plan) -> Measured:
     """Few files of a thousand columns."""
     files, columns = plan.wide
     grown = tables.grow("iceberg", files, columns)
-    for runner in ("to_arrow", "no_stats", "batches", "pyiceberg", "floor"):
+    for runner in ("to_arrow", "no_stats", "batches", "pyiceberg", "duckdb", "duckdb_stats", "floor"):
         yield _measure("wide", runner, grown, plan)
 
 
 def run_entries(tables: Tables, plan: Plan) -> Measured:
     """The curve over the number of files; its point at the main table's size is that of the main table."""
-    peers = {"iceberg": ("pyiceberg", "spark", "fastavro"), "paimon": ("pypaimon", "spark", "fastavro")}
+    peers = {
+        "iceberg": ("pyiceberg", "spark", "duckdb", "fastavro"),
+        "paimon": ("pypaimon", "spark", "fastavro"),
+    }
     for format, slow in peers.items():
         for files in plan.entries:
             if files == plan.files:
@@ -111,7 +118,8 @@ def run_snapshots(tables: Tables, plan: Plan) -> Measured:
             grown = tables.grow(format, snapshots=snapshots)
             yield measure("snapshots", "history", grown, warm=min(3, plan.runs), cold=min(3, plan.runs))
             if format == "iceberg":
-                yield measure("snapshots", "pyiceberg_snapshots", grown, warm=min(3, plan.runs), cold=1)
+                for runner in ("pyiceberg_snapshots", "duckdb_snapshots"):
+                    yield measure("snapshots", runner, grown, warm=min(3, plan.runs), cold=1)
 
 
 def run_million(tables: Tables, plan: Plan) -> Measured:

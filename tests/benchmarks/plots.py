@@ -31,6 +31,8 @@ _LINES = {
     "pyiceberg_snapshots": ("pyiceberg: open, snapshots", "#D55E00", "s"),
     "pypaimon": ("pypaimon", "#D55E00", "s"),
     "spark": ("Spark, in the JVM", "#CC79A7", "^"),
+    "duckdb": ("DuckDB, no stats", "#009E73", "P"),
+    "duckdb_snapshots": ("DuckDB: snapshots", "#009E73", "P"),
     "fastavro": ("fastavro, raw dicts", "#E69F00", "D"),
     "floor": ("only decompressed", "#777777", "v"),
 }
