@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from lakelens.opening import open_table
-from tests.benchmarks import child, octets, parts, report, typed, values
+from tests.benchmarks import child, first_steps, octets, parts, report, typed, values
 from tests.benchmarks.fits import fit_times
 from tests.benchmarks.measure import Grown, Measurement, list_disagreements, measure
 from tests.benchmarks.results import Results, describe_machine, load_results
@@ -248,6 +248,37 @@ def test_a_curve_has_the_point_of_the_main_table() -> None:
     assert "to the power of 1.00 (R² 1.0000)" in report.render_report(results)
 
 
+def test_a_first_step_is_taken_in_processes_of_their_own(grown: dict[str, Grown]) -> None:
+    count = first_steps.Step("len(table.files)", "files", ("fastavro",))
+    wrong = first_steps.Step("table.nothing")
+    steps = (count, wrong)
+    one, failed, peer = first_steps._measure_table(steps, grown["iceberg"], 1, None)
+    assert (one.runner, len(one.cold), len(one.warm), one.found) == (
+        "len(files)",
+        1,
+        3,
+        {"files": FILES + 10},
+    )
+    assert one.peak is not None and one.warm[0] < one.cold[0]
+    assert failed.unavailable is not None and "has no attribute 'nothing'" in failed.unavailable
+    assert peer.runner == "fastavro" and list_disagreements([one, peer]) == []
+
+
+def test_the_report_has_each_step_beside_to_arrow_another_checkout_and_peers() -> None:
+    facts = {"format": "iceberg", "files": 100, "columns": 25, "snapshots": 0, "manifest_bytes": 1}
+    results = Results(
+        measurements=[
+            Measurement("steps", first_steps.BASE, facts, [0.5], [1.5], 90_000_000),
+            Measurement("steps", "len(files)", facts, [30.0], [31.0], checkout=first_steps.OTHER),
+            Measurement("steps", "len(files)", facts, [0.25], [1.25], 80_000_000),
+            Measurement("steps", "fastavro", facts, [7.5]),
+        ]
+    )
+    lines = report.render_report(results).splitlines()
+    assert "| `len(files)` | 0.25 | 2.0× | 1.25 | 80 | 120.0× | fastavro 30.0× |" in lines
+    assert "| `files.to_arrow()` | 0.50 |  | 1.50 | 90 |  |  |" in lines
+
+
 def test_only_what_is_between_the_markers_is_written(tmp_path: Path) -> None:
     document = tmp_path / "README.md"
     document.write_text(f"# a\n\n{report.BEGIN}\nold\n{report.END}\n\n## b\n")
@@ -266,7 +297,12 @@ def test_parts_measure_with_runners_that_exist(tmp_path: Path, monkeypatch: pyte
         assert runner in RUNNERS
         return Measurement(case, runner, grown.facts, warm=[1.0] * (runs.get("warm") or 0))
 
+    def ask(step: first_steps.Step, path: Path, checkout: Path) -> dict[str, Any]:
+        return {"seconds": [1.0, 0.5], "elapsed": 1.5, "peak": 7, "found": 3}
+
     monkeypatch.setattr(parts, "measure", pretend)
+    monkeypatch.setattr(first_steps, "measure", pretend)
+    monkeypatch.setattr(first_steps, "_ask", ask)
     tables, tiny = Tables(tmp_path), parts.QUICK
     for name, run in parts.PARTS.items():
         measured = list(run(tables, tiny))

@@ -3,6 +3,7 @@
 python -m tests.benchmarks                       every part: about twenty minutes on two quiet cores
 python -m tests.benchmarks --quick --output ""   a minute or two, tiny tables, nothing kept
 python -m tests.benchmarks --only iceberg,wide   some parts; what was kept of the others stays
+python -m tests.benchmarks --only steps --other ../older-checkout     the first steps, beside another checkout
 python -m tests.benchmarks --only "" --write-readme     only write what is kept
 """
 
@@ -39,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     if names:
         results.machine = describe_machine()
     with tempfile.TemporaryDirectory(prefix="lakelens-benchmarks-") as folder:
-        tables = Tables(Path(folder), lambda line: print(line, flush=True))
+        tables = Tables(asked.tables or Path(folder), lambda line: print(line, flush=True))
         for name in names:
             _run_part(name, tables, plan, results)
             if asked.output:
@@ -71,17 +72,18 @@ def _run_part(name: str, tables: Tables, plan: Plan, results: Results) -> None:
 
 
 def _say_line(one: Measurement) -> str:
+    runner = f"{one.runner} ({one.checkout})" if one.checkout else one.runner
     if one.unavailable is not None:
-        return f"{one.runner:20} {one.unavailable}"
+        return f"{runner:38} {one.unavailable}"
     size = f"{one.table['files']:,} × {one.table['columns']:,}, {one.table['snapshots']:,}"
     memory = f"{(one.peak or 0) / 1e6:,.0f} MB" + (
         f", JVM {one.java_peak / 1e6:,.0f}" if one.java_peak else ""
     )
-    return f"{one.runner:20} {size:22} warm {say(one.warm):16} cold {say(one.cold):16} {memory}"
+    return f"{runner:38} {size:22} warm {say(one.warm):16} cold {say(one.cold):16} {memory}"
 
 
 def _plan(asked: argparse.Namespace) -> Plan:
-    plan = QUICK if asked.quick else Plan()
+    plan = replace(QUICK if asked.quick else Plan(), other=asked.other)
     if asked.runs:
         plan = replace(plan, runs=asked.runs)
     if asked.sizes:
@@ -97,6 +99,10 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="tiny tables, one run of each")
     parser.add_argument("--sizes", metavar="FILES", help="sizes of the curve over files: 1e3,1e4,1e5")
     parser.add_argument("--runs", type=int, help="runs of what is quick (5)")
+    parser.add_argument(
+        "--other", type=_check_checkout, metavar="CHECKOUT", help="another one, for the steps"
+    )
+    parser.add_argument("--tables", type=Path, metavar="FOLDER", help="where grown tables are, and are kept")
     parser.add_argument("--write-readme", action="store_true", help="write between the README's markers")
     parser.add_argument(
         "--output",
@@ -105,6 +111,13 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         help='where results and plots are kept (docs/benchmarks; "": nowhere)',
     )
     return parser.parse_args(arguments)
+
+
+def _check_checkout(text: str) -> Path:
+    path = Path(text).resolve()
+    if not (path / "lakelens" / "__init__.py").exists():
+        raise argparse.ArgumentTypeError(f"{text} has no lakelens")
+    return path
 
 
 if __name__ == "__main__":

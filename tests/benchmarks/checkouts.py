@@ -45,8 +45,8 @@ COLD_TIMER = "import time; started = time.time()\n{statement}\nprint(time.time()
 def time_script(script: str, checkout: Path) -> float:
     """What a script prints last, run in a process that imports lakelens from a checkout."""
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, check=True, capture_output=True, text=True
+    done = subprocess.run(  # -P: the working directory is no place to import from, the checkout is
+        [sys.executable, "-P", "-c", script], env=environment, check=True, capture_output=True, text=True
     )
     return float(done.stdout.split()[-1])
 

@@ -25,7 +25,8 @@ class Measurement:
     """How long a runner took on a table: seconds of each warm and each cold run, memory in bytes, and what it found.
 
     `peak` is the most that a cold process held, `growth` that beyond what its imports take, `java_peak` what Spark's JVM
-    held (then `peak` is that of Python alone). `unavailable` says why there is nothing.
+    held (then `peak` is that of Python alone). `unavailable` says why there is nothing, `checkout` that the code was another
+    checkout's.
     """
 
     case: str
@@ -39,6 +40,7 @@ class Measurement:
     found: dict[str, int | None] = field(default_factory=dict)
     cpus: int | None = None
     unavailable: str | None = None
+    checkout: str | None = None
 
     @property
     def warm_seconds(self) -> float | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from tests.benchmarks.first_steps import Sizes, run_steps
 from tests.benchmarks.measure import Grown, Measurement, measure
 from tests.benchmarks.tables import Tables
 
@@ -40,6 +42,7 @@ class Plan:
     most: int = 1_000_000
     few: int = 10_000
     pandas: bool = True
+    other: Path | None = None  # another checkout, measured beside this one where that is possible
 
     def count_runs(self, runner: str) -> tuple[int, int]:
         """Warm and cold runs of a runner."""
@@ -138,6 +141,12 @@ def run_spark(tables: Tables, plan: Plan) -> Measured:
     yield measure("spark", "spark_files", few, warm=min(2, plan.runs), cpus=2)
 
 
+def run_first_steps(tables: Tables, plan: Plan) -> Measured:
+    """What a person asks first of a large table, of a wide one, and of one with a long history."""
+    sizes = Sizes(plan.files, plan.wide, plan.snapshots[-1], plan.most, plan.runs)
+    return run_steps(tables, sizes, plan.other)
+
+
 def _measure(case: str, runner: str, grown: Grown, plan: Plan) -> Measurement:
     warm, cold = plan.count_runs(runner)
     return measure(case, runner, grown, warm=warm, cold=cold)
@@ -147,6 +156,7 @@ PARTS: dict[str, Callable[[Tables, Plan], Measured]] = {
     "iceberg": run_iceberg,
     "paimon": run_paimon,
     "wide": run_wide,
+    "steps": run_first_steps,
     "million": run_million,
     "spark": run_spark,
     "entries": run_entries,

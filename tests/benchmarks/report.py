@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.benchmarks.first_steps import BASE, CASE, STEPS
 from tests.benchmarks.fits import fit_times
 from tests.benchmarks.measure import Measurement
 from tests.benchmarks.results import Results
@@ -23,6 +24,7 @@ def render_report(results: Results, pictures: str = "") -> str:
         _render_main(results, "paimon"),
         _render_main(results, "wide"),
         _render_curves(results, pictures),
+        _render_steps(results),
         _render_million(results),
         _render_spark(results),
         _render_cold_start(results),
@@ -94,6 +96,48 @@ def _render_curves(results: Results, pictures: str) -> str:
         if results.select(case):
             lines += ["", f'<img src="{pictures}{case}.png" alt="Seconds by number of {title}">']
     return "\n".join(lines).strip()
+
+
+def _render_steps(results: Results) -> str:
+    """A table of steps for each table that they were taken on."""
+    groups: dict[str, list[Measurement]] = {}
+    for one in results.select(CASE):
+        groups.setdefault(str(one.table), []).append(one)
+    return "\n\n".join(_render_steps_of_table(group) for group in groups.values())
+
+
+def _render_steps_of_table(group: Sequence[Measurement]) -> str:
+    facts = group[0].table
+    head = f"**First steps: {facts['files']:,} {_FORMATS[facts['format']]} files × {facts['columns']:,} columns**"
+    if facts["snapshots"]:
+        head = f"**First steps: {facts['snapshots']:,} {_FORMATS[facts['format']]} snapshots**"
+    ours = {one.runner: one for one in group if one.checkout is None}
+    others = {one.runner: one for one in group if one.checkout is not None}
+    base = ours.get(BASE)
+    titles = ["warm s", "`to_arrow` takes", "cold s", "peak MB", "older checkout takes", "peers take"]
+    lines = [
+        head,
+        "",
+        f"| step | {' | '.join(titles)} |",
+        "| --- |" + " ---: |" * (len(titles) - 1) + " --- |",
+    ]
+    for name, one in ours.items():
+        if name in STEPS:
+            peers = [
+                f"{RUNNERS[peer].title.split()[0].strip(',:')} {_say_ratio(ours[peer].warm_seconds, one.warm_seconds)}"
+                for peer in STEPS[name].peers
+                if one.warm and peer in ours and ours[peer].warm
+            ]
+            cells = [
+                say_seconds(one.warm) or one.unavailable or "",
+                _say_ratio(base.warm_seconds, one.warm_seconds) if base and base is not one else "",
+                say_seconds(one.cold),
+                _say_mb(one.peak),
+                _say_ratio(others[name].warm_seconds, one.warm_seconds) if name in others else "",
+                ", ".join(peers),
+            ]
+            lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def _render_million(results: Results) -> str:

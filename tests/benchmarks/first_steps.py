@@ -1,0 +1,174 @@
+"""The first steps below a table's card: seconds of each in a cold process and again in a warm one, and the memory it takes.
+
+Beside them stand `files.to_arrow()` of the same table, another checkout where one is given, and peers that answer the same.
+Each step has processes of its own. It is run in a process that has only started (cold: from its start until the answer), and
+again on the table opened anew (warm).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.measure import LIMIT, ROOT, Grown, Measurement, measure
+from tests.benchmarks.tables import Tables
+
+CASE, BASE, OTHER = "steps", "files.to_arrow()", "other"
+_WARM_RUNS = 3
+_PATIENCE = 5  # seconds; what takes longer is not repeated as often
+_SCRIPT = """
+import json, sys, time
+import lakelens as ll
+path, most, patience = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+seconds, answer = [], None
+while len(seconds) <= most and sum(seconds[1:]) <= patience:
+    answer = None
+    started = time.perf_counter()
+    table = ll.open(path)
+    answer = {statement}
+    seconds.append(time.perf_counter() - started)
+    if len(seconds) == 1:
+        finished = time.time()
+        peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+found = answer if type(answer) is int else None
+print(json.dumps(dict(seconds=seconds, finished=finished, peak=int(peak.split()[1]) * 1024, found=found)), flush=True)
+import os; os._exit(0)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a person asks of `table`; `sums`: which sum of the table it gives; `peers`: runners that answer the same."""
+
+    statement: str
+    sums: str = ""
+    peers: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The statement without what every statement has."""
+        return self.statement.replace("table.", "")
+
+
+_LISTING = ("pyiceberg", "pypaimon", "duckdb", "fastavro")
+FILES = (
+    Step(f"table.{BASE}", peers=("pyiceberg", "pypaimon", "duckdb_stats")),
+    Step("len(table.files)", "files", _LISTING),
+    Step("table.files._repr_html_()", peers=_LISTING),
+    Step("table.files.record_count", "records", _LISTING),
+    Step("len(table.files.where(content='data'))", "files", _LISTING),
+    Step("len(table.files.where('record_count > 5'))", peers=_LISTING),
+    Step("table.files[0]", peers=_LISTING),
+    Step("len(table.files[5000:5020])", peers=_LISTING),
+    Step("str(table.current.changes)"),
+    Step("table.current.changes._repr_html_()"),
+    Step("str(table.tree(references=False))"),
+    Step("str(table.tree())"),
+)
+WIDE = (
+    Step(f"table.{BASE}", peers=("pyiceberg", "duckdb_stats")),
+    Step("len(table.files)", "files", _LISTING),
+    Step("table.files[0]", peers=_LISTING),
+    Step("str(table.files[0].bounds)", peers=("pyiceberg", "duckdb_stats")),
+)
+SNAPSHOTS = (
+    Step("table._repr_html_()"),
+    Step("len([one.id for one in table.snapshots])", "files", ("pyiceberg_snapshots", "duckdb_snapshots")),
+    Step("table.snapshots.to_arrow().num_rows", "files", ("pyiceberg_snapshots", "duckdb_snapshots")),
+    Step("table.snapshots._repr_html_()"),
+    Step("table.history._repr_html_()"),
+    Step("str(table.tree())"),
+)
+MOST = (
+    Step("len(table.files)", "files"),
+    Step("table.files._repr_html_()"),
+    Step("table.current.changes._repr_html_()"),
+    Step("len(table.files.where('record_count > 5'))"),
+)
+#: Every step by its name, with the peers of the table that has most of them.
+STEPS = {step.name: step for step in (*MOST, *WIDE, *SNAPSHOTS, *FILES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What the tables of the steps are grown to, and how often a process is started."""
+
+    files: int
+    wide: tuple[int, int]
+    snapshots: int
+    most: int
+    runs: int
+
+
+def run_steps(tables: Tables, sizes: Sizes, other: Path | None) -> Iterator[Measurement]:
+    """Every step on its table, here and in another checkout; then the peers of that table."""
+    for format in ("iceberg", "paimon"):
+        yield from _measure_table(FILES, tables.grow(format, sizes.files), sizes.runs, other)
+    yield from _measure_table(WIDE, tables.grow("iceberg", *sizes.wide), sizes.runs, other)
+    for format in ("iceberg", "paimon"):
+        grown = tables.grow(format, snapshots=sizes.snapshots)
+        yield from _measure_table(SNAPSHOTS, grown, sizes.runs, other)
+    for format in ("iceberg", "paimon"):
+        yield from _measure_table(MOST, tables.grow(format, sizes.most), 1, None)
+
+
+def _measure_table(
+    steps: Sequence[Step], grown: Grown, runs: int, other: Path | None
+) -> Iterator[Measurement]:
+    for step in steps:
+        if other is not None:
+            yield replace(_measure_step(step, grown, runs, other), checkout=OTHER)
+        yield _measure_step(step, grown, runs, ROOT)
+    for runner in dict.fromkeys(peer for step in steps for peer in step.peers):
+        one = measure(CASE, runner, grown, warm=1)
+        if one.unavailable is None or not one.unavailable.startswith("does not read"):
+            yield one
+
+
+def _measure_step(step: Step, grown: Grown, runs: int, checkout: Path) -> Measurement:
+    """A step in some processes, less of them where it takes long."""
+    result = Measurement(CASE, step.name, grown.facts)
+    for _ in range(runs):
+        answer = _ask(step, grown.target.path, checkout)
+        if "unavailable" in answer:
+            return replace(result, unavailable=answer["unavailable"])
+        result = replace(
+            result,
+            cold=[*result.cold, answer["elapsed"]],
+            warm=[*result.warm, *answer["seconds"][1:]],
+            peak=max(result.peak or 0, answer["peak"]),
+            found={step.sums: answer["found"]} if step.sums else {},
+        )
+        if answer["elapsed"] > _PATIENCE:
+            break
+    return result
+
+
+def _ask(step: Step, path: Path, checkout: Path) -> dict[str, Any]:
+    """Run one process that imports lakelens from a checkout."""
+    # -P: the working directory is no place to import from, the checkout is
+    command = [sys.executable, "-P", "-c", _SCRIPT.replace("{statement}", step.statement)]
+    environment = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONWARNINGS": "ignore"}
+    started = time.time()
+    try:
+        done = subprocess.run(
+            [*command, str(path), str(_WARM_RUNS), str(_PATIENCE)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+        )
+    except subprocess.TimeoutExpired:
+        return {"unavailable": f"took more than {LIMIT // 60} minutes"}
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        return {"unavailable": f"failed: {last[:200]}"}
+    answer: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return {**answer, "elapsed": answer["finished"] - started}
