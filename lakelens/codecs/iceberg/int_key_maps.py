@@ -38,7 +38,7 @@ class KeyedLists:
         self.rows = len(column)
         pairs = column.flatten()
         self._keys: NDArray[Any] = pairs.field(0).to_numpy(zero_copy_only=False)
-        self._values = pairs.field(1)
+        self.values = pairs.field(1)
         self._stride = self._find_stride(column)
         if self._stride:
             self._places = {int(key): place for place, key in enumerate(self._keys[: self._stride])}
@@ -64,26 +64,29 @@ class KeyedLists:
         import numpy as np
         import pyarrow as pa
 
-        places = [self._places.get(key, -1) for key in keys]
-        if -1 in places:
-            missing = pa.nulls(self.rows, self._values.type)
-            taken = [
-                missing if place < 0 else self.take(key) for key, place in zip(keys, places, strict=True)
-            ]
-            return pa.concat_arrays(taken) if taken else missing[:0]
-        plain = pa.types.is_int64(self._values.type) and not self._values.null_count
-        if self._stride:
-            if plain:
-                table = self._values.to_numpy().reshape(self.rows, self._stride)
-                return pa.array(np.array(table.T[places], order="C").reshape(-1))
-            starts = np.arange(0, len(self._values), self._stride)
-            return self._values.take(pa.array((np.array(places)[:, None] + starts).reshape(-1)))
-        indices = self._dense[places].reshape(-1)
-        absent = indices < 0
-        if not plain or not len(self._values):
-            return self._values.take(pa.array(indices, mask=absent))
-        values = self._values.to_numpy()[indices]  # -1 takes the last one, which the mask hides
-        return pa.array(values, mask=absent) if absent.any() else pa.array(values)
+        if not pa.types.is_int64(self.values.type) or self.values.null_count or not len(self.values):
+            places = self.find_places(keys)
+            return self.values.take(pa.array(places, mask=places < 0))
+        columns = [self._places.get(key, -1) for key in keys]
+        values = self.values.to_numpy()
+        if self._stride and -1 not in columns:
+            return pa.array(
+                np.array(values.reshape(self.rows, self._stride).T[columns], order="C").reshape(-1)
+            )
+        places = self.find_places(keys)
+        absent = places < 0
+        return pa.array(values[places], mask=absent if absent.any() else None)  # the mask hides what -1 takes
+
+    def find_places(self, keys: Sequence[int]) -> Ints:
+        """Where in `values` those of some keys are, `rows` for each key; -1 for none."""
+        import numpy as np
+
+        columns = np.array([self._places.get(key, -1) for key in keys], np.int64)
+        if not self._stride:
+            return self._dense[columns].reshape(-1)  # the last row is that of keys that no row has
+        places = columns[:, None] + np.arange(0, len(self.values), self._stride)
+        places[columns < 0] = -1
+        return places.reshape(-1)
 
     def _find_stride(self, column: pa.ListArray) -> int:
         """How many keys every row has, where all have the same ones in the same order; else 0."""
@@ -97,12 +100,12 @@ class KeyedLists:
         lengths = column.value_lengths().to_numpy(zero_copy_only=False)
         return count if (lengths == count).all() else 0
 
-    def _scatter(self, column: pa.ListArray, found: NDArray[Any]) -> NDArray[np.int32]:
-        """For each key (row of the result) where the value of each row is; -1 for none."""
+    def _scatter(self, column: pa.ListArray, found: NDArray[Any]) -> Ints:
+        """For each key (row of the result), and for one that no row has, where the value of each row is; -1 for none."""
         import numpy as np
         import pyarrow.compute as pc
 
-        dense = np.full((len(found), self.rows), -1, np.int32)
+        dense = np.full((len(found) + 1, self.rows), -1, np.int64)
         if not len(self._keys):
             return dense
         if found[0] >= 0 and found[-1] < _DENSE_KEYS:
@@ -112,9 +115,7 @@ class KeyedLists:
         else:
             cells = np.searchsorted(found, self._keys) * self.rows
         cells += pc.list_parent_indices(column).to_numpy()
-        dense.reshape(-1)[cells] = np.arange(
-            len(self._keys), dtype=np.int32
-        )  # of equal cells the last one stays
+        dense.reshape(-1)[cells] = np.arange(len(self._keys))  # of equal cells the last one stays
         return dense
 
 

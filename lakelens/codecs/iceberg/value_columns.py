@@ -2,8 +2,9 @@
 
     validity | offsets o0 o1 … on | bytes        an Arrow binary array; value i is bytes[o(i):o(i+1)]
 
-Values of one width are gathered into one block and reinterpreted; a column of two widths (an int that became a long) is
-done in two. Rows whose bytes are not a value of the type go through `decode_value`, which makes their error.
+The bytes are seen as numbers that begin at every byte, and those at the offsets are taken; a column of two widths (an int
+that became a long) is done in two. Rows whose bytes are not a value of the type go through `decode_value`, which makes
+their error.
 Layout of the values: see `value` (appendix D of the Iceberg table specification).
 """
 
@@ -35,10 +36,12 @@ def decode_values(
     *,
     report: Report | None = None,
     path: str | None = None,
+    places: Ints | None = None,
 ) -> pa.Array:
     """A column of bounds (Arrow binary) as an Arrow array of `arrow_type(type_)`: what `decode_value` gives, in bulk.
 
-    Nulls stay null. Without `report` the first bad value raises `Corrupt`; with it a bad value becomes null and
+    Nulls stay null. `places` are the numbers of the rows that are wanted, in order, -1 for a null (None: all rows). Without
+    `report` the first bad value raises `Corrupt`; with it a bad value becomes null and
     `report(row, error)` is called. Geometry, variant, nested and unknown types stay binary.
 
     >>> import pyarrow as pa
@@ -53,13 +56,22 @@ def decode_values(
     if column.type != pa.binary():
         column = column.cast(pa.binary())
     if type_.name == "unknown":
-        return pa.nulls(len(column))
+        return pa.nulls(len(column if places is None else places))
     target = arrow_type(type_)
-    if type_.is_nested or target == pa.binary():
-        return column
-    if type_.name == "string":
-        return _decode_strings(column, type_, report, path)
-    return _Column(column, type_, report, path).decode(target)
+    if not (type_.is_nested or target == pa.binary() or type_.name == "string"):
+        return _Column(column, type_, report, path, places).decode(target)
+    if places is not None:
+        column = take_places(column, places)
+    return _decode_strings(column, type_, report, path) if type_.name == "string" else column
+
+
+def take_places(column: pa.Array, places: Ints) -> pa.Array:
+    """The values at these places, in memory of their own; null for -1."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    absent = places < 0
+    return pc.take(column, pa.array(places, mask=absent if absent.any() else None), boundscheck=False)
 
 
 def _decode_strings(
@@ -91,23 +103,33 @@ def _decode_or_report(
 
 
 class _Column:
-    """One binary column seen through numpy: which rows have a value, how long it is, where it starts."""
+    """Rows of a binary column seen through numpy: which have a value, how long it is, where it starts."""
 
-    def __init__(self, column: pa.Array, type_: IcebergType, report: Report | None, path: str | None) -> None:
+    def __init__(
+        self,
+        column: pa.Array,
+        type_: IcebergType,
+        report: Report | None,
+        path: str | None,
+        places: Ints | None,
+    ) -> None:
         import numpy as np
 
         self.column, self.type, self.report, self.path = column, type_, report, path
+        self.places = np.arange(len(column)) if places is None else places
         _, offsets, data = column.buffers()
         count = len(column)
         ends = (
             np.frombuffer(offsets, np.int32, count + 1, column.offset * 4) if count else np.zeros(1, np.int32)
         )
-        self.starts: Ints = ends[:-1].astype(np.int64)
-        self.lengths: Ints = np.diff(ends).astype(np.int64)
+        self.starts = ends[self.places]
+        self.lengths = ends[self.places + 1] - self.starts
         self.bytes = (
             np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(0, np.uint8)
         )
-        self.valid: Mask = column.is_valid().to_numpy(zero_copy_only=False)
+        self.valid: Mask = self.places >= 0
+        if column.null_count:
+            self.valid &= column.is_valid().to_numpy(zero_copy_only=False)[self.places]
 
     def decode(self, target: pa.DataType) -> pa.Array:
         import numpy as np
@@ -115,132 +137,89 @@ class _Column:
 
         name, widths = self.type.name, list_widths(self.type)
         assert widths is not None
-        fits = np.isin(self.lengths, widths) if len(widths) > 1 else self.lengths == widths[0]
-        self.drop(np.flatnonzero(self.valid & ~fits))
-        rows: Mask = self.valid & fits
-        if name == "boolean":
-            values = self.gather(rows, 1)[:, 0] != 0
-            return pa.array(self.scatter(values, bool), pa.bool_(), mask=~self.valid)
-        if name in ("uuid", "fixed"):
-            return self.decode_bytes(rows, widths[0], target)
         if name == "decimal":
-            return self.decode_decimals(rows, target)
-        if name in ("int", "date"):
-            narrow = self.view(rows, 4, "<i4")
-            return pa.array(self.scatter(narrow, np.int32), pa.int32(), mask=~self.valid).view(target)
-        if name == "float":
-            return self.make_floats(self.scatter(self.view(rows, 4, "<f4"), np.float32), target)
-        if name == "double":
-            values, _ = self.view_both(rows, "<f8", "<f4")
-            return self.make_floats(values, target)
-        return self.decode_longs(rows, target)
-
-    def view_both(self, rows: Mask, wide: str, narrow: str) -> tuple[NDArray[Any], Mask]:
-        """The values of 8 bytes and the promoted ones of 4, and which rows have the latter."""
-        import numpy as np
-
-        values = np.zeros(len(self.valid), wide)
-        long, short = rows & (self.lengths == 8), rows & (self.lengths == 4)
-        values[long] = self.view(long, 8, wide)
+            fits = (self.lengths >= min(widths)) & (self.lengths <= max(widths))
+        else:
+            fits = (self.lengths == widths[0]) | (self.lengths == widths[-1])
+        self.drop(np.flatnonzero(self.valid & ~fits))
+        if name == "boolean":
+            return pa.array(self.gather("u1") != 0, mask=~self.valid)
+        if name == "decimal":
+            return self.make_array(self.gather_decimals(), target)
+        if name in ("uuid", "fixed"):
+            values = self.gather(f"V{widths[0]}")
+            if name == "fixed":
+                return self.make_array(values, target)
+            return pa.ExtensionArray.from_storage(target, self.make_array(values, target.storage_type))
+        if name in ("int", "date", "float"):
+            return self.make_array(self.gather("<f4" if name == "float" else "<i4"), target)
+        values = self.gather("<f8" if name == "double" else "<i8")
+        short = self.valid & (self.lengths == 4)
         if short.any():
-            values[short] = self.view(short, 4, narrow)
-        return values, short
+            values[short] = self.gather("<f4" if name == "double" else "<i4", short)
+            self.scale_days(values, short)
+        if name == "time":
+            self.drop(np.flatnonzero(self.valid & ((values < 0) | (values >= DAY_MICROS))))
+        return self.make_array(values, target)
 
-    def decode_longs(self, rows: Mask, target: pa.DataType) -> pa.Array:
-        """long, time and timestamps: all are 64-bit integers for Arrow."""
+    def scale_days(self, values: NDArray[Any], short: Mask) -> None:
+        """Dates that became timestamps."""
         import numpy as np
-        import pyarrow as pa
 
-        values, short = self.view_both(rows, "<i8", "<i4")
         unit = DAY_UNITS.get(self.type.name, 1)
-        if unit != 1 and short.any():  # dates that became timestamps
+        if unit != 1:
             days = values[short]
             values[short] = days * unit  # wraps where it does not fit: those rows are dropped here
             self.drop(np.flatnonzero(short)[np.abs(days) > _INT64_MAX // unit])
-        if self.type.name == "time":
-            self.drop(np.flatnonzero(rows & ((values < 0) | (values >= DAY_MICROS))))
-        return pa.array(values, pa.int64(), mask=~self.valid).view(target)
 
-    def make_floats(self, values: NDArray[Any], target: pa.DataType) -> pa.Array:
-        """Floats without pyarrow taking a NaN for a null (it does so only for pandas input; said here on purpose)."""
-        import pyarrow as pa
-
-        return pa.array(values, target, mask=~self.valid, from_pandas=False)
-
-    def decode_bytes(self, rows: Mask, width: int, target: pa.DataType) -> pa.Array:
-        """uuid and fixed: blocks of one width."""
-        import numpy as np
-        import pyarrow as pa
-
-        block = np.zeros((len(rows), width), np.uint8)
-        block[rows] = self.gather(rows, width)
-        storage = pa.Array.from_buffers(
-            pa.binary(width), len(rows), [self.validity(), pa.py_buffer(block.tobytes())]
-        )
-        return pa.ExtensionArray.from_storage(target, storage) if self.type.name == "uuid" else storage
-
-    def decode_decimals(self, rows: Mask, target: pa.DataType) -> pa.Array:
+    def gather_decimals(self) -> NDArray[Any]:
         """Big-endian bytes of any length up to 16, sign-extended into Arrow's 16 little-endian ones."""
         import numpy as np
-        import pyarrow as pa
 
-        words = np.zeros((len(rows), 16), np.uint8)
-        for length in np.unique(self.lengths[rows]):
-            some = rows & (self.lengths == length)
-            block = self.gather(some, int(length))
+        words = np.empty((len(self.valid), 2), "<i8")
+        lengths = np.clip(self.lengths, 1, 8)
+        words[:, 0] = self.gather(">i8") >> (64 - 8 * lengths)  # the bytes after the value are shifted out
+        words[:, 1] = words[:, 0] >> 63
+        for length in np.unique(self.lengths[self.valid & (self.lengths > 8)]).tolist():
+            some = self.valid & (self.lengths == length)
+            block = self.gather(f"V{length}", some).view(np.uint8).reshape(-1, length)
             wide = np.where(block[:, :1] >= 0x80, np.uint8(0xFF), np.uint8(0)).repeat(16, axis=1)
             wide[:, :length] = block[:, ::-1]
-            words[some] = wide
-        low, high = words.view("<u8")[:, 0], words.view("<i8")[:, 1]
-        self.drop(np.flatnonzero(rows & _exceeds(high, low, 10 ** (self.type.precision or 0) - 1)))
-        return pa.Array.from_buffers(target, len(rows), [self.validity(), pa.py_buffer(words.tobytes())])
+            words[some] = wide.view("<i8")
+        low, high = words.view("<u8")[:, 0], words[:, 1]
+        limit = 10 ** (self.type.precision or 0) - 1
+        self.drop(np.flatnonzero(self.valid & _exceeds(high, low, limit)))
+        return words
 
     def drop(self, rows: Ints) -> None:
         """Reports rows that hold no value of the type and makes them null; raises when nobody takes reports."""
         for row in rows.tolist():
-            if (
-                _decode_or_report(row, self.column[row].as_py(), self.type, self.report, self.path)
-                is not None
-            ):
+            data = self.column[int(self.places[row])].as_py()
+            if _decode_or_report(row, data, self.type, self.report, self.path) is not None:
                 raise AssertionError(f"the column decoder dropped row {row}, which holds a {self.type}")
             self.valid[row] = False
 
-    def gather(self, rows: Mask, width: int) -> NDArray[np.uint8]:
-        """The bytes of these rows as a block of `width` columns."""
+    def gather(self, dtype: str, rows: Mask | None = None) -> NDArray[Any]:
+        """What stands where the values of these rows (None: of all) start; anything for those that have none."""
         import numpy as np
 
-        starts = self.starts[rows]
-        if len(starts) == 0 or width == 0:
-            return np.zeros((len(starts), width), np.uint8)
-        if starts[-1] - starts[0] == (len(starts) - 1) * width and (np.diff(starts) == width).all():
-            return self.bytes[starts[0] : starts[-1] + width].reshape(
-                -1, width
-            )  # one after the other: no copy
-        block: NDArray[np.uint8] = self.bytes[starts[:, None] + np.arange(width)]
-        return block
+        starts = self.starts if rows is None else self.starts[rows]
+        width = np.dtype(dtype).itemsize
+        if len(starts) and int(starts.max()) + width > len(self.bytes):
+            self.bytes = np.concatenate([self.bytes, np.zeros(width, np.uint8)])
+        # numbers that begin at every byte: numpy takes unaligned ones as they are
+        places = max(len(self.bytes) - width + 1, 0)
+        taken: NDArray[Any] = np.ndarray((places,), dtype, self.bytes, 0, (1,))[starts]
+        return taken
 
-    def view(self, rows: Mask, width: int, dtype: str) -> NDArray[Any]:
-        import numpy as np
-
-        return np.ascontiguousarray(self.gather(rows, width)).view(dtype)[:, 0]
-
-    def scatter(self, values: NDArray[Any], dtype: Any) -> NDArray[Any]:
-        """Values of the valid rows put where they belong; zeros elsewhere."""
-        import numpy as np
-
-        if self.valid.all():
-            return values
-        spread = np.zeros(len(self.valid), dtype)
-        spread[self.valid] = values
-        return spread
-
-    def validity(self) -> pa.Buffer | None:
+    def make_array(self, values: NDArray[Any], target: pa.DataType) -> pa.Array:
+        """An Arrow array of these values, which are not copied; NaN is a value, not a null."""
         import numpy as np
         import pyarrow as pa
 
-        return (
-            None if self.valid.all() else pa.py_buffer(np.packbits(self.valid, bitorder="little").tobytes())
-        )
+        validity = None if self.valid.all() else pa.py_buffer(np.packbits(self.valid, bitorder="little"))
+        data = pa.py_buffer(values.view(np.uint8) if len(values) else b"")
+        return pa.Array.from_buffers(target, len(values), [validity, data])
 
 
 def _exceeds(high: Ints, low: NDArray[np.uint64], limit: int) -> Mask:

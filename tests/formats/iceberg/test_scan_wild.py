@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lakelens.formats.iceberg.discovery.locations import IcebergLocator
 from lakelens.formats.iceberg.scan import plan as scan_plan
 from lakelens.formats.iceberg.scan.batch import locate_all
 from lakelens.formats.iceberg.scan.plan import IcebergScan
@@ -264,3 +265,26 @@ def test_columns_of_schemas_that_the_document_lost_are_known_before_manifests_ar
     scan.fast = True
     streamed = stream_columnar(pickle.loads(pickle.dumps(scan)))
     assert streamed["lower_bounds"].to_pylist()[0]["gone#8"] == 3
+
+
+@given(
+    st.sampled_from(
+        ["/was/t", "file:/was/t", "file:///was/t", "s3a://b/t", "/now/t", "//was/t", "/now", "/wh"]
+    ),
+    st.lists(st.lists(NAMES, min_size=1, max_size=4), min_size=1, max_size=4),
+    st.sampled_from([["file:/was/t"], ["/was/t", "/was/t/data"], ["s3://b/t"], ["/now"], ["/wh"]]),
+    st.sampled_from(["/now/t", "now/t", "b/t"]),
+    st.booleans(),
+)
+def test_locations_below_one_root_are_those_one_by_one(
+    root: str, names: list[list[str]], roots: list[str], now: str, stands_still: bool
+) -> None:
+    recorded = ["/".join([root, *parts]) + ".parquet" for parts in names]
+    many, single = (IcebergLocator(now, roots[0], stands_still=stands_still) for _ in range(2))
+    for locator in (many, single):
+        for further in roots[1:]:
+            locator.add_root(further)
+    expected = [single.locate(one) for one in recorded]
+    assert locate_all(many, pa.array(recorded, pa.string())).to_pylist() == expected
+    assert sorted(many.mapping) == sorted(single.mapping)
+    assert sorted(many.unmapped) == sorted(single.unmapped)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import cached_property
@@ -240,11 +241,12 @@ _NAME = "\x01name"  # no directory and no root ends with it
 
 
 def locate_all(locator: Locator, recorded: pa.Array) -> pa.Array:
-    """`locator.locate` of each recorded location: one answer for each directory, joined with the names; null stays null.
+    """`locator.locate` of each recorded location; null stays null.
 
-    Every rule of a locator looks at directories, so files of one directory go to one directory. Other locations are located
-    one by one: relative ones, those without a name, those that are a root themselves, and those that no rule could place,
-    which the locator keeps a list of.
+    Where all are below one root, another one is put in its place. Else there is one answer for each directory, joined with
+    the names: every rule of a locator looks at directories, so files of one directory go to one directory. Other locations
+    are located one by one: relative ones, those without a name, those that are a root themselves, and those that no rule
+    could place, which the locator keeps a list of.
 
     >>> import pyarrow as pa
     >>> locate_all(Locator("/now/t", ["file:/was/t"]), pa.array(["file:/was/t/data/a", None])).to_pylist()
@@ -256,25 +258,67 @@ def locate_all(locator: Locator, recorded: pa.Array) -> pa.Array:
     if not len(recorded) - recorded.null_count:
         return recorded
     filled = recorded.drop_null() if recorded.null_count else recorded
-    pieces = pc.split_pattern(filled, "/", max_splits=1, reverse=True)
+    located = _replace_root(locator, filled)
+    if located is None:
+        located = _locate_by_folder(locator, filled)
+    if not recorded.null_count:
+        return located
+    numbers = pc.cumulative_sum(recorded.is_valid().cast(pa.int64()))
+    return located.take(pc.if_else(recorded.is_valid(), pc.subtract(numbers, 1), pa.scalar(None, pa.int64())))
+
+
+def _replace_root(locator: Locator, recorded: pa.Array) -> pa.Array | None:
+    """All locations at once where all are below one root, written alike; None where they are not."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    first = recorded[0].as_py()
+    _, path = split_location(first)
+    root = max((root for root in locator.roots if path.startswith(root + "/")), key=len, default=None)
+    if root is None or any(other.strip("/").startswith(root.strip("/") + "/") for other in locator.roots):
+        return None  # one root is in another
+    name = path[len(root) + 1 :]
+    now = locator.locate(first)  # the mapping has it from now on
+    was = first.removesuffix(name)
+    if not (now.endswith("/" + name) and was.endswith("/") and was != first):
+        return None
+    _, offsets, data = recorded.buffers()
+    ends = np.frombuffer(offsets, np.int32, len(recorded) + 1, recorded.offset * 4)
+    slashes = np.frombuffer(data, np.uint8)[ends[0] : ends[-1]] == ord("/")
+    doubled = int(
+        np.count_nonzero(slashes[1:] & slashes[:-1])
+    )  # the locator takes several for one, and drops the last
+    if doubled != len(re.findall("(?=//)", was)) * len(recorded) or slashes[ends[1:] - 1 - ends[0]].any():
+        return None
+    if not pc.all(pc.starts_with(recorded, was)).as_py():
+        return None
+    now = now.removesuffix(name)
+    if now == was:
+        return recorded
+    return pc.binary_replace_slice(recorded.cast(pa.binary()), 0, len(was.encode()), now).cast(pa.string())
+
+
+def _locate_by_folder(locator: Locator, recorded: pa.Array) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    pieces = pc.split_pattern(recorded, "/", max_splits=1, reverse=True)
     if not pc.all(pc.equal(pc.list_value_length(pieces), 2)).as_py():
         return _locate_singly(locator, recorded)
     flat = pieces.flatten()
     folders, names = flat[::2].dictionary_encode(), flat[1::2]
-    places = _locate_folders(locator, folders, filled)
+    places = _locate_folders(locator, folders, recorded)
     located = pc.binary_join_element_wise(places.take(folders.indices), names, "")
     odd = pc.or_(pc.is_null(located), pc.is_in(names, _odd_names(locator)))
     if pc.any(odd).as_py():
         mask = odd.to_pylist()
         texts = [
             locator.locate(was) if one else now
-            for one, now, was in zip(mask, located.to_pylist(), filled.to_pylist(), strict=True)
+            for one, now, was in zip(mask, located.to_pylist(), recorded.to_pylist(), strict=True)
         ]
         located = pa.array(texts, pa.string())
-    if not recorded.null_count:
-        return located
-    numbers = pc.cumulative_sum(recorded.is_valid().cast(pa.int64()))
-    return located.take(pc.if_else(recorded.is_valid(), pc.subtract(numbers, 1), pa.scalar(None, pa.int64())))
+    return located
 
 
 def _locate_folders(locator: Locator, folders: pa.DictionaryArray, recorded: pa.Array) -> pa.Array:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.codecs.iceberg.int_key_maps import KeyedLists
 from lakelens.codecs.iceberg.types import IcebergType
 from lakelens.codecs.iceberg.value import decode_value
-from lakelens.codecs.iceberg.value_columns import decode_values
+from lakelens.codecs.iceberg.value_columns import decode_values, take_places
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH, Column, ColumnIndex
 from lakelens.formats.iceberg.scan.entries import EntryColumns
@@ -41,6 +41,12 @@ Report = Callable[[int, LakeError], None]
 
 def open_lists(entries: EntryColumns, name: str, keep: pa.Array | None) -> KeyedLists | None:
     """One map of the specification for the rows that are kept; None where the manifests do not have it."""
+    stored = _find_lists(entries, name)
+    return None if stored is None else KeyedLists(stored if keep is None else stored.filter(keep))
+
+
+def _find_lists(entries: EntryColumns, name: str) -> pa.Array | None:
+    """One map as it is stored. Raises `NotColumnar` where it has other types than the specification's."""
     import pyarrow as pa
 
     stored = entries.get(name)
@@ -59,7 +65,7 @@ def open_lists(entries: EntryColumns, name: str, keep: pa.Array | None) -> Keyed
         raise NotColumnar(f"{name} is {kind}")
     if not (pa.types.is_int32(key.type) or pa.types.is_int64(key.type)):
         raise NotColumnar(f"{name} is {kind}")
-    return KeyedLists(stored if keep is None else stored.filter(keep))
+    return stored
 
 
 def check_lists(entries: EntryColumns) -> None:
@@ -71,7 +77,7 @@ def check_lists(entries: EntryColumns) -> None:
         if stored is None or pa.types.is_null(stored.type):
             continue
         if name == "distinct_counts":
-            open_lists(entries, name, None)
+            _find_lists(entries, name)
         pairs = stored.flatten() if pa.types.is_list(stored.type) else stored
         if not pa.types.is_struct(pairs.type) or pairs.null_count or pairs.field(0).null_count:
             raise NotColumnar(f"{name} has no keys")
@@ -112,8 +118,8 @@ def _take_bounds(lists: KeyedLists, leaves: Sequence[Column], report: Report) ->
     for column in leaves:
         by_type.setdefault((str(column.iceberg_type), column.type), []).append(column)
     for columns in by_type.values():
-        stored = lists.take_all([column.id for column in columns])
-        decoded |= _cut(decode_bounds(stored, columns, report), columns)
+        places = lists.find_places([column.id for column in columns])
+        decoded |= _cut(decode_bounds(lists.values, places, columns, report), columns)
     return {column.name: decoded[column.name] for column in leaves}
 
 
@@ -132,17 +138,17 @@ def _show(found: dict[str, pa.Array], name: str, leaves: Sequence[Column], rows:
         )
 
 
-def decode_bounds(stored: pa.Array, leaves: Sequence[Column], report: Report) -> pa.Array:
+def decode_bounds(stored: pa.Array, places: Any, leaves: Sequence[Column], report: Report) -> pa.Array:
     """Bounds (binary) as values: rows of one column after those of the other, all columns of one type.
 
-    Those that are no values become null and are reported.
+    `places` says which of those that are stored. Those that are no values become null and are reported.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     type_ = leaves[0].iceberg_type
     target = arrow_type(leaves[0].type)
-    rows = len(stored) // len(leaves)
+    rows = len(places) // len(leaves)
 
     def note(place: int, error: LakeError) -> None:
         number, row = divmod(place, rows)
@@ -150,12 +156,12 @@ def decode_bounds(stored: pa.Array, leaves: Sequence[Column], report: Report) ->
         report(row, error)
 
     if not type_.is_known or type_.name not in _BULK or (type_.precision or 0) > _WIDEST_DECIMAL:
-        values = [_decode(value, type_, place, note) for place, value in enumerate(stored.to_pylist())]
-        return to_array(values, target)
+        values = take_places(stored, places).to_pylist()
+        return to_array([_decode(value, type_, place, note) for place, value in enumerate(values)], target)
     if type_.name == "fixed":  # shortened by the writer: no value of the type, and no damage
         whole = pc.equal(pc.binary_length(stored), type_.length)
         stored = pc.if_else(whole, stored, pa.scalar(None, pa.binary()))
-    decoded = decode_values(stored, type_, report=note)
+    decoded = decode_values(stored, type_, report=note, places=places)
     if decoded.type != target:
         raise NotColumnar(f"a bound of {type_} as {decoded.type}")
     return decoded
@@ -179,14 +185,16 @@ def find_targets(
     import pyarrow.compute as pc
 
     open_ = pc.and_(is_position, pc.is_null(recorded))
-    lower, upper = (open_lists(entries, name, keep) for name in ("lower_bounds", "upper_bounds"))
+    lower, upper = _find_lists(entries, "lower_bounds"), _find_lists(entries, "upper_bounds")
     if lower is None or upper is None or not pc.any(open_).as_py():
         return recorded
+    if keep is not None:
+        lower, upper = lower.filter(keep), upper.filter(keep)
     bounds = zip(
         recorded.to_pylist(),
         open_.to_pylist(),
-        lower.take(DELETE_FILE_PATH).to_pylist(),
-        upper.take(DELETE_FILE_PATH).to_pylist(),
+        KeyedLists(lower).take(DELETE_FILE_PATH).to_pylist(),
+        KeyedLists(upper).take(DELETE_FILE_PATH).to_pylist(),
         strict=True,
     )
     texts = [
