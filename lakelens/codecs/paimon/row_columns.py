@@ -3,7 +3,8 @@
 The bytes are those of `row`; here each slot of all rows is taken at once::
 
     row k of the binary column:  starts[k] | 4 arity | null bits | slot 0 | slot 1 | ...
-    column i                     one 8-byte slot of every row, as a numpy matrix of n x 8 bytes
+    heads                        arity, kind and null bits of every row, as one numpy matrix
+    words                        the slots of some fields of every row: a matrix with a line for each field
     far items                    positions computed from the slots, checked, then gathered
 
 Nothing is decoded differently from `decode_binary_row`: whatever does not pass a check here is handed to it, so that
@@ -20,13 +21,15 @@ import numpy as np
 
 from lakelens.codecs.paimon.arrow import arrow_type, arrow_value
 from lakelens.codecs.paimon.row import FieldLike, decode_binary_row, split_fields
-from lakelens.codecs.paimon.row_kernels import Slots, decode_column, take_numbers
+from lakelens.codecs.paimon.row_kernels import Slots, decode_column, take_numbers, take_words
 from lakelens.codecs.paimon.row_slots import count_null_bytes
 from lakelens.codecs.paimon.types import PaimonType
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_GATHERED = 64  # slots of a row that are gathered at once
 
 
 def decode_binary_rows(column: pa.Array, fields: Sequence[FieldLike]) -> pa.StructArray:
@@ -96,18 +99,20 @@ class _Rows:
         self.starts = offsets[:-1]
         self.lengths = np.diff(offsets)
         self.present = np.flatnonzero(~self.missing)
+        self.present_starts = self.starts[self.present] if self.missing.any() else self.starts
+        self.begins, self.sizes = self.starts + 4, self.lengths - 4
         self.null_bytes = count_null_bytes(arity)
-        self.null_bits: dict[int, Any] = {}
+        self.words: tuple[int, Any] = -1, None
         self.spent = np.full(len(column), self.null_bytes + 8 * arity, np.int64)
 
     def check_fixed_part(self) -> None:
         """Hand the first row that is too short, or has another arity or an unknown kind, to the row path to refuse."""
         self.refuse(self.lengths < 4 + self.null_bytes + 8 * self.arity)
-        bad = np.zeros(len(self.starts), np.bool_)
-        starts = self.starts[self.present]
-        bad[self.present] = take_numbers(self.content, starts, ">i4") != self.arity
-        bad[self.present] |= take_numbers(self.content, starts + 4, "u1") > 3
-        self.refuse(bad)
+        width = 4 + self.null_bytes
+        heads = take_numbers(self.content, self.present_starts, f"V{width}").view(np.uint8).reshape(-1, width)
+        self.refuse_at(self.present[(heads.view(">i4")[:, 0] != self.arity) | (heads[:, 4] > 3)])
+        self.null_bits = heads[:, 4:]
+        self.any_nulls = np.bitwise_or.reduce(self.null_bits, axis=0)
 
     def check_spent(self) -> None:
         """Refuse rows whose items overlap, as the row path does."""
@@ -136,27 +141,40 @@ class _Rows:
             raise type(error)(f"row {index}: {error.message}", hint=error.hint) from error
 
     def find_nulls(self, index: int) -> Any:
-        """Which rows have no value of a field. The byte of a bit is read once for eight fields."""
-        byte = (index + 8) // 8
-        if byte not in self.null_bits:
-            bits = take_numbers(self.content, self.starts[self.present] + 4 + byte, "u1")
-            self.null_bits[byte] = bits if bits.any() else None
-        bits = self.null_bits[byte]
-        if bits is None:
+        """Which rows have no value of a field."""
+        byte, bit = (index + 8) // 8, 1 << index % 8
+        if not self.any_nulls[byte] & bit:
             return self.missing
         nulls = self.missing.copy()
-        nulls[self.present] |= (bits >> index % 8 & 1).astype(np.bool_)
+        nulls[self.present] = self.null_bits[:, byte] & bit
         return nulls
 
+    def find_words(self, index: int) -> Any:
+        """The slots of a field, of every row that is there."""
+        number = index // _GATHERED
+        if self.words[0] != number:
+            first, starts = number * _GATHERED, self.present_starts
+            count = min(_GATHERED, self.arity - first)
+            self.words = -1, None
+            self.words = (
+                number,
+                take_words(self.content, starts + (4 + self.null_bytes + 8 * first), count),
+            )
+        return self.words[1][index % _GATHERED]
+
     def decode(self, index: int, type_: PaimonType) -> Any:
+        import pyarrow as pa
+
         nulls = self.find_nulls(index)
         if type_.name in ("ARRAY", "MAP", "MULTISET", "ROW", "VARIANT", "VECTOR"):
             return self.decode_nested(index, type_, nulls)
-        where = self.present if nulls is self.missing else np.flatnonzero(~nulls)
-        offset = 4 + self.null_bytes + 8 * index
-        every = len(where) == len(self.starts)
-        starts, lengths = (self.starts, self.lengths) if every else (self.starts[where], self.lengths[where])
-        slots = Slots(self.content, starts + 4, lengths - 4, starts + offset, where, nulls)
+        words, where = self.find_words(index), self.present
+        if nulls is not self.missing:
+            where, words = np.flatnonzero(~nulls), words[~nulls[self.present]]
+        if not len(where):
+            return pa.nulls(len(self.starts), arrow_type(type_))
+        at = self.null_bytes + 8 * index
+        slots = Slots(self.content, words, where, nulls, self.begins, self.sizes, at)
         kernel = decode_column(type_, slots)
         if kernel.bad.any():
             self.refuse_at(where[kernel.bad])

@@ -23,24 +23,34 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The slots of one field: `positions` in `content`, and the `bases` and `sizes` of their rows.
+    """The slots of one field as `words` of 8 bytes, of the rows that have a value: `where` are their numbers among all.
 
-    `where` are the numbers of these rows among all; `nulls` says for all rows which have no value.
+    `nulls` says for all rows which have no value. Offsets count from `begins`, places of `content`, from where on all rows
+    have `lengths` bytes; `at` is the offset of the slot itself.
     """
 
     content: np.ndarray[Any, np.dtype[np.uint8]]
-    bases: Ints
-    sizes: Ints
-    positions: Ints
+    words: Ints
     where: Ints
     nulls: Flags
+    begins: Ints
+    lengths: Ints
+    at: int
+
+    @property
+    def starts(self) -> Ints:
+        """Where the rows with a value begin."""
+        return self.begins if len(self.where) == len(self.nulls) else self.begins[self.where]
+
+    @property
+    def sizes(self) -> Ints:
+        """How many bytes the rows with a value have."""
+        return self.lengths if len(self.where) == len(self.nulls) else self.lengths[self.where]
 
     def take(self, dtype: str, skip: int = 0) -> Any:
         """The numbers of this numpy type, `skip` bytes into the slots."""
-        return self.take_at(self.positions + skip, dtype)
-
-    def take_at(self, positions: Ints, dtype: str) -> Any:
-        return take_numbers(self.content, positions, dtype)
+        size = np.dtype(dtype).itemsize
+        return self.words.view(dtype)[skip // size :: 8 // size].copy()
 
     def spread(self, values: Any) -> Any:
         """The values at their rows, zero where the field is null."""
@@ -51,16 +61,23 @@ class Slots:
         return full
 
     @property
-    def mask(self) -> Flags | None:
-        """Which rows are null; None when no row is, so that Arrow copies nothing."""
-        return None if len(self.where) == len(self.nulls) else self.nulls
-
-    @property
     def validity(self) -> Any:
         """The bitmap of the rows that are not null; None when all rows have a value."""
+        return None if len(self.where) == len(self.nulls) else make_bits(~self.nulls)
+
+    def make(self, kind: Any, values: Any) -> Any:
+        """The Arrow array of a type of fixed width, its values null where the field is. Nothing is copied."""
         import pyarrow as pa
 
-        return None if self.mask is None else pa.array(~self.nulls).buffers()[1]
+        buffer = make_bits(values) if values.dtype == np.bool_ else pa.py_buffer(values)
+        return pa.Array.from_buffers(kind, len(self.nulls), [self.validity, buffer])
+
+
+def make_bits(flags: Flags) -> Any:
+    """Flags as one of Arrow's bitmaps."""
+    import pyarrow as pa
+
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
 
 
 def take_numbers(content: Any, positions: Ints, dtype: str) -> Any:
@@ -76,6 +93,21 @@ def take_numbers(content: Any, positions: Ints, dtype: str) -> Any:
         return np.zeros(0, kind)
     windows: Any = np.ndarray((len(content) - kind.itemsize + 1,), kind, content, strides=(1,))
     return windows[positions]
+
+
+def take_words(content: Any, positions: Ints, count: int) -> Any:
+    """`count` words of 8 bytes from some positions on, as a matrix with a line for each word.
+
+    >>> take_words(np.arange(24, dtype=np.uint8) // 8, np.array([0, 8]), 2).tolist()
+    [[0, 72340172838076673], [72340172838076673, 144680345676153346]]
+    """
+    words = np.empty((count, len(positions)), "<i8")
+    for first in range(0, len(positions), 512):  # what is gathered is still in the cache when it is turned
+        part = slice(first, first + 512)
+        words[:, part] = (
+            take_numbers(content, positions[part], f"V{8 * count}").view("<i8").reshape(-1, count).T
+        )
+    return words
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +128,16 @@ def decode_column(type_: PaimonType, slots: Slots) -> Kernel:
 
 
 def _decode_number(type_: PaimonType, slots: Slots) -> Kernel:
-    import pyarrow as pa
-
     values = slots.spread(slots.take(_DTYPES[type_.name]))
     if type_.name == "BOOLEAN":
         values = values != 0
-    bad = np.zeros(len(slots.where), np.bool_)
-    array = pa.array(values, mask=slots.mask)
-    return Kernel(array if type_.name != "DATE" else array.view(pa.date32()), bad)
+    return Kernel(slots.make(arrow_type(type_), values), np.zeros(len(slots.where), np.bool_))
 
 
 def _decode_time(type_: PaimonType, slots: Slots) -> Kernel:
-    import pyarrow as pa
-
     millis = slots.take("<i4")
     bad = (millis < 0) | (millis >= MILLIS_PER_DAY)
-    return Kernel(pa.array(slots.spread(millis), mask=slots.mask).view(pa.time32("ms")), bad)
+    return Kernel(slots.make(arrow_type(type_), slots.spread(millis)), bad)
 
 
 def _decode_timestamp(type_: PaimonType, slots: Slots) -> Kernel:
@@ -122,7 +148,7 @@ def _decode_timestamp(type_: PaimonType, slots: Slots) -> Kernel:
     bad = (offsets < 0) | (offsets > slots.sizes - 8) | (nanos < 0) | (nanos >= 1_000_000)
     if bad.any():
         return Kernel(None, bad)
-    millis = slots.take_at(slots.bases + offsets, "<i8")
+    millis = take_numbers(slots.content, slots.starts + offsets, "<i8")
     unit = _choose_unit(millis, nanos, timestamp_unit(type_.precision))
     if unit == "ns":
         counts = millis * 1_000_000 + nanos
@@ -149,7 +175,7 @@ def _make_timestamps(type_: PaimonType, slots: Slots, counts: Any, unit: str) ->
     import pyarrow as pa
 
     tz = "UTC" if type_.name == "TIMESTAMP_LTZ" else None
-    return pa.array(slots.spread(counts), mask=slots.mask).view(pa.timestamp(unit, tz))
+    return slots.make(pa.timestamp(unit, tz), slots.spread(counts))
 
 
 def _decode_decimal(type_: PaimonType, slots: Slots) -> Kernel:
@@ -162,7 +188,7 @@ def _decode_decimal(type_: PaimonType, slots: Slots) -> Kernel:
     bad = (length < 1) | (length > 16) | (offset < 0) | (offset + length > slots.sizes)
     if bad.any():
         return Kernel(None, bad)
-    starts = slots.bases + offset
+    starts = slots.starts + offset
     high, low = _gather_big_endian(slots.content, starts, length)
     bad = _exceeds(high, low, 10**precision)
     return Kernel(_make_decimals(type_, slots, high, low), bad, length)
@@ -202,57 +228,59 @@ def _exceeds(high: Any, low: Any, bound: int) -> Flags:
 
 
 def _make_decimals(type_: PaimonType, slots: Slots, high: Any, low: Any) -> Any:
-    import pyarrow as pa
-
-    words = slots.spread(np.stack([low.view(np.int64), high], axis=1))
-    return pa.Array.from_buffers(arrow_type(type_), len(words), [slots.validity, pa.py_buffer(words)])
+    return slots.make(arrow_type(type_), slots.spread(np.stack([low.view(np.int64), high], axis=1)))
 
 
 def _decode_bytes(type_: PaimonType, slots: Slots) -> Kernel:
-    mark = slots.take("u1", 7)
-    short = mark >= 0x80
-    length, offset = slots.take("<i4").astype(np.int64), slots.take("<i4", 4).astype(np.int64)
-    far_bad = (length < 0) | (offset < 0) | (offset + length > slots.sizes)
-    short_length = (mark & 0x7F).astype(np.int64)
-    bad = np.where(short, short_length > 7, far_bad)
+    words, starts = slots.words, slots.starts
+    short = words < 0  # the topmost bit of the last byte
+    length, offset = words & 0xFFFF_FFFF, words >> 32
+    bad = (length >= 2**31) | (offset + length > slots.sizes)
+    spent = length
+    if short.any():
+        spent = np.where(short, 0, length)
+        length = np.where(short, words >> 56 & 0x7F, length)
+        bad = np.where(short, length > 7, bad)
+        offset = np.where(short, slots.at, offset)
     if bad.any():
         return Kernel(None, bad)
-    starts = np.where(short, slots.positions, slots.bases + offset)
-    lengths = np.where(short, short_length, length)
-    array, bad = _gather_bytes(type_, slots, starts, lengths)
-    return Kernel(array, bad, np.where(short, 0, length))
+    array, bad = _gather_bytes(type_, slots, starts + offset, length)
+    return Kernel(array, bad, spent)
 
 
 def _gather_bytes(type_: PaimonType, slots: Slots, starts: Ints, lengths: Ints) -> tuple[Any, Flags]:
     import pyarrow as pa
 
-    ends = np.cumsum(slots.spread(lengths))
-    total = int(ends[-1]) if len(ends) else 0
+    total = int(lengths.sum())
     if total > len(slots.content):
         raise Corrupt("items overlap: they hold more than all the bytes")
-    gathered = _gather_items(slots.content, starts, lengths, total)
-    offsets = np.concatenate([np.zeros(1, np.int64), ends])
-    large = total >= 2**31
-    buffers = [
-        slots.validity,
-        pa.py_buffer(offsets if large else offsets.astype(np.int32)),
-        pa.py_buffer(gathered),
-    ]
-    binary = pa.Array.from_buffers(pa.large_binary() if large else pa.binary(), len(slots.nulls), buffers)
+    binary = _gather_items(slots, starts, lengths)
+    if total < 2**31:
+        binary = binary.cast(pa.binary())
     bad = np.zeros(len(slots.where), np.bool_)
     if type_.name not in ("CHAR", "VARCHAR"):
         return binary, bad
     try:
-        return binary.cast(pa.large_string() if large else pa.string()), bad
+        return binary.cast(pa.string() if pa.types.is_binary(binary.type) else pa.large_string()), bad
     except pa.ArrowInvalid:
         return None, np.array([not _is_text(binary[int(row)].as_py()) for row in slots.where], np.bool_)
 
 
-def _gather_items(content: Any, starts: Ints, lengths: Ints, total: int) -> Any:
-    """Items of some lengths end to end."""
-    if total and lengths.min() == lengths.max():
-        return take_numbers(content, starts, f"V{lengths[0]}")
-    return content[np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(total)]
+def _gather_items(slots: Slots, starts: Ints, lengths: Ints) -> Any:
+    """The items by the rows that they are of: every other one of an array of items and what is between them.
+
+    An item is inside of its row, and the rows follow each other.
+    """
+    import pyarrow as pa
+
+    is_large = len(slots.content) >= 2**31
+    offsets = np.zeros(2 * len(starts) + 1, np.int64 if is_large else np.int32)
+    offsets[:-1:2], offsets[1::2] = starts, starts + lengths
+    offsets[-1] = offsets[-2]
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(slots.content)]
+    kind = pa.large_binary() if is_large else pa.binary()
+    items = pa.Array.from_buffers(kind, 2 * len(starts), buffers)
+    return items.take(slots.make(pa.int64(), slots.spread(np.arange(0, 2 * len(starts), 2))))
 
 
 def _is_text(content: bytes) -> bool:

@@ -56,14 +56,14 @@ class Partitions:
         layout: TableLayout,
         source: Callable[[str], Source],
     ) -> None:
-        self._columns = tuple(columns)
+        self.columns = tuple(columns)
         self._access = access
         self._source = source
         self._legacy = options.get("partition.legacy-name", "true").strip().lower() != "false"
         self._default = options.get("partition.default-name", DEFAULT_PARTITION)
         below = options.get("data-file.path-directory", "").strip("/")
-        # the directory that holds the partitions, or the buckets of an unpartitioned table
-        self._base = f"{layout.root}/{below}" if below else layout.root
+        #: The directory that holds the partitions, or the buckets of an unpartitioned table.
+        self.base = f"{layout.root}/{below}" if below else layout.root
         self._decoded: dict[bytes, Partition] = {}
         self._folders: dict[bytes, str] = {}
         self._listings: dict[str, frozenset[str]] = {}
@@ -86,29 +86,33 @@ class Partitions:
             found = self._folders[data] = self._find_folder(self.decode(data, path))
         return found
 
+    def write(self, value: Any, column: PaimonField) -> str:
+        """A value of a partition column as the options have it written in paths."""
+        return self._format(value, column, self._legacy)
+
     def _decode(self, data: bytes, path: str) -> Partition:
         source = self._source(path) if data else None
-        if not self._columns and len(data) <= 12:
+        if not self.columns and len(data) <= 12:
             return PaimonPartition({}, {}, data, (), source)
         try:
-            row = decode_binary_row(data, self._columns)
+            row = decode_binary_row(data, self.columns)
         except LakeError as error:
             error.path = error.path or path
             self._access.findings.add_error(error, path)
-            return PaimonPartition({}, {}, data, self._columns, source)
-        columns = zip(self._columns, row, strict=True)
-        texts = {c.name: self._format(value, c, self._legacy) for c, value in columns}
-        return PaimonPartition(row.to_dict(), texts, data, self._columns, source)
+            return PaimonPartition({}, {}, data, self.columns, source)
+        columns = zip(self.columns, row, strict=True)
+        texts = {c.name: self.write(value, c) for c, value in columns}
+        return PaimonPartition(row.to_dict(), texts, data, self.columns, source)
 
     def _format(self, value: Any, column: PaimonField, legacy: bool) -> str:
         text = format_value(value, column.type, legacy=legacy)
         return escape_path(self._default if text is None or is_blank(text) else text)
 
     def _find_folder(self, partition: Partition) -> str:
-        if not any(c.type.name in _TWO_FORMED for c in self._columns):
-            return "/".join(part for part in (self._base, join_partition(partition.texts.items())) if part)
-        folder = self._base
-        for column in self._columns:
+        if not any(c.type.name in _TWO_FORMED for c in self.columns):
+            return "/".join(part for part in (self.base, join_partition(partition.texts.items())) if part)
+        folder = self.base
+        for column in self.columns:
             if column.name not in partition:
                 break
             wanted, other = (

@@ -10,6 +10,7 @@ from lakelens.formats.paimon.manifests.datafile import SOURCES
 from lakelens.formats.paimon.manifests.manifest import KINDS
 from lakelens.formats.paimon.metadata.layout import file_format, name_bucket
 from lakelens.formats.paimon.scan.entries import EntryRows
+from lakelens.formats.paimon.scan.partitions import PartitionColumns
 from lakelens.model.arrow import make_struct, map_distinct, to_array
 from lakelens.model.scan.columnar import NotColumnar
 from lakelens.model.scan.files_to_arrow import type_column
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from lakelens.formats.paimon.context import TableContext
     from lakelens.model.fileset import FileColumns
-    from lakelens.model.stats import Partition
 
 # the column, the field of the record that it is, and what family its type must be of
 _FIELDS = {
@@ -63,9 +63,7 @@ class PlainColumns:
             "path": self._locate,
             "recorded_path": self._find_recorded,
             "file_format": self._find_formats,
-            "partition": lambda: self._take(
-                [str(found) for *_, found in self._partitions[0]], self._partitions[1]
-            ),
+            "partition": lambda: self._partitions.texts.take(self._partitions.codes),
             "partition_values": self._build_values,
             "file_source": self._find_sources,
             "creation_time": self._find_times,
@@ -104,11 +102,17 @@ class PlainColumns:
         return pc.if_else(pc.fill_null(pc.not_equal(external, ""), False), external, names)
 
     def _find_formats(self) -> pa.Array:
-        """The formats by the ends of names, from the first dot on: there are few different ones."""
+        """The formats by the ends of names, from the first dot on: there are few different ones, often one alone."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         names = self._rows.find("_FILE_NAME", "text")
+        _, dot, rest = names[0].as_py().partition(".")
+        end = dot + rest
+        behind = pc.subtract(pc.binary_length(names), pc.find_substring(names, "."))
+        same = pc.and_(pc.equal(behind, len(end.encode())), pc.ends_with(names, end))
+        if "/" not in end and pc.all(same).as_py():
+            return pa.repeat(file_format(f"x{end}"), len(names))
         ends = pc.replace_substring_regex(names, r"(?s)^(?:.*/)?[^.]*", "")
         return map_distinct(ends, lambda end: file_format(f"x{end}"), pa.string())
 
@@ -165,27 +169,19 @@ class PlainColumns:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        uniques, codes = self._partitions
-        inside = range(len(uniques)) if outside is None else set(codes.filter(pc.invert(outside)).to_pylist())
-        folders = [
-            self._context.partitions.folder(stored, manifest) if number in inside else ""
-            for number, (stored, manifest, _) in enumerate(uniques)
-        ]
+        folders = self._partitions.find_folders(outside).take(self._partitions.codes)
         buckets = self._rows.find("_BUCKET", "integer")
         if pa.types.is_null(buckets.type):
             buckets = pa.nulls(len(buckets), pa.int32())
         below = map_distinct(pc.fill_null(buckets, 0), name_bucket, pa.string())
         names = self._rows.find("_FILE_NAME", "text")
-        return pc.binary_join_element_wise(self._take(folders, codes), below, names, "/")
+        return pc.binary_join_element_wise(folders, below, names, "/")
 
     def _build_values(self) -> pa.Array:
         kind = type_column("partition_values", self._columns)
-        uniques, codes = self._partitions
-        children = [
-            to_array([partition.get(one.name) for *_, partition in uniques], one.type).take(codes)
-            for one in kind
-        ]
-        return make_struct(children, kind, len(codes))
+        partitions = self._partitions
+        children = [partitions.find_values(one.name, one.type).take(partitions.codes) for one in kind]
+        return make_struct(children, kind, len(self._rows))
 
     def _find_stored(self) -> pa.Array:
         import pyarrow as pa
@@ -197,18 +193,8 @@ class PlainColumns:
         return pc.fill_null(stored, b"")
 
     @cached_property
-    def _partitions(self) -> tuple[list[tuple[bytes, str, Partition]], pa.Array]:
-        """The different partitions: their bytes, the manifest that first has each, decoded; and which one each row has."""
-        import numpy as np
-
-        coded = self._find_stored().dictionary_encode()
-        numbers = self._rows.find_parts()
-        _, firsts = np.unique(coded.indices.to_numpy(), return_index=True)
-        uniques = []
-        for stored, first in zip(coded.dictionary.to_pylist(), firsts, strict=True):
-            manifest = self._rows.parts[numbers[first]].task.path
-            uniques.append((stored, manifest, self._context.partitions.decode(stored, manifest)))
-        return uniques, coded.indices
+    def _partitions(self) -> PartitionColumns:
+        return PartitionColumns(self._find_stored(), self._context.partitions, self._rows)
 
 
 def fit(column: pa.Array, kind: pa.DataType) -> pa.Array:

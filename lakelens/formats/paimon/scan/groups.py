@@ -39,6 +39,11 @@ class RowGroups:
     groups: tuple[RowGroup, ...]
     places: Any
 
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return sum(len(group.rows) for group in self.groups)
+
     def merge(self, pieces: Sequence[pa.Array]) -> pa.Array:
         """Columns of the groups as one column of all rows, in their order."""
         import pyarrow as pa

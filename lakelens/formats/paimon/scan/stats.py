@@ -33,10 +33,14 @@ class StatsColumns:
     """Builds statistics and keys of grouped entries. Raises `NotColumnar` where only the record path can."""
 
     def __init__(self, context: TableContext, columns: FileColumns, groups: RowGroups) -> None:
+        import pyarrow as pa
+
         self._context = context
         self._columns = columns
         self._groups = groups
         self._kinds = {name: arrow_type(kind) for name, kind in (*columns.dropped, *columns.stats)}
+        self._count = pa.int64()
+        self._nulls: dict[tuple[pa.DataType, int], pa.Array] = {}
 
     def build(self, names: Sequence[str]) -> Leaves:
         """The wanted statistics, by leaf column; a leaf that no file has anything for is left out."""
@@ -52,17 +56,22 @@ class StatsColumns:
 
     def _merge(self, built: Sequence[Leaves], name: str, leaf: str) -> pa.Array:
         """One leaf of all groups; null where a group does not have it."""
+        kind = self._kinds[leaf] if name in BOUNDS else self._count
+        pieces = [one.get(name, {}).get(leaf) for one in built]
+        if all(piece is None for piece in pieces):
+            return self._make_nulls(kind, self._groups.rows)
+        pairs = zip(pieces, self._groups.groups, strict=True)
+        return self._groups.merge(
+            [self._make_nulls(kind, len(group.rows)) if one is None else one for one, group in pairs]
+        )
+
+    def _make_nulls(self, kind: pa.DataType, rows: int) -> pa.Array:
+        """One array for all leaves that have nothing: the structs share its buffers."""
         import pyarrow as pa
 
-        kind = self._kinds[leaf] if name.endswith("bounds") else pa.int64()
-        pairs = zip(built, self._groups.groups, strict=True)
-        pieces = [one.get(name, {}).get(leaf) for one, _ in pairs]
-        return self._groups.merge(
-            [
-                pa.nulls(len(group.rows), kind) if piece is None else piece
-                for piece, group in zip(pieces, self._groups.groups, strict=True)
-            ]
-        )
+        if (kind, rows) not in self._nulls:
+            self._nulls[kind, rows] = pa.nulls(rows, kind)
+        return self._nulls[kind, rows]
 
     def _build_group(self, group: RowGroup, names: Sequence[str]) -> Leaves:
         """What a group has: by statistic, by leaf column."""
@@ -214,6 +223,9 @@ class _NullCounts:
         self._lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
         self._starts = np.cumsum(self._lengths) - self._lengths
         self._shortest = int(self._lengths.min()) if len(lists) else 0
+        self._matrix: Any = None
+        if not self._values.null_count and len(self._values) == self._shortest * self._rows:
+            self._matrix = self._values.to_numpy().reshape(self._rows, self._shortest)
 
     def find(self, position: int) -> pa.Array:
         """The counts of the column at a place: int64, null where none is known."""
@@ -221,6 +233,8 @@ class _NullCounts:
 
         if self._values is None:
             return pa.nulls(self._rows, pa.int64())
+        if self._matrix is not None and position < self._shortest:
+            return pa.array(self._matrix[:, position].copy())
         short = None if position < self._shortest else self._lengths <= position
         return self._values.take(pa.array(self._starts + position, mask=short))
 
@@ -234,14 +248,16 @@ def _find_known(
     nulls = counts.find(position)
     if not present.all:
         nulls = _where(present.mask, nulls)
+    if not nulls.null_count:
+        return nulls, None
     known = pc.is_valid(nulls)
     for one in bounds:
         column = one.find(position)
-        if nulls.null_count and column.null_count < len(column):
+        if column.null_count < len(column):
             known = pc.or_(known, pc.is_valid(present.spread(column)))
     if not pc.any(known).as_py():
         return None
-    return nulls, None if not nulls.null_count or pc.all(known).as_py() else known
+    return nulls, None if pc.all(known).as_py() else known
 
 
 def _where(mask: pa.Array, values: pa.Array) -> pa.Array:
