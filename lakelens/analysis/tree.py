@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
-from lakelens.model.manifest import Manifest
+from lakelens.model.manifest import Entry, Manifest
+from lakelens.model.scan.path_index import index_paths
 from lakelens.model.snapshot import Snapshot
-from lakelens.model.storage import StoredFile
+from lakelens.model.storage import Referrers, StoredFile
 from lakelens.model.table import Table
 
 _MOST_REFERRERS = 5
@@ -40,31 +41,58 @@ def build_tree(table: Table, *, references: bool = True, limit: int = 100_000) -
     files = list(islice(table.list_files(), limit + 1))
     listed = files[:limit]
     if references:
-        referrers = find_references(table)
+        paths = [file.path for file in listed]
+        found = (
+            (file.entries for file in listed)
+            if table.traits.lists_referrers
+            else find_references(table, paths)
+        )
         merge = _Merge()
-        listed = [_add_referrers(file, referrers, merge) for file in listed]
+        listed = [_add_referrers(file, names, merge) for file, names in zip(listed, found, strict=True)]
     return StorageTree(table.location, tuple(listed), truncated=len(files) > limit)
 
 
-def find_references(table: Table) -> dict[str, dict[str, None]]:
-    """What refers to each path, in order and once: snapshots to lists, lists to manifests, manifests to files.
+def find_references(table: Table, paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """What refers to each of some paths, in order and once: snapshots to lists, lists to manifests, manifests to files.
 
-    Where only a name is recorded (Paimon's index manifests) the key is that name.
+    Where only a name is recorded (Paimon's index manifests) it stands for every path of that name. Files of one manifest
+    share one tuple.
     """
-    referrers: dict[str, dict[str, None]] = {}
-    walked: set[str] = set()
+    wanted = {*paths, *map(posixpath.basename, paths)}
+    uses: dict[str, dict[str, int]] = {}  # by path; of each how many manifests were walked before it
+    manifests: dict[str, Manifest] = {}
 
-    def is_new(manifest: Manifest) -> bool:
-        is_walked = manifest.path in walked
-        walked.add(manifest.path)
-        return not is_walked
+    def add(path: str, name: str) -> None:
+        if path in wanted:
+            uses.setdefault(path, {}).setdefault(name, len(manifests))
+
+    def keep(manifest: Manifest) -> bool:
+        manifests.setdefault(manifest.path, manifest)
+        return False
 
     for entry in table.metadata_log:
-        referrers.setdefault(entry.path, {}).setdefault("metadata log")
+        add(entry.path, "metadata log")
     for snapshot, name in list_every_snapshot(table):
-        for use in walk_snapshot(snapshot, is_new):
-            referrers.setdefault(use.path, {}).setdefault(use.entry or f"{name}{use.role}")
-    return referrers
+        names: dict[str, str] = {}  # of each role one text, however many objects it is said of
+        for use in walk_snapshot(snapshot, keep):
+            add(use.path, names.setdefault(use.role, name + use.role))
+    held = list(manifests.values())
+    index = index_paths(partial(table.scan_manifests, held), held, _read_entries)
+    places = {path: place for place, path in enumerate(manifests, 1)}
+    for path, marks in zip(paths, index.find(paths), strict=True):
+        own = uses.get(path) or (None if marks else uses.get(posixpath.basename(path)))
+        if own and marks:  # a file that snapshots name, and manifests too: in the order of the walk
+            order = {name: (place, 1) for name, place in own.items()}
+            for mark in marks:
+                order.setdefault(str(mark), (places[mark.manifest], 0))
+            yield tuple(sorted(order, key=order.__getitem__))
+        else:
+            yield tuple(own) if own else index.format(marks)
+
+
+def _read_entries(manifest: Manifest) -> Iterable[Entry]:
+    entries: Iterable[Entry] = attempt(lambda: manifest.entries, ())
+    return entries
 
 
 def list_every_snapshot(table: Table) -> Iterator[tuple[Snapshot, str]]:
@@ -135,9 +163,8 @@ def attempt(read: Callable[[], Any], default: Any) -> Any:
         return default
 
 
-def _add_referrers(file: StoredFile, referrers: dict[str, dict[str, None]], merge: _Merge) -> StoredFile:
-    names = referrers.get(file.path) or referrers.get(posixpath.basename(file.path)) or {}
-    merged = merge(file.referenced_by, tuple(names))
+def _add_referrers(file: StoredFile, names: tuple[str, ...], merge: _Merge) -> StoredFile:
+    merged = merge(file.referenced_by, names)
     if not merged and file.role.split(" (")[0].endswith(_ROOTS):
         merged = ("found by its name",)
     return replace(file, referenced_by=merged)
@@ -147,25 +174,27 @@ class _Merge:
     """Two lists of referrers made one, bounded. Files of one manifest have the same lists, which are merged once."""
 
     def __init__(self) -> None:
-        self._cache: dict[tuple[int, tuple[str, ...]], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._cache: dict[tuple[int, int], tuple[Any, tuple[str, ...]]] = {}
 
-    def __call__(self, known: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    def __call__(self, known: Sequence[str], names: tuple[str, ...]) -> tuple[str, ...]:
         """The first of both, each once, and how many more there are."""
-        if len(known) + len(names) <= _MOST_REFERRERS:
-            return self._merge(known, names)
-        key = (id(known), names)  # the cache keeps `known` alive, so that no other object gets its id
-        if key not in self._cache:
-            self._cache[key] = (known, self._merge(known, names))
+        key = (id(known), id(names))
+        if key not in self._cache:  # which keeps both alive, so that nothing else gets their ids
+            self._cache[key] = (known, names), self._merge(known, names)
         return self._cache[key][1]
 
     @staticmethod
-    def _merge(known: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
-        merged = dict.fromkeys((*known, *names))
-        # "snapshot 1" says less than "snapshot 1 (base)"
-        outdone = {name[: match.start()] for name in merged for match in _ADDITION.finditer(name)}
-        kept = [name for name in merged if name not in outdone]
-        more = len(kept) - _MOST_REFERRERS
-        return (*kept[:_MOST_REFERRERS], f"… {more:,} more") if more > 0 else tuple(kept)
+    def _merge(known: Sequence[str], names: tuple[str, ...]) -> tuple[str, ...]:
+        listed: Collection[str] = known if isinstance(known, Referrers) else dict.fromkeys(known)
+        further = dict.fromkeys(name for name in names if name not in listed)
+        # "snapshot 1" says less than "snapshot 1 (base)"; a format's long lists of snapshots say no more than that
+        texts = further if isinstance(known, Referrers) else [*listed, *further]
+        outdone = {name[: match.start()] for name in texts for match in _ADDITION.finditer(name)}
+        lost = sum(name in listed or name in further for name in outdone)
+        kept = (name for name in chain(listed, further) if name not in outdone)
+        more = len(listed) + len(further) - lost - _MOST_REFERRERS
+        first = tuple(islice(kept, _MOST_REFERRERS))
+        return (*first, f"… {more:,} more") if more > 0 else first
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,28 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING, overload
 
 from lakelens.display import Displayable
 from lakelens.model.collections import Items
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.facts import Fact
 
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """One stored object: its path, also relative to the table, its size, and its `role` ("manifest list", "data").
 
-    `referenced_by` names what refers to it ("snapshot 3, delta manifest list"); empty when nothing was found.
+    `referenced_by` names what refers to it ("snapshot 3, delta manifest list"); empty when nothing was found. `entries` are
+    the entries that name it ("m0.avro (ADDED)"), where listing has read the manifests.
     """
 
     path: str
     relative_path: str
     size_bytes: int
     role: str
-    referenced_by: tuple[str, ...] = ()
+    referenced_by: Sequence[str] = ()
     modified: datetime | None = None
+    entries: tuple[str, ...] = field(default=(), repr=False, kw_only=True)
+
+
+class Referrers(Sequence[str]):
+    """What refers to an object, where that is much: those of all `names` (each with its place) that have certain places.
+
+    Equal to the tuple of those names, which is not made.
+
+    >>> from pyroaring import BitMap
+    >>> Referrers(["snapshot 1", "snapshot 2"], {"snapshot 1": 0, "snapshot 2": 1}, BitMap([1]))
+    ('snapshot 2',)
+    """
+
+    __slots__ = ("names", "numbers", "places")
+
+    def __init__(self, names: Sequence[str], numbers: Mapping[str, int], places: BitMap) -> None:
+        self.names = names
+        self.numbers = numbers
+        self.places = places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, key: int) -> str: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, key: int | slice) -> str | tuple[str, ...]:
+        if isinstance(key, slice):
+            return tuple(self.names[place] for place in self.places[key])
+        return self.names[self.places[key]]
+
+    def __contains__(self, name: object) -> bool:
+        place = self.numbers.get(name) if isinstance(name, str) else None
+        return place is not None and place in self.places
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Referrers) and self.names is other.names:
+            return bool(self.places == other.places)
+        return isinstance(other, tuple | Referrers) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
     from lakelens.model.collections import QueryResult
+    from lakelens.model.manifest import Manifest
     from lakelens.model.scan.plan import FileScan
     from lakelens.watching import Watch
 
@@ -178,6 +179,10 @@ class Table(Explainable, Displayable, ABC):
             return None
         tasks = {task.path: task for scan in scans for task in scan.tasks}
         return scans[-1].with_tasks([replace(t, position=n) for n, t in enumerate(tasks.values())])
+
+    def scan_manifests(self, manifests: Iterable[Manifest]) -> FileScan | None:
+        """A plan to read every entry of some of the table's manifests, each once; None where the format has no such plan."""
+        return None
 
     def snapshot(self, ref: Any) -> Snapshot:
         """The snapshot of an id, a branch, a tag or a time.

@@ -16,7 +16,8 @@ class Traits:
     state is a listing taken now; where `files_are_listed` only the directory says which files there are, and a metastore
     the rest. `numbers_branches`: each branch numbers its commits without a gap, so that the parent of 7 is 6.
     `has_versions`: older metadata documents can be opened. `has_levels` and `has_sequence_numbers` are true of its files.
-    `unquote` decodes what the directory form of a partition escapes.
+    `lists_referrers`: listing its objects names all that refers to them, entries too. `unquote` decodes what the directory
+    form of a partition escapes.
     """
 
     title: str
@@ -28,6 +29,7 @@ class Traits:
     has_versions: bool = False
     has_levels: bool = False
     has_sequence_numbers: bool = True
+    lists_referrers: bool = False
     unquote: Callable[[str], str] = unquote
 
 

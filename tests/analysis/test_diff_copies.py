@@ -15,7 +15,7 @@ from lakelens.errors import LakeError, Missing
 from lakelens.model.comparison import FileCounts, WholeComparison
 from lakelens.opening import open_table
 from tests.support import LAKES
-from tests.support.growth import _read_avro, _write_avro
+from tests.support.growth import _write_avro, read_avro
 
 ICEBERG = LAKES / "spark" / "iceberg"
 PAIMON = LAKES / "spark" / "paimon"
@@ -49,7 +49,7 @@ def rewrite_paths(root: Path, old: str, new: str) -> None:
         if path.suffix == ".json":
             path.write_text(path.read_text().replace(old, new))
         elif path.suffix == ".avro":
-            header, records = _read_avro(path)
+            header, records = read_avro(path)
             text = json.loads(
                 json.dumps(records, default=lambda data: {"bytes": data.hex()}).replace(old, new)
             )
@@ -151,7 +151,7 @@ def test_a_file_that_is_added_twice_falls_back_to_whole_sets(tmp_path: Path) -> 
     table = copy_table(PAIMON / "append", tmp_path / "t")
     (delta,) = [one for one in table.snapshots[-1].manifest_lists if one.role == "delta"]
     path = Path(delta.manifests[0].path)
-    header, entries = _read_avro(path)
+    header, entries = read_avro(path)
     _write_avro(path, header, [*entries, *entries])
     table = open_table(tmp_path / "t")
     diff = table.snapshots[-1].changes

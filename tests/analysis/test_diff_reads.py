@@ -12,7 +12,7 @@ from lakelens.analysis.diff.diff import Diff
 from lakelens.model.comparison import FileCounts
 from lakelens.model.table import Table
 from lakelens.opening import open_table
-from tests.support.growth import LAKES, _read_avro, _write_avro, grow_iceberg, grow_paimon
+from tests.support.growth import LAKES, _write_avro, grow_iceberg, grow_paimon, read_avro
 
 FILES, MANIFESTS, CHANGED = 100_000, 100, 10
 
@@ -99,7 +99,7 @@ def rewrite_base(place: Path) -> None:
     document: dict[str, Any] = json.loads(newest.read_text())
     before = json.loads(newest.with_name(f"snapshot-{document['id'] - 1}").read_text())
     folder = place / "manifest"
-    header, lines = _read_avro(folder / document["baseManifestList"])
+    header, lines = read_avro(folder / document["baseManifestList"])
     for number, line in enumerate(lines):
         merged = folder / f"manifest-merged-{number}"
         merged.write_bytes((folder / line["_FILE_NAME"]).read_bytes())
@@ -143,7 +143,7 @@ def test_paimon_files_that_do_not_add_up_are_not_told_by_deltas(tmp_path: Path) 
     newest = max((place / "snapshot").glob("snapshot-*"), key=lambda path: int(path.name.split("-")[1]))
     document = json.loads(newest.read_text())
     folder = place / "manifest"
-    header, lines = _read_avro(folder / document["baseManifestList"])
+    header, lines = read_avro(folder / document["baseManifestList"])
     lost = next(line for line in lines if line["_NUM_ADDED_FILES"] == 250)
     _write_avro(folder / document["baseManifestList"], header, [line for line in lines if line is not lost])
     table = open_table(place)

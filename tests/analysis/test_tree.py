@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyroaring import BitMap
 
 import lakelens as ll
-from lakelens.analysis.tree import build_tree
-from lakelens.model.storage import StoredFile
-from tests.support import LAKES
+from lakelens.analysis.tree import _Merge, build_tree
+from lakelens.model.scan import scan_to_arrow
+from lakelens.model.storage import Referrers, StoredFile
+from tests.benchmarks import histories
+from tests.support import LAKES, growth
 from tests.support.fakes import FakeTable
 
 TABLES = [
@@ -101,6 +104,44 @@ def test_hive_files_keep_their_listing(tmp_path: Path) -> None:
     assert {f.relative_path: f.referenced_by for f in tree} == {
         f"{part}/part-00000-x.csv": (f"listing of {part}",) for part in ("d=1", "d=2")
     }
+
+
+@pytest.mark.parametrize("name", [*TABLES, "iceberg", "paimon"])
+def test_trees_are_the_same_by_column_and_by_entry(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = LAKES / name / "table"
+    if not path.exists():  # a history of sixty commits, whose manifests are merged now and then
+        path = tmp_path / "grown"
+        grow = growth.grow_iceberg if name == "iceberg" else growth.grow_paimon
+        commit = histories.commit_iceberg if name == "iceberg" else histories.commit_paimon
+        commit(grow(path), 60, merge=7)
+        for file in ll.open(path).files:
+            Path(file.path).parent.mkdir(parents=True, exist_ok=True)
+            Path(file.path).touch()
+    found = []
+    for least in (0, 10**12):
+        monkeypatch.setattr(scan_to_arrow, "WORTH_BYTES", least)
+        table = ll.open(path)
+        found.append([list(table.list_files()), list(table.tree()), list(table.findings)])
+    assert found[0] == found[1]
+    assert any(file.role == "data" and file.referenced_by for file in found[0][1])
+
+
+def test_long_lists_of_referrers_are_merged_as_short_ones_are() -> None:
+    names = [f"snapshot {number}" for number in range(40)]
+    for places in ([], [3], [0, 2, 4, 6, 8, 10, 12], list(range(40))):
+        many = Referrers(names, {name: place for place, name in enumerate(names)}, BitMap(places))
+        plain = tuple(names[place] for place in places)
+        assert many == plain and plain == many and many[1:3] == plain[1:3] and list(many) == list(plain)
+        for further in ((), ("m (ADDED)", "m (ADDED)"), ("snapshot 2", "snapshot 5"), ("snapshot 4 (base)",)):
+            merged = _Merge()(many, further)
+            assert merged == _Merge()(plain, further)
+            kept = dict.fromkeys((*plain, *further))
+            if "snapshot 4 (base)" in further:
+                kept.pop("snapshot 4", None)
+            more = (f"… {len(kept) - 5:,} more",) if len(kept) > 5 else ()
+            assert merged == (*list(kept)[:5], *more)
 
 
 @pytest.mark.parametrize("suffix", ["-m0.avro", "snap-"])

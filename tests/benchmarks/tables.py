@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.benchmarks import histories
 from tests.benchmarks.measure import Grown
 from tests.benchmarks.runners import Target
 from tests.support import growth
@@ -21,15 +22,26 @@ class Tables:
         self._folder = folder
         self._say = say
 
-    def grow(self, format: str, files: int = 0, columns: int = 25, snapshots: int = 0) -> Grown:
-        """A table of so many more files, columns in all, and more snapshots."""
+    def grow(
+        self, format: str, files: int = 0, columns: int = 25, snapshots: int = 0, commits: int = 0
+    ) -> Grown:
+        """A table of so many more files, columns in all, and more snapshots; `commits` write manifests of their own."""
         facts = {"format": format, "files": files, "columns": columns, "snapshots": snapshots}
-        path = self._folder / f"{format}.db" / f"files_{files}_columns_{columns}_snapshots_{snapshots}"
+        name = f"files_{files}_columns_{columns}_snapshots_{snapshots}"
+        if commits:
+            facts["commits"] = commits
+            name += f"_commits_{commits}"
+        path = self._folder / f"{format}.db" / name
         if not path.exists():
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             started = time.perf_counter()
             self._write(format, path, files, columns, snapshots)
-            self._say(f"grew {format}, {files:,} files, {columns:,} columns, {snapshots:,} snapshots")
+            if commits:
+                commit = histories.commit_iceberg if format == "iceberg" else histories.commit_paimon
+                commit(path, commits)
+            self._say(
+                f"grew {format}, {files:,} files, {columns:,} columns, {snapshots + commits:,} snapshots"
+            )
             self._say(f"  in {time.perf_counter() - started:.1f} s")
         target = Target(format, path, PROOF if files else "")
         facts["manifest_bytes"] = sum(manifest.stat().st_size for manifest in target.manifests)

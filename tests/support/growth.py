@@ -29,7 +29,7 @@ LAKES = support.LAKES / "spark"
 TYPED_ICEBERG = "v2-partition-text"
 TYPED_PAIMON = "2.0.0-partition-texts"
 _DAY = 86_400_000
-_MARK = "000000000"  # stands in an encoded entry where the number of its clone goes: as long as every number
+MARK = "000000000"  # stands in an encoded entry where the number of its clone goes: as long as every number
 _BLOCK = 4_000  # entries of one Avro block
 
 
@@ -59,10 +59,10 @@ def grow_iceberg(
     names = _add_columns(document, columns)
     snapshot = next(s for s in document["snapshots"] if s["snapshot-id"] == document["current-snapshot-id"])
     folder = root / "metadata"
-    header, lines = _read_avro(folder / Path(snapshot["manifest-list"]).name)
+    header, lines = read_avro(folder / Path(snapshot["manifest-list"]).name)
     origin = next(line for line in lines if line.get("content", 0) == 0)
     place = origin["manifest_path"].rsplit("/", 1)[0]
-    manifest_header, entries = _read_avro(folder / Path(origin["manifest_path"]).name)
+    manifest_header, entries = read_avro(folder / Path(origin["manifest_path"]).name)
     if columns:
         manifest_header = {**manifest_header, "schema": json.dumps(document["schemas"][-1])}
     made = 0
@@ -87,11 +87,11 @@ def grow_iceberg(
         )
         made += count
     _write_avro(folder / Path(snapshot["manifest-list"]).name, header, lines)
-    _raise_totals(snapshot, entries, 0, made)
+    raise_totals(snapshot, entries, 0, made)
     for number in range(snapshots):
         extra = appended if number == snapshots - 1 else 0
         name = Path(snapshot["manifest-list"]).name
-        snapshot = _add_snapshot(document, snapshot, number)
+        snapshot = add_snapshot(document, snapshot, number)
         if extra:
             line = _write_manifest(
                 folder, place, "appended", manifest_header, entries, made, extra, names, origin
@@ -100,7 +100,7 @@ def grow_iceberg(
             snapshot["manifest-list"] = f"{place}/snap-grown.avro"
             name = "snap-grown.avro"
             _write_avro(folder / name, header, [*lines, line])
-            _raise_totals(snapshot, entries, made, extra)
+            raise_totals(snapshot, entries, made, extra)
     metadata_path.write_text(json.dumps(document))
     return root
 
@@ -129,10 +129,10 @@ def grow_paimon(
     newest = max((root / "snapshot").glob("snapshot-*"), key=lambda path: int(path.name.split("-")[1]))
     document = json.loads(newest.read_text())
     folder = root / "manifest"
-    header, lines = _read_avro(folder / document["baseManifestList"])
-    delta_header, delta_lines = _read_avro(folder / document["deltaManifestList"])
+    header, lines = read_avro(folder / document["baseManifestList"])
+    delta_header, delta_lines = read_avro(folder / document["deltaManifestList"])
     origin = next(line for line in [*delta_lines, *lines] if line["_NUM_ADDED_FILES"])
-    manifest_header, entries = _read_avro(folder / origin["_FILE_NAME"])
+    manifest_header, entries = read_avro(folder / origin["_FILE_NAME"])
     entries = [entry for entry in entries if entry["_KIND"] == 0]
     made = 0
     if typed and files:
@@ -204,14 +204,15 @@ def _relocate_iceberg(root: Path, recorded: str) -> None:
     for path in (root / "metadata").glob("*.json"):
         path.write_text(path.read_text().replace(recorded, here))
     for path in sorted((root / "metadata").glob("*.avro"), key=lambda path: path.name.startswith("snap-")):
-        header, records = _read_avro(path)
+        header, records = read_avro(path)
         for record in (moved := [move(record) for record in records]):
             if "manifest_length" in record:  # manifests were moved before their lists
                 record["manifest_length"] = Path(record["manifest_path"]).stat().st_size
         _write_avro(path, header, moved)
 
 
-def _read_avro(path: Path) -> tuple[dict[str, str], list[dict[str, Any]]]:
+def read_avro(path: Path) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    """The header and the records of an Avro file."""
     with path.open("rb") as stream:
         reader = fastavro.reader(stream)
         records = [dict(record) for record in reader if isinstance(record, dict)]
@@ -239,14 +240,14 @@ def _add_columns(document: dict[str, Any], columns: int) -> list[int]:
     return ids
 
 
-def _mark_entries(entries: list[dict[str, Any]], ids: list[int]) -> list[dict[str, Any]]:
+def mark_entries(entries: list[dict[str, Any]], ids: list[int]) -> list[dict[str, Any]]:
     """The entries as their clones are: ADDED, of files of a new name, with bounds and counts of the new columns."""
     bounds = [{"key": i, "value": i.to_bytes(8, "little")} for i in ids]
     counts = [{"key": i, "value": i} for i in ids]
     marked = []
     for origin in entries:
         file = dict(origin["data_file"])
-        file["file_path"] = f"{file['file_path'].rsplit('/', 1)[0]}/grown-{_MARK}.parquet"
+        file["file_path"] = f"{file['file_path'].rsplit('/', 1)[0]}/grown-{MARK}.parquet"
         for name in ("lower_bounds", "upper_bounds"):
             file[name] = [*(file.get(name) or []), *bounds]
         for name in ("value_counts", "null_value_counts", "column_sizes"):
@@ -261,7 +262,7 @@ def _write_clones(
     """An Avro file of clones, in turn of each marked entry; its size. Each origin is encoded once and its name filled in."""
     schema = fastavro.parse_schema(json.loads(header["avro.schema"]))
     encoded = [_encode(schema, one) for one in marked]
-    halves = [data.split(f"grown-{_MARK}".encode()) for data in encoded]
+    halves = [data.split(f"grown-{MARK}".encode()) for data in encoded]
     assert all(len(parts) == 2 for parts in halves), "the name stands once in an entry"
     sync = os.urandom(16)
     meta = {key: value.encode() for key, value in {**header, "avro.codec": "deflate"}.items()}
@@ -303,7 +304,7 @@ def _write_manifest(
     ids: list[int],
     origin: dict[str, Any],
 ) -> dict[str, Any]:
-    size = _write_clones(folder / f"{name}-m0.avro", header, _mark_entries(entries, ids), first, count)
+    size = _write_clones(folder / f"{name}-m0.avro", header, mark_entries(entries, ids), first, count)
     rows = sum(entries[n % len(entries)]["data_file"]["record_count"] for n in range(first, first + count))
     changes = {"files_count": count, "rows_count": rows}
     line = deepcopy(origin) | {"manifest_path": f"{place}/{name}-m0.avro", "manifest_length": size}
@@ -314,7 +315,8 @@ def _write_manifest(
     return line
 
 
-def _add_snapshot(document: dict[str, Any], parent: dict[str, Any], number: int) -> dict[str, Any]:
+def add_snapshot(document: dict[str, Any], parent: dict[str, Any], number: int) -> dict[str, Any]:
+    """Add a commit to an Iceberg document that names what its parent does, an hour later; the snapshot."""
     snapshot = deepcopy(parent)
     snapshot["parent-snapshot-id"] = parent["snapshot-id"]
     snapshot["snapshot-id"] = 1_000_000_000_000_000_000 + number
@@ -333,7 +335,8 @@ def _add_snapshot(document: dict[str, Any], parent: dict[str, Any], number: int)
     return snapshot
 
 
-def _raise_totals(snapshot: dict[str, Any], entries: list[dict[str, Any]], first: int, count: int) -> None:
+def raise_totals(snapshot: dict[str, Any], entries: list[dict[str, Any]], first: int, count: int) -> None:
+    """Count clones of entries in the totals of a snapshot's summary."""
     cloned = [entries[number % len(entries)]["data_file"] for number in range(first, first + count)]
     more = {
         "total-data-files": count,
@@ -374,15 +377,20 @@ def _write_paimon_manifest(
     count: int,
     origin: dict[str, Any],
 ) -> dict[str, Any]:
-    marked = []
-    for entry in entries:
-        file = entry["_FILE"]
-        ending = file["_FILE_NAME"].rsplit(".", 1)[-1]
-        marked.append({**entry, "_FILE": {**file, "_FILE_NAME": f"data-grown-{_MARK}.{ending}"}})
-    size = _write_clones(folder / name, header, marked, first, count)
+    size = _write_clones(folder / name, header, mark_paimon_entries(entries), first, count)
     return deepcopy(origin) | {
         "_FILE_NAME": name,
         "_FILE_SIZE": size,
         "_NUM_ADDED_FILES": count,
         "_NUM_DELETED_FILES": 0,
     }
+
+
+def mark_paimon_entries(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The entries as their clones are: of files of a new name."""
+    marked = []
+    for entry in entries:
+        file = entry["_FILE"]
+        ending = file["_FILE_NAME"].rsplit(".", 1)[-1]
+        marked.append({**entry, "_FILE": {**file, "_FILE_NAME": f"data-grown-{MARK}.{ending}"}})
+    return marked

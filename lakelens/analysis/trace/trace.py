@@ -350,11 +350,10 @@ def _key_partitions(facts: Mapping[str, object]) -> dict[str, object]:
 
 def _find_named(table: Table, removed: list[str]) -> dict[str, list[str]]:
     """Which removed objects the table still names, and in what; entries of files that are not live are history."""
-    references = find_references(table)
     live = {file.path for file in attempt(lambda: list(table.files), ())}
     found = {}
-    for path in removed:
-        names = [name for name in references.get(path, ()) if path in live or not name.endswith(_ENTRY)]
+    for path, referrers in zip(removed, find_references(table, removed), strict=True):
+        names = [name for name in referrers if path in live or not name.endswith(_ENTRY)]
         if names:
             found[path] = names
     return found

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property, partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.discovery.detect import TableLayout
 from lakelens.formats.iceberg.discovery.names import guess_role
 from lakelens.formats.iceberg.discovery.versions import HINT_NAME
+from lakelens.formats.iceberg.shared_lines import SharedLines
 from lakelens.io.store import ObjectInfo, walk
-from lakelens.model.storage import StoredFile
+from lakelens.model.scan.path_index import Mark, PathIndex, index_paths
+from lakelens.model.storage import Referrers, StoredFile
 
 if TYPE_CHECKING:
+    from pyroaring import BitMap
+
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+    from lakelens.formats.iceberg.snapshot import SnapshotReaders
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.manifest import Entry
 
@@ -23,75 +29,89 @@ _FILE_ROLES = {
     "equality_deletes": "equality delete",
     "deletion_vector": "deletion vectors",
 }
+_CHUNK = 20_000  # objects that are looked up at once
 
 
 class _References:
     """Who refers to which path: role, and referrers in words.
 
-    The files of a manifest are referred to by every snapshot that names it: those are kept once, with the manifest.
+    The snapshots that name a manifest refer to it and to its files: they are kept once, with the manifest, by their place
+    in the history.
     """
 
     def __init__(self) -> None:
         self.roles: dict[str, str] = {}
         self.by: dict[str, dict[str, None]] = {}
-        self.naming: dict[IcebergManifest, dict[int, None]] = {}  # the snapshots that name it
-        self.holders: dict[str, list[IcebergManifest]] = {}  # of a file: the manifests that it is live in
         self.ids: list[int] = []  # of the snapshots
-        self._worded: dict[IcebergManifest, tuple[str, ...]] = {}
+        self.naming: dict[str, list[int]] = {}  # of a manifest: the places of the snapshots that name it
+        self.index: PathIndex
+        self._held: dict[tuple[str, ...], Referrers] = {}
 
     def add(self, path: str, role: str, referrer: str) -> None:
         self.roles.setdefault(path, role)
         self.by.setdefault(path, {}).setdefault(referrer)
 
-    def add_files(self, manifest: IcebergManifest, entries: Sequence[Entry]) -> None:
-        for entry in entries:
-            if entry.is_live:
-                path = entry.file.path
-                self.roles.setdefault(path, _FILE_ROLES[entry.file.content])
-                holders = self.holders.setdefault(path, [])
-                if not holders or holders[-1] is not manifest:
-                    holders.append(manifest)
+    @cached_property
+    def names(self) -> list[str]:
+        return [f"snapshot {number}" for number in self.ids]
 
-    def list_referrers(self, path: str) -> tuple[str, ...]:
-        own, holders = tuple(self.by.get(path, ())), self.holders.get(path, [])
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+    def describe(self, path: str, marks: Sequence[Mark]) -> tuple[str | None, Sequence[str]]:
+        """The role and the referrers of an object that entries leave these marks of."""
+        role = self.roles.get(path)
+        live = [mark for mark in marks if mark.is_live]
+        if role is None and live:
+            role = _FILE_ROLES[live[0].content]
+        if path in self.naming:
+            role = role or "manifest"
+        own = tuple(self.by.get(path, ()))
+        holders = ((path,) if path in self.naming else ()) + tuple(mark.manifest for mark in live)
         if not holders:
-            return own
-        if len(holders) == 1:
-            held = self._name_snapshots(holders[0])
-        else:
-            ranks = {number for manifest in holders for number in self.naming[manifest]}
-            held = tuple(f"snapshot {self.ids[rank]}" for rank in sorted(ranks))
-        return tuple(dict.fromkeys((*own, *held))) if own else held
+            return role, own
+        held = self._hold(tuple(dict.fromkeys(holders)))
+        return role, tuple(dict.fromkeys((*own, *held))) if own else held
 
-    def _name_snapshots(self, manifest: IcebergManifest) -> tuple[str, ...]:
-        """One tuple for all files of a manifest."""
-        if manifest not in self._worded:
-            names = (f"snapshot {self.ids[rank]}" for rank in self.naming[manifest])
-            self._worded[manifest] = tuple(names)
-        return self._worded[manifest]
+    def _hold(self, manifests: tuple[str, ...]) -> Referrers:
+        """The snapshots that name any of some manifests: one object for all files of a manifest."""
+        if manifests not in self._held:
+            from pyroaring import BitMap
+
+            places = BitMap.union(*(self._find_places(manifest) for manifest in manifests))
+            self._held[manifests] = Referrers(self.names, self.numbers, places)
+        return self._held[manifests]
+
+    def _find_places(self, manifest: str) -> BitMap:
+        from pyroaring import BitMap
+
+        return BitMap(self.naming[manifest])
 
 
 def list_stored_files(
-    table: IcebergTable, context: TableContext, layout: TableLayout
+    table: IcebergTable, readers: SnapshotReaders, layout: TableLayout
 ) -> Iterator[StoredFile]:
     """Every object below the table's directory, in path order."""
-    references = _collect_references(table, context)
-    for info in walk(context.access.store, layout.root):
-        if not info.is_dir:
-            yield _describe(info, layout.root, references)
+    references = _collect_references(table, readers)
+    listed = (info for info in walk(readers.context.access.store, layout.root) if not info.is_dir)
+    while chunk := list(islice(listed, _CHUNK)):
+        for info, marks in zip(chunk, references.index.find([one.path for one in chunk]), strict=True):
+            yield _describe(info, layout.root, references, marks)
 
 
-def _describe(info: ObjectInfo, root: str, references: _References) -> StoredFile:
+def _describe(info: ObjectInfo, root: str, references: _References, marks: Sequence[Mark]) -> StoredFile:
     relative = info.path[len(root) :].lstrip("/")
-    role = references.roles.get(info.path) or guess_role(relative)
-    referrers = references.list_referrers(info.path)
+    known, referrers = references.describe(info.path, marks)
+    role = known or guess_role(relative)
     if role == "table metadata" and not referrers:
         role = "orphan metadata"
-    return StoredFile(info.path, relative, info.size, role, referrers, info.modified)
+    entries = references.index.format(marks) if marks else ()
+    return StoredFile(info.path, relative, info.size, role, referrers, info.modified, entries=entries)
 
 
-def _collect_references(table: IcebergTable, context: TableContext) -> _References:
-    references = _References()
+def _collect_references(table: IcebergTable, readers: SnapshotReaders) -> _References:
+    references, context = _References(), readers.context
     locate = context.access.locator.locate
     references.add(table.metadata_path, "table metadata", "the current version")
     for log in table.metadata_log:
@@ -104,18 +124,33 @@ def _collect_references(table: IcebergTable, context: TableContext) -> _Referenc
     ):
         for wire in wires:
             references.add(locate(wire.statistics_path), kind, f"snapshot {wire.snapshot_id}")
-    for rank, snapshot in enumerate(table.walk_snapshots()):
-        name = f"snapshot {snapshot.id}"
+    shared = SharedLines(readers.manifests)
+    manifests: dict[IcebergManifest, None] = {}
+    for place, snapshot in enumerate(table.walk_snapshots()):
         references.ids.append(snapshot.id)
         for listed in snapshot.manifest_lists:
+            shared.read(listed)
             if listed.path is not None:
-                references.add(listed.path, "manifest list", name)
+                references.add(listed.path, "manifest list", f"snapshot {snapshot.id}")
         for manifest in snapshot.manifests:
-            references.add(manifest.path, "manifest", name)
-            references.naming.setdefault(manifest, {})[rank] = None
-    for manifest, ranks in references.naming.items():
+            manifests[manifest] = None
+            references.naming.setdefault(manifest.path, []).append(place)
+    references.index = _index(table, references, manifests)
+    return references
+
+
+def _index(table: IcebergTable, references: _References, manifests: Collection[IcebergManifest]) -> PathIndex:
+    """Which files the manifests name. Those that cannot be read are findings of the snapshots that name them."""
+
+    def read(manifest: IcebergManifest) -> Sequence[Entry]:
         entries, error = manifest.walk()
         if error is not None:
-            context.findings.add_error(error, manifest.path, tuple(references.ids[rank] for rank in ranks))
-        references.add_files(manifest, entries)
-    return references
+            table.findings.add_error(error, manifest.path)
+        return entries
+
+    index = index_paths(partial(table.scan_manifests, manifests), manifests, read)
+    for found in table.findings:
+        if found.severity == "error" and found.path in references.naming:
+            ids = [references.ids[place] for place in references.naming[found.path]]
+            table.findings.add(found.severity, found.code, found.path, found.message, ids)
+    return index

@@ -30,6 +30,7 @@ from lakelens.model.table import Table
 from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
+    from lakelens.formats.iceberg.scan.plan import IcebergScan
     from lakelens.model.storage import StoredFile
 
 _MAIN = "main"
@@ -63,7 +64,7 @@ class IcebergTable(TableObject, Table):
     def traits(self) -> Traits:
         """What is true of every Iceberg table."""
         kind = f"Apache Iceberg table, format version {self.format_version}"
-        return Traits("Iceberg", kind, has_versions=True, unquote=unquote_plus)
+        return Traits("Iceberg", kind, has_versions=True, lists_referrers=True, unquote=unquote_plus)
 
     @property
     def metadata_path(self) -> str:
@@ -200,7 +201,13 @@ class IcebergTable(TableObject, Table):
         """Every object below the table's directory with its role, for which every manifest is read."""
         from lakelens.formats.iceberg.listing import list_stored_files
 
-        return list_stored_files(self, self._context, self._layout)
+        return list_stored_files(self, self._readers, self._layout)
+
+    def scan_manifests(self, manifests: Iterable[Any]) -> IcebergScan:
+        """See `Table.scan_manifests`."""
+        from lakelens.formats.iceberg.scan.plan import plan_scan
+
+        return plan_scan(self._context, manifests)
 
     def find_by_id(self, snapshot_id: int) -> IcebergSnapshot | None:
         """The snapshot of an id; None when there is none."""

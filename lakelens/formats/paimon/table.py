@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice
@@ -29,7 +29,7 @@ from lakelens.model.table import Table
 from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
-    pass
+    from lakelens.formats.paimon.scan.plan import PaimonScan
 
 # an outline reads every snapshot of a history that is no longer than this
 _SHORT_HISTORY = 50
@@ -270,6 +270,12 @@ class PaimonTable(TableObject, Table):
         from lakelens.formats.paimon.roles import list_stored_files
 
         return list_stored_files(self)
+
+    def scan_manifests(self, manifests: Iterable[Any]) -> PaimonScan:
+        """See `Table.scan_manifests`."""
+        from lakelens.formats.paimon.scan.plan import PaimonScan, plan_tasks
+
+        return PaimonScan(self.context, self.context.describe_columns(), plan_tasks(tuple(manifests)))
 
     def _find_snapshot(self, ref: Any) -> Snapshot | None:
         if isinstance(ref, int) and not isinstance(ref, bool):
