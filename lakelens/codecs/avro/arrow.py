@@ -23,7 +23,7 @@ import json
 import sys
 import tempfile
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,8 +51,39 @@ _PLAIN = {
 }
 
 
+class Scratch:
+    """A file for the bulk reader, written again for each group of blocks: pages that are there cost less than new ones.
+
+    It is there from the first `write` until it is closed.
+    """
+
+    def __init__(self) -> None:
+        self._directory: tempfile.TemporaryDirectory[str] | None = None
+
+    def write(self, pieces: Iterable[bytes]) -> str:
+        """The path of the file, which now holds these bytes end to end."""
+        if self._directory is None:
+            self._directory = tempfile.TemporaryDirectory(prefix="lakelens-")
+        file = Path(self._directory.name, "records.avro")
+        with file.open("r+b" if file.exists() else "wb") as stream:
+            stream.writelines(pieces)
+            stream.truncate()
+        return str(file)
+
+    def __enter__(self) -> Scratch:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._directory is not None:
+            self._directory.cleanup()
+
+
 def read_blocks(
-    header: AvroHeader, blocks: Sequence[bytes], rows: int, columns: Collection[str] | None = None
+    header: AvroHeader,
+    blocks: Sequence[bytes],
+    rows: int,
+    columns: Collection[str] | None,
+    scratch: Scratch,
 ) -> pa.Table | None:
     """The table of decompressed blocks, or None when datafusion refuses or gives another count of rows.
 
@@ -67,13 +98,8 @@ def read_blocks(
         schema = pa.schema([column for column in schema if column.name in columns])
     metadata = {"avro.schema": json.dumps(_write_schema(header.parsed)).encode(), "avro.codec": b"null"}
     size = sum(map(len, blocks))
-    with tempfile.TemporaryDirectory(prefix="lakelens-") as directory:
-        file = Path(directory) / "records.avro"
-        with file.open("wb") as stream:
-            stream.write(encode_header(metadata, header.sync_marker) + encode_long(2**40) + encode_long(size))
-            stream.writelines(blocks)
-            stream.write(header.sync_marker)
-        table = _read_with_datafusion(file, rows)
+    head = encode_header(metadata, header.sync_marker) + encode_long(2**40) + encode_long(size)
+    table = _read_with_datafusion(scratch.write((head, *blocks, header.sync_marker)), rows)
     if table is None or table.num_rows != rows:
         return None
     if isinstance(header.schema, list):
@@ -86,12 +112,12 @@ def read_blocks(
         return None
 
 
-def _read_with_datafusion(file: Path, rows: int) -> pa.Table | None:
+def _read_with_datafusion(file: str, rows: int) -> pa.Table | None:
     datafusion = load_datafusion()
     try:
         # one partition keeps the order of records; the size of a batch makes the reader stop after that number of rows
         settings = datafusion.SessionConfig().with_target_partitions(1).with_batch_size(rows)
-        return datafusion.SessionContext(settings).read_avro(str(file)).to_arrow_table()
+        return datafusion.SessionContext(settings).read_avro(file).to_arrow_table()
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # a panic of the Rust library is no Exception; the record path says what is wrong

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from lakelens.codecs.avro.arrow import arrow_schema, read_blocks
+from lakelens.codecs.avro.arrow import Scratch, arrow_schema, read_blocks
 from lakelens.codecs.avro.container import AvroHeader, decode_header, decompress_block, iter_blocks
 from lakelens.codecs.avro.records import check_count, iter_records
 from lakelens.codecs.avro.schema import find_record
@@ -103,14 +103,15 @@ def decode_files(
     (FilePart(file=2, start=0, rows=2),) [1, -1]
     """
     given_up = -1
-    for blocks in _cut_groups(files, limit, few_rows):
-        wanted = [block for block in blocks if block.part.file != given_up]
-        blocks.clear()  # nothing here holds a group while it is worked on, or while the next one is made
-        for group in _decode_blocks(wanted, columns):
-            yield group
-            if group.table is None:
-                given_up = group.parts[0].file  # its records come one by one, those of later blocks too
-            del group
+    with Scratch() as scratch:
+        for blocks in _cut_groups(files, limit, few_rows):
+            wanted = [block for block in blocks if block.part.file != given_up]
+            blocks.clear()  # nothing here holds a group while it is worked on, or while the next one is made
+            for group in _decode_blocks(wanted, columns, scratch):
+                yield group
+                if group.table is None:
+                    given_up = group.parts[0].file  # its records come one by one, those of later blocks too
+                del group
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +174,14 @@ def _join_parts(blocks: Sequence[_Block]) -> list[FilePart]:
     return parts
 
 
-def _decode_blocks(blocks: list[_Block], columns: Collection[str] | None) -> Iterator[FileGroup]:
+def _decode_blocks(
+    blocks: list[_Block], columns: Collection[str] | None, scratch: Scratch
+) -> Iterator[FileGroup]:
     """The table of a group; where the bulk reader refuses it, of each part alone, to find the one it refuses."""
     if not blocks:
         return
     parts = _join_parts(blocks)
-    table = None if parts[0].rows is None else _read_group(parts, blocks, columns)
+    table = None if parts[0].rows is None else _read_group(parts, blocks, columns, scratch)
     if table is not None:
         blocks.clear()
         yield FileGroup(tuple(parts), table)
@@ -186,11 +189,12 @@ def _decode_blocks(blocks: list[_Block], columns: Collection[str] | None) -> Ite
         yield FileGroup((replace(parts[0], rows=None),), None)
     else:
         for part in parts:
-            yield from _decode_blocks([block for block in blocks if block.part.file == part.file], columns)
+            mine = [block for block in blocks if block.part.file == part.file]
+            yield from _decode_blocks(mine, columns, scratch)
 
 
 def _read_group(
-    parts: list[FilePart], blocks: list[_Block], columns: Collection[str] | None
+    parts: list[FilePart], blocks: list[_Block], columns: Collection[str] | None, scratch: Scratch
 ) -> pa.Table | None:
     header = parts[0].header
     assert header is not None
@@ -198,6 +202,6 @@ def _read_group(
     try:
         if not rows:
             return arrow_schema(header.parsed).empty_table()
-        return read_blocks(header, [block.content for block in blocks], rows, columns)
+        return read_blocks(header, [block.content for block in blocks], rows, columns, scratch)
     except LakeError:
         return None
