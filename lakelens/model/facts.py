@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.model.arrow import to_array
@@ -29,6 +30,7 @@ class Fact(NamedTuple):
 
 
 Facts = tuple[Fact, ...]
+_CHUNK = 1_000
 
 TABLE: Facts = (
     Fact("name"),
@@ -158,14 +160,19 @@ def build_rows(things: Iterable[Any], facts: Facts, **reads: Callable[[Any], Any
     """
     import pyarrow as pa
 
-    listed, arrays = list(things), {}
-    for fact in facts:
-        read, form = reads.get(fact.name, fact.read), _FORMS.get(fact.kind)
-        values = [read(thing) for thing in listed]
-        if form is not None:
-            values = [None if value is None else form(value) for value in values]
-        arrays[fact.name] = to_array(values, arrow_kind(fact.kind))
-    return pa.table(arrays)
+    kinds = [arrow_kind(fact.kind) for fact in facts]
+    schema = pa.schema([(fact.name, kind) for fact, kind in zip(facts, kinds, strict=True)])
+    remaining, batches = iter(things), []
+    while chunk := list(islice(remaining, _CHUNK)):  # a long history is never in memory as objects
+        arrays = []
+        for fact, kind in zip(facts, kinds, strict=True):
+            read, form = reads.get(fact.name, fact.read), _FORMS.get(fact.kind)
+            values = [read(thing) for thing in chunk]
+            if form is not None:
+                values = [None if value is None else form(value) for value in values]
+            arrays.append(to_array(values, kind))
+        batches.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
+    return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
 def _format_value(value: Any) -> str | None:

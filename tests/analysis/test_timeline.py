@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 from pathlib import Path
@@ -16,6 +17,7 @@ from lakelens.analysis.timeline.folds import fold_marks
 from lakelens.analysis.timeline.marks import trace_history
 from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.errors import Unsupported
+from lakelens.model.snapshot import Snapshot
 from lakelens.model.traits import Figures
 from tests.support import LAKES, growth
 
@@ -248,3 +250,16 @@ def test_the_newest_stay_single_and_the_unit_is_the_finest_that_fits() -> None:
 def test_the_verb_is_the_analysis() -> None:
     table = ll.open(LAKES / "spark/iceberg/v2-basic/table")
     assert trace_history(table).marks == table.history.marks
+
+
+def test_a_long_history_keeps_no_snapshot_that_nobody_looks_at(tmp_path: Path) -> None:
+    table = ll.open(growth.grow_iceberg(tmp_path / "long", snapshots=3_000))
+    history = table.history
+    gc.collect()
+    alive = sum(
+        isinstance(one, Snapshot) and one.table_location == table.location for one in gc.get_objects()
+    )
+    assert len(history) == len(table.snapshots) > 3_000
+    assert alive < 2_000
+    assert [mark.snapshot.id for mark in history.marks] == [snapshot.id for snapshot in table.snapshots]
+    assert table.snapshots.to_arrow()["id"].to_pylist() == [snapshot.id for snapshot in table.snapshots]

@@ -11,10 +11,22 @@ deletes the snapshots behind it and the next commit takes their numbers, so no t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+from sys import intern
+from typing import NamedTuple
 
-from lakelens.analysis.timeline.timeline import Flag, Gap, Kind, Lane, Mark, Rollback, Timeline
+from lakelens.analysis.timeline.timeline import (
+    Flag,
+    Gap,
+    Kind,
+    Lane,
+    Mark,
+    Place,
+    Rollback,
+    Timeline,
+    find_snapshot,
+)
 from lakelens.errors import LakeError
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
@@ -48,11 +60,37 @@ def trace_history(table: Table) -> Timeline:
     return Timeline(table, marks, tuple(found.lanes), flags, gaps, rollbacks)
 
 
+class _Seen(NamedTuple):
+    """What a timeline says of a snapshot, which is not kept: of a long history only those that are looked at are objects."""
+
+    source: Snapshot | Place
+    id: int | None
+    parent_id: int | None
+    time: int
+    operation: str
+    is_staged: bool
+    amounts: Figures
+    notes: tuple[str, ...]
+
+
+def _see(snapshot: Snapshot, source: Snapshot | Place) -> _Seen:
+    return _Seen(
+        source,
+        snapshot.id,
+        snapshot.parent_id,
+        _to_milliseconds(snapshot.committed_at),
+        intern(snapshot.operation or "not recorded"),
+        "wap.id" in snapshot.summary,
+        read_amounts(snapshot),
+        snapshot.notes,
+    )
+
+
 @dataclass
 class _Found:
     """What was found so far: snapshots by key in the order of commits, their parents, and the lane of each."""
 
-    snapshots: dict[str, Snapshot] = field(default_factory=dict)
+    snapshots: dict[str, _Seen] = field(default_factory=dict)
     parents: dict[str, str | None] = field(default_factory=dict)
     lanes: list[Lane] = field(default_factory=list)
     lane_of: dict[str, int] = field(default_factory=dict)
@@ -64,7 +102,8 @@ class _Found:
 def _gather(table: Table) -> _Found:
     """Every snapshot once: the table's, those that only a tag keeps, those of branches that keep their own."""
     found = _Found()
-    own = {str(snapshot.id): snapshot for snapshot in table.snapshots}
+    listed = table.snapshots
+    own = {str(one.id): _see(one, Place(listed, place)) for place, one in enumerate(listed)}
     kept = dict(_list_kept_by_tags(table, own))
     found.kept = set(kept)
     found.snapshots = kept | own
@@ -78,7 +117,7 @@ def _gather(table: Table) -> _Found:
     return found
 
 
-def _list_kept_by_tags(table: Table, own: Mapping[str, Snapshot]) -> Iterator[tuple[str, Snapshot]]:
+def _list_kept_by_tags(table: Table, own: Mapping[str, _Seen]) -> Iterator[tuple[str, _Seen]]:
     for tag in table.refs.tags:
         if tag.snapshot_id is None or str(tag.snapshot_id) in own:
             continue
@@ -87,7 +126,7 @@ def _list_kept_by_tags(table: Table, own: Mapping[str, Snapshot]) -> Iterator[tu
         except LakeError:
             continue
         if str(snapshot.id) not in own:
-            yield str(snapshot.id), snapshot
+            yield str(snapshot.id), _see(snapshot, snapshot)
 
 
 def _add_separate(found: _Found, name: str, snapshots: Sequence[Snapshot]) -> None:
@@ -97,11 +136,12 @@ def _add_separate(found: _Found, name: str, snapshots: Sequence[Snapshot]) -> No
     for snapshot in snapshots:
         plain, key = str(snapshot.id), f"{name}/{snapshot.id}"
         known = found.snapshots.get(plain)
-        if known is not None and known.raw == snapshot.raw and plain not in found.lane_of:
+        is_free = plain not in found.lane_of
+        if known is not None and is_free and find_snapshot(known.source).raw == snapshot.raw:
             keys[snapshot.id] = plain
             continue
         keys[snapshot.id], is_alone = key, True
-        found.snapshots[key] = snapshot
+        found.snapshots[key] = _see(snapshot, snapshot)
         found.parents[key] = keys.get((snapshot.id or 0) - 1)
         found.lane_of[key] = lane
     if keys:
@@ -179,7 +219,7 @@ def _place_loose(table: Table, found: _Found, undone: set[str]) -> None:
             continue
         if key in undone:
             word = "rolled back"
-        elif "wap.id" in snapshot.summary:
+        elif snapshot.is_staged:
             word = "staged"
         else:
             word = "replaced" if key in logged else "no branch"
@@ -222,30 +262,29 @@ def _make_marks(found: _Found, gapped: set[str], undone: set[str]) -> Iterator[M
     newest: dict[str, int] = {}  # commits of one branch never overtake each other
     for key, snapshot in found.snapshots.items():
         home = key.rsplit("/", 1)[0] if "/" in key else ""
-        times[key] = newest[home] = max(_to_milliseconds(snapshot.committed_at), newest.get(home, 0))
+        times[key] = newest[home] = max(snapshot.time, newest.get(home, 0))
     for key in sorted(found.snapshots, key=lambda key: times[key]):
         snapshot = found.snapshots[key]
-        operation = snapshot.operation or "not recorded"
-        mark = Mark(
+        yield Mark(
             key,
-            snapshot,
-            operation,
-            _KINDS.get(operation.lower(), "other"),
+            snapshot.source,
+            snapshot.operation,
+            _KINDS.get(snapshot.operation.lower(), "other"),
             found.lane_of[key],
             times[key],
             found.parents[key],
-            read_amounts(snapshot),
+            snapshot.amounts,
+            tuple(_list_notes(key, found, gapped, undone)),
         )
-        yield replace(mark, notes=tuple(_list_notes(mark, found, gapped, undone)))
 
 
-def _list_notes(mark: Mark, found: _Found, gapped: set[str], undone: set[str]) -> Iterator[str]:
-    if mark.key in undone:
+def _list_notes(key: str, found: _Found, gapped: set[str], undone: set[str]) -> Iterator[str]:
+    if key in undone:
         yield "rolled back"
-    yield from mark.snapshot.notes
-    if mark.key in gapped:
+    yield from found.snapshots[key].notes
+    if key in gapped:
         yield "what came before has expired"
-    if mark.key in found.kept:
+    if key in found.kept:
         yield "expired, kept by a tag"
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from lakelens.display import Interactive
 from lakelens.model.traits import Figures
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["append", "overwrite", "delete", "compact", "other"]
 
 
+class Place(NamedTuple):
+    """A snapshot of a long history by its place: made when it is looked at."""
+
+    snapshots: Sequence[Snapshot]
+    position: int
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """One snapshot of a timeline.
@@ -28,7 +36,7 @@ class Mark:
     """
 
     key: str
-    snapshot: Snapshot = field(compare=False, repr=False)
+    source: Snapshot | Place = field(compare=False, repr=False)
     operation: str
     kind: Kind
     lane: int
@@ -36,6 +44,16 @@ class Mark:
     parent: str | None
     amounts: Figures
     notes: tuple[str, ...] = ()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot itself."""
+        return find_snapshot(self.source)
+
+
+def find_snapshot(source: Snapshot | Place) -> Snapshot:
+    """The snapshot, or the one at the place."""
+    return source.snapshots[source.position] if isinstance(source, Place) else source
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,14 +68,14 @@ class Document:
 
     def decode_snapshot(self, index: int) -> dict[str, Any]:
         """The object of one snapshot, every key kept. `index` is where the document stores it."""
-        raw: dict[str, Any] = decode_json(self.typed.snapshots.stored(index), self.path)
+        raw: dict[str, Any] = _decode_text(self.typed.snapshots.stored(index), self.path)
         return raw
 
     def list_statistics(self, key: str, snapshot_id: int) -> Iterator[tuple[WireStatistics, dict[str, Any]]]:
         """The statistics files of a snapshot, typed and raw. `key` is the list's, "statistics" or "partition-statistics"."""
         listed = self.typed.statistics if key == "statistics" else self.typed.partition_statistics
         for index in self._statistics_places[key].get(snapshot_id, ()):
-            yield listed[index], decode_json(listed.stored(index), self.path)
+            yield listed[index], _decode_text(listed.stored(index), self.path)
 
     @cached_property
     def _statistics_places(self) -> dict[str, dict[int, list[int]]]:
@@ -93,7 +93,10 @@ def decode_json(data: bytes, path: str | None = None) -> Any:
     >>> decode_json(b'{"a": 9223372036854775807}')
     {'a': 9223372036854775807}
     """
-    text = _unpack(data, path)
+    return _decode_text(_unpack(data, path), path)
+
+
+def _decode_text(text: bytes, path: str | None) -> Any:
     with _describing_errors(text, path):
         return msgspec.json.decode(text)
 
