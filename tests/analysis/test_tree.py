@@ -11,7 +11,7 @@ from pyroaring import BitMap
 
 import lakelens as ll
 from lakelens.analysis.tree import _Merge, build_tree
-from lakelens.model.scan import scan_to_arrow
+from lakelens.model.scan import path_index, scan_to_arrow
 from lakelens.model.storage import Referrers, StoredFile
 from tests.benchmarks import histories
 from tests.support import LAKES, growth
@@ -121,7 +121,8 @@ def test_trees_are_the_same_by_column_and_by_entry(
             Path(file.path).touch()
     found = []
     for least in (0, 10**12):
-        monkeypatch.setattr(scan_to_arrow, "WORTH_BYTES", least)
+        monkeypatch.setattr(path_index, "MANY_ENTRIES", least)
+        monkeypatch.setattr(scan_to_arrow, "WORTH_BYTES", 0)
         table = ll.open(path)
         found.append([list(table.list_files()), list(table.tree()), list(table.findings)])
     assert found[0] == found[1]

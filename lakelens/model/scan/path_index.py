@@ -27,6 +27,10 @@ _WANTED = ("path", "manifest", "status", "content")
 _EXTRA = "extra_files"
 #: Entries whose paths are kept as they came, before each path is kept once.
 _MOST_PENDING = 250_000
+#: Fewer are read one by one faster than the bulk reader is imported; opening a manifest takes as long as five entries.
+MANY_ENTRIES = 5_000
+MANIFEST_ENTRIES = 5
+ENTRY_BYTES = 100
 LIVE = ("ADDED", "EXISTING", "ADD")
 
 
@@ -70,14 +74,16 @@ def index_paths(
     read: Callable[[Any], Iterable[Entry]],
 ) -> PathIndex:
     """The index of some manifests: by the scan that `plan` makes of them where that is faster, else of what `read` gives."""
-    from lakelens.model.scan.scan_to_arrow import ENTRY_BYTES, WORTH_BYTES
-
-    def weigh(manifest: Manifest) -> int:
-        counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
-        return max(manifest.size_bytes or 0, ENTRY_BYTES * sum(count or 0 for count in counts))
-
-    scan = plan() if sum(map(weigh, manifests)) >= WORTH_BYTES else None
+    work = sum(map(_count_entries, manifests)) + MANIFEST_ENTRIES * len(manifests)
+    scan = plan() if work >= MANY_ENTRIES else None
     return _EntryIndex(manifests, read) if scan is None else _ColumnIndex(scan)
+
+
+def _count_entries(manifest: Manifest) -> int:
+    """The entries of a manifest, as its list counts them or by its size."""
+    counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
+    known = [count for count in counts if isinstance(count, int)]
+    return sum(known) if known else (manifest.size_bytes or 0) // ENTRY_BYTES
 
 
 class _EntryIndex(PathIndex):
