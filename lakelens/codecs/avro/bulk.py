@@ -114,6 +114,22 @@ def decode_files(
                 del group
 
 
+def cut_file(data: bytes) -> list[bytes]:
+    """An Avro file as two that each have about half of its blocks, or as it is where that cannot be.
+
+    A sync marker that ends no block leaves a first half whose last block is cut short, which no reader takes.
+    """
+    try:
+        header = decode_header(data)
+    except LakeError:
+        return [data]
+    found = data.find(header.sync_marker, max(header.header_size, len(data) // 2))
+    end = found + len(header.sync_marker)
+    if found < 0 or end == len(data):
+        return [data]
+    return [data[:end], data[: header.header_size] + data[end:]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Block:
     """The records of one block, decompressed; `part` says which they are."""

@@ -48,13 +48,15 @@ class ScanRequest:
     """What is wanted of a scan: `columns` by name, in order (None: all), with bounds and counts or without.
 
     `entries` asks for every entry of the manifests, deleted ones included, with its `status`; `snapshot_id` is then the
-    entry's, and nothing is merged. `identity` asks for `FileBatch.identity` and `order`.
+    entry's, and nothing is merged. `identity` asks for `FileBatch.identity` and `order`. With
+    `keeps_all` the caller holds all batches in the end: those of a whole manifest may be built at once.
     """
 
     stats: bool = True
     columns: tuple[str, ...] | None = None
     entries: bool = False
     identity: bool = False
+    keeps_all: bool = False
 
     def wants(self, name: str) -> bool:
         """Whether a column is asked for."""

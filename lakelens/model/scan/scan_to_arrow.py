@@ -11,6 +11,7 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ def read_table(scan: FileScan, stats: bool = True, columns: Iterable[str] | None
     Raises KeyError for an unknown column.
     """
     request = make_request(scan.columns, stats=stats, wanted=columns, identity=True)
-    batches = list(iterate_batches(scan, request))
+    batches = list(iterate_batches(scan, replace(request, keeps_all=True)))
     if _has_repeats([batch.identity for batch in batches]) or not scan.conclude():
         return None
     return assemble_table(batches, scan.columns, request)  # manifests may have added columns by now

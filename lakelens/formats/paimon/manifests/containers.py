@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.magic import sniff
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.contents import FORMATS, load_codec
+from lakelens.model.scan.sharing import share_work
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +49,7 @@ def decode_container(data: bytes, path: str) -> list[dict[str, Any]]:
     return rows
 
 
-def decode_tables(files: Iterable[tuple[bytes, str]]) -> Iterator[pa.Table | None]:
+def decode_tables(files: Iterable[tuple[bytes, str]], limit: int = _GROUP_BYTES) -> Iterator[pa.Table | None]:
     """The records of each file by column, in order; None where that is not possible: `decode_container` raises why.
 
     Avro comes without logical types. Files, by bytes and path, are taken one at a time; small ones are decoded together.
@@ -63,8 +65,23 @@ def decode_tables(files: Iterable[tuple[bytes, str]]) -> Iterator[pa.Table | Non
                 others[number] = data, path
             yield data if is_avro else b""
 
-    for number, table in enumerate(_join_parts(decode_files(feed(), limit=_GROUP_BYTES))):
+    for number, table in enumerate(_join_parts(decode_files(feed(), limit=limit))):
         yield _try_table(*others.pop(number)) if number in others else table
+
+
+def decode_large_table(data: bytes, path: str) -> pa.Table | None:
+    """The records of one large file as `decode_tables` gives them, its halves by two threads where one is free."""
+    import pyarrow as pa
+
+    from lakelens.codecs.avro.bulk import cut_file
+
+    halves = cut_file(data) if sniff(data[:16]) == "avro" else [data]
+    tables = share_work([partial(_decode_alone, half, path) for half in halves])
+    return None if None in tables else pa.concat_tables(tables)
+
+
+def _decode_alone(data: bytes, path: str) -> pa.Table | None:
+    return next(decode_tables([(data, path)], _GROUP_BYTES // 2))
 
 
 def _join_parts(groups: Iterable[FileGroup]) -> Iterator[pa.Table | None]:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.context import TableContext
-from lakelens.formats.paimon.manifests.containers import decode_tables
+from lakelens.formats.paimon.manifests.containers import decode_large_table, decode_tables
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest, read_metadata
 from lakelens.formats.paimon.scan.columns import KEYS, PlainColumns
 from lakelens.formats.paimon.scan.entries import EntryRows, count_kinds, cut_parts, sum_records
@@ -29,6 +31,7 @@ from lakelens.model.manifest import Entry
 from lakelens.model.scan.columnar import ColumnarScan, NotColumnar, Part, join_parts
 from lakelens.model.scan.files_to_arrow import STATS, batch_entries, list_columns
 from lakelens.model.scan.plan import FileBatch, ScanRequest, ScanTask, find_live
+from lakelens.model.scan.sharing import share_work
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,6 +39,9 @@ if TYPE_CHECKING:
 LIVE, ADDED, REMOVED = "live", "added", "removed"
 #: Entries that are built at once.
 BATCH_ROWS = 16_384
+#: Bytes of a manifest that is worth two threads.
+LARGE_BYTES = 512 * 1024
+_REFUSED = object()
 _NO_COLUMNS = ScanRequest(stats=False, columns=())
 
 
@@ -73,20 +79,35 @@ class PaimonScan(ColumnarScan):
 
     def load(self, tasks: Sequence[ScanTask]) -> Iterator[list[Part]]:
         """See `ColumnarScan.load`. Parts of one schema, in pieces of bounded size."""
-        waiting: list[Part] = []
-        for part in self._load_parts(tasks):
-            if waiting and (part.table is None or part.table.schema != _get_schema(waiting[-1])):
-                yield from cut_parts(waiting, BATCH_ROWS)
-                waiting = []
-            if part.table is None:
-                yield [part]
-            elif part.rows:
-                waiting.append(part)
-            del part  # what was built is not in memory beside the next manifest
-            if sum(one.rows for one in waiting) >= BATCH_ROWS:
-                yield from cut_parts(waiting, BATCH_ROWS)
-                waiting = []
-        yield from cut_parts(waiting, BATCH_ROWS)
+        for runs in self._load_runs(tasks):
+            yield from runs
+            del runs  # what was built is not in memory beside the next manifest
+
+    def read(
+        self, tasks: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None = None
+    ) -> Iterator[FileBatch]:
+        """See `FileScan.read`. With `keeps_all` the pieces of a manifest are shared between threads."""
+        if not request.keeps_all or not self.is_fast(tasks):
+            yield from super().read(tasks, request, removals)
+            return
+        given_up: set[int] = set()
+        for runs in self._load_runs(tasks, shared=True):
+            built = share_work([partial(self._try_build, run, request, removals) for run in runs])
+            for run, batch in zip(runs, built, strict=True):
+                if batch is _REFUSED or any(part.task.position in given_up for part in run):
+                    yield from self._read_run(run, request, removals, given_up)
+                elif batch is not None:
+                    yield batch
+            del runs, built
+
+    def _try_build(self, parts: Sequence[Part], request: ScanRequest, removals: pa.Table | None) -> Any:
+        """The batch of a run, or that it is refused."""
+        if parts[0].table is None:
+            return _REFUSED
+        try:
+            return self.build(parts, request, removals)
+        except NotColumnar:
+            return _REFUSED
 
     def build(
         self, parts: Sequence[Part], request: ScanRequest, removals: pa.Table | None
@@ -121,6 +142,7 @@ class PaimonScan(ColumnarScan):
         self, task: ScanTask, start: int, request: ScanRequest, removals: pa.Table | None = None
     ) -> Iterator[FileBatch]:
         """See `ColumnarScan.records`. Nothing of a manifest that cannot be read to its end."""
+        self._tally.forget(task, start)
         with self._lock:
             numbered = list(enumerate(self._read_entries(task)))[start:]
             part = Part(task, None, start, len(numbered))
@@ -172,10 +194,28 @@ class PaimonScan(ColumnarScan):
         chosen._lock = self._lock  # they share what the lock is for
         return chosen
 
-    def _load_parts(self, tasks: Sequence[ScanTask]) -> Iterator[Part]:
+    def _load_runs(self, tasks: Sequence[ScanTask], shared: bool = False) -> Iterator[list[list[Part]]]:
+        """Runs of parts of one schema, those together that are there at the same time."""
+        waiting: list[Part] = []
+        for part in self._load_parts(tasks, shared):
+            if waiting and (part.table is None or part.table.schema != _get_schema(waiting[-1])):
+                yield list(cut_parts(waiting, BATCH_ROWS))
+                waiting = []
+            if part.table is None:
+                yield [[part]]
+            elif part.rows:
+                waiting.append(part)
+            del part
+            if sum(one.rows for one in waiting) >= BATCH_ROWS:
+                yield list(cut_parts(waiting, BATCH_ROWS))
+                waiting = []
+        yield list(cut_parts(waiting, BATCH_ROWS))
+
+    def _load_parts(self, tasks: Sequence[ScanTask], shared: bool = False) -> Iterator[Part]:
         """The entries of each manifest as one part, without a table where only the record path can read them."""
         opened: list[ScanTask] = []
-        for number, table in enumerate(decode_tables(self._read_all(tasks, opened))):
+        files = self._read_all(tasks, opened)
+        for number, table in enumerate(_decode_shared(files) if shared else decode_tables(files)):
             part = self._check(Part(opened[number], table, rows=0 if table is None else table.num_rows))
             del table  # or it would be there beside the next one
             yield part
@@ -256,6 +296,15 @@ class PaimonScan(ColumnarScan):
         )  # no schema file is read, no external location looked for again
         context.external.update(state["external"])
         self.__init__(context, *state["plan"])  # type: ignore[misc]
+
+
+def _decode_shared(files: Iterable[tuple[bytes, str]]) -> Iterator[pa.Table | None]:
+    """As `decode_tables`, large files by several threads."""
+    for is_large, some in groupby(files, lambda file: len(file[0]) >= LARGE_BYTES):
+        if is_large:
+            yield from (decode_large_table(*file) for file in some)
+        else:
+            yield from decode_tables(some)
 
 
 def _get_schema(part: Part) -> pa.Schema:

@@ -72,6 +72,14 @@ class FoldTally:
                 order.take(gone).to_numpy(),
             )
 
+    def forget(self, task: ScanTask, start: int) -> None:
+        """Nothing noted of a manifest from an entry on counts: it is read again, in another way."""
+        with self._lock:
+            notes: dict[tuple[int, int], Any]
+            for notes in (self._parts, self._taken):
+                for key in [key for key in notes if key[0] == task.position and key[1] >= start]:
+                    del notes[key]
+
     def is_complete(self, tasks: Sequence[ScanTask]) -> bool:
         """Whether every entry of every manifest was seen."""
         seen: dict[int, int] = defaultdict(int)
