@@ -49,10 +49,15 @@ def decode_container(data: bytes, path: str) -> list[dict[str, Any]]:
     return rows
 
 
-def decode_tables(files: Iterable[tuple[bytes, str]], limit: int = _GROUP_BYTES) -> Iterator[pa.Table | None]:
+def decode_tables(
+    files: Iterable[tuple[bytes, str]],
+    choose: Callable[[pa.Table], pa.Table],
+    limit: int = _GROUP_BYTES,
+) -> Iterator[pa.Table | None]:
     """The records of each file by column, in order; None where that is not possible: `decode_container` raises why.
 
-    Avro comes without logical types. Files, by bytes and path, are taken one at a time; small ones are decoded together.
+    Avro comes without logical types; `choose` gives what to keep of its records, as soon as some are decoded. Files, by
+    bytes and path, are taken one at a time; small ones are decoded together.
     """
     from lakelens.codecs.avro.bulk import decode_files
 
@@ -65,39 +70,41 @@ def decode_tables(files: Iterable[tuple[bytes, str]], limit: int = _GROUP_BYTES)
                 others[number] = data, path
             yield data if is_avro else b""
 
-    for number, table in enumerate(_join_parts(decode_files(feed(), limit=limit))):
+    for number, table in enumerate(_join_parts(decode_files(feed(), limit=limit), choose)):
         yield _try_table(*others.pop(number)) if number in others else table
 
 
-def decode_large_table(data: bytes, path: str) -> pa.Table | None:
+def decode_large_table(data: bytes, path: str, choose: Callable[[pa.Table], pa.Table]) -> pa.Table | None:
     """The records of one large file as `decode_tables` gives them, its halves by two threads where one is free."""
     import pyarrow as pa
 
     from lakelens.codecs.avro.bulk import cut_file
 
     halves = cut_file(data) if sniff(data[:16]) == "avro" else [data]
-    tables = share_work([partial(_decode_alone, half, path) for half in halves])
+    tables = share_work([partial(_decode_alone, half, path, choose) for half in halves])
     return None if None in tables else pa.concat_tables(tables)
 
 
-def _decode_alone(data: bytes, path: str) -> pa.Table | None:
-    return next(decode_tables([(data, path)], _GROUP_BYTES // 2))
+def _decode_alone(data: bytes, path: str, choose: Callable[[pa.Table], pa.Table]) -> pa.Table | None:
+    return next(decode_tables([(data, path)], choose, _GROUP_BYTES // 2))
 
 
-def _join_parts(groups: Iterable[FileGroup]) -> Iterator[pa.Table | None]:
+def _join_parts(
+    groups: Iterable[FileGroup], choose: Callable[[pa.Table], pa.Table]
+) -> Iterator[pa.Table | None]:
     """One table for each file from groups that hold parts of files; None for a file of which a part does not decode."""
     import pyarrow as pa
 
     parts: list[pa.Table | None] = []
     current = 0
     for group in groups:
-        done = 0
+        done, table = 0, None if group.table is None else choose(group.table)
         for part in group.parts:
             if part.file != current:
                 yield None if None in parts else pa.concat_tables(parts)
                 current, parts = part.file, []
             count = part.rows or 0
-            parts.append(None if group.table is None else group.table.slice(done, count))
+            parts.append(None if table is None else table.slice(done, count))
             done += count
     if parts:
         yield None if None in parts else pa.concat_tables(parts)

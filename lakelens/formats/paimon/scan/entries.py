@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.model.scan.columnar import NotColumnar, Part, number_entries, number_parts
+from lakelens.model.scan.files_to_arrow import STATS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,6 +96,40 @@ class EntryRows:
                 return pa.nulls(self.table.num_rows)
             column = pc.struct_field(column, step)
         return join_chunks(column)  # the field alone: the whole record is many times as large
+
+
+def list_unused(wanted: Collection[str]) -> tuple[str, ...]:
+    """The large fields of a file that no wanted column is made of; none where statistics are wanted.
+
+    >>> list_unused(["path", "min_key"]), list_unused(["path", "null_counts"])
+    (('_VALUE_STATS', '_KEY_STATS', '_MAX_KEY'), ())
+    """
+    if not STATS.keys().isdisjoint(wanted):
+        return ()
+    used = {f"_{name.upper()}" for name in wanted}
+    return tuple(name for name in ("_VALUE_STATS", "_KEY_STATS", "_MIN_KEY", "_MAX_KEY") if name not in used)
+
+
+def drop_fields(table: pa.Table, names: Collection[str]) -> pa.Table:
+    """Entries without some fields of their `_FILE`: statistics that nobody asked for take most of the memory.
+
+    What is kept is copied, because records that were decoded together are also freed together.
+    """
+    import pyarrow as pa
+
+    place = table.schema.get_field_index("_FILE")
+    if not names or place < 0 or not pa.types.is_struct(table.schema.field(place).type):
+        return table
+    fields = [field for field in table.schema.field(place).type if field.name not in names]
+
+    def keep(chunk: pa.StructArray) -> pa.Array:
+        mask = chunk.is_null() if chunk.null_count else None
+        return pa.StructArray.from_arrays([chunk.field(f.name) for f in fields], fields=fields, mask=mask)
+
+    kept = pa.chunked_array([keep(chunk) for chunk in table.column(place).chunks], pa.struct(fields))
+    table = table.set_column(place, pa.field("_FILE", kept.type), kept)
+    copies = [pa.concat_arrays([*column.chunks, pa.nulls(0, column.type)]) for column in table.columns]
+    return pa.Table.from_arrays(copies, schema=table.schema)
 
 
 def cut_parts(parts: Sequence[Part], most: int) -> Iterator[list[Part]]:

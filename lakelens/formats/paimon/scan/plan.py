@@ -8,7 +8,7 @@ delta). Its line says how many DELETE entries a manifest has; only those that ha
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -19,7 +19,14 @@ from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.manifests.containers import decode_large_table, decode_tables
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest, read_metadata
 from lakelens.formats.paimon.scan.columns import KEYS, PlainColumns
-from lakelens.formats.paimon.scan.entries import EntryRows, count_kinds, cut_parts, sum_records
+from lakelens.formats.paimon.scan.entries import (
+    EntryRows,
+    count_kinds,
+    cut_parts,
+    drop_fields,
+    list_unused,
+    sum_records,
+)
 from lakelens.formats.paimon.scan.groups import group_rows
 from lakelens.formats.paimon.scan.identity import encode_files, encode_rows
 from lakelens.formats.paimon.scan.stats import StatsColumns
@@ -79,7 +86,7 @@ class PaimonScan(ColumnarScan):
 
     def load(self, tasks: Sequence[ScanTask]) -> Iterator[list[Part]]:
         """See `ColumnarScan.load`. Parts of one schema, in pieces of bounded size."""
-        for runs in self._load_runs(tasks):
+        for runs in self._load_runs(tasks, ()):
             yield from runs
             del runs  # what was built is not in memory beside the next manifest
 
@@ -87,12 +94,15 @@ class PaimonScan(ColumnarScan):
         self, tasks: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None = None
     ) -> Iterator[FileBatch]:
         """See `FileScan.read`. With `keeps_all` the pieces of a manifest are shared between threads."""
-        if not request.keeps_all or not self.is_fast(tasks):
+        if not self.is_fast(tasks):
             yield from super().read(tasks, request, removals)
             return
+        unused = list_unused(_list_wanted(self.columns, request))
         given_up: set[int] = set()
-        for runs in self._load_runs(tasks, shared=True):
-            built = share_work([partial(self._try_build, run, request, removals) for run in runs])
+        for runs in self._load_runs(tasks, unused, request.keeps_all):
+            built: list[Any] = [_REFUSED] * len(runs)
+            if request.keeps_all:
+                built = share_work([partial(self._try_build, run, request, removals) for run in runs])
             for run, batch in zip(runs, built, strict=True):
                 if batch is _REFUSED or any(part.task.position in given_up for part in run):
                     yield from self._read_run(run, request, removals, given_up)
@@ -173,7 +183,7 @@ class PaimonScan(ColumnarScan):
         asked = [task for task in (self.tasks if tasks is None else tasks) if task.removes]
         parts: Iterable[Part] = (Part(task, None) for task in asked)
         if asked and self.is_fast(self.tasks or asked):
-            parts = self._load_parts(asked)
+            parts = self._load_parts(asked, list_unused(()))
         deletes = pa.concat_tables([super().removals(), *map(self._find_removals, parts)])
         last = deletes.group_by("identity").aggregate([("order", "max")])
         removals = last.select(["identity", "order_max"]).rename_columns(["identity", "order"])
@@ -194,10 +204,12 @@ class PaimonScan(ColumnarScan):
         chosen._lock = self._lock  # they share what the lock is for
         return chosen
 
-    def _load_runs(self, tasks: Sequence[ScanTask], shared: bool = False) -> Iterator[list[list[Part]]]:
-        """Runs of parts of one schema, those together that are there at the same time."""
+    def _load_runs(
+        self, tasks: Sequence[ScanTask], unused: Collection[str], shared: bool = False
+    ) -> Iterator[list[list[Part]]]:
+        """Runs of parts of one schema, those together that are there at the same time, without `unused` fields."""
         waiting: list[Part] = []
-        for part in self._load_parts(tasks, shared):
+        for part in self._load_parts(tasks, unused, shared):
             if waiting and (part.table is None or part.table.schema != _get_schema(waiting[-1])):
                 yield list(cut_parts(waiting, BATCH_ROWS))
                 waiting = []
@@ -211,11 +223,15 @@ class PaimonScan(ColumnarScan):
                 waiting = []
         yield list(cut_parts(waiting, BATCH_ROWS))
 
-    def _load_parts(self, tasks: Sequence[ScanTask], shared: bool = False) -> Iterator[Part]:
+    def _load_parts(
+        self, tasks: Sequence[ScanTask], unused: Collection[str], shared: bool = False
+    ) -> Iterator[Part]:
         """The entries of each manifest as one part, without a table where only the record path can read them."""
         opened: list[ScanTask] = []
         files = self._read_all(tasks, opened)
-        for number, table in enumerate(_decode_shared(files) if shared else decode_tables(files)):
+        drop = partial(drop_fields, names=unused)
+        tables = _decode_shared(files, drop) if shared else decode_tables(files, drop)
+        for number, table in enumerate(tables):
             part = self._check(Part(opened[number], table, rows=0 if table is None else table.num_rows))
             del table  # or it would be there beside the next one
             yield part
@@ -298,13 +314,15 @@ class PaimonScan(ColumnarScan):
         self.__init__(context, *state["plan"])  # type: ignore[misc]
 
 
-def _decode_shared(files: Iterable[tuple[bytes, str]]) -> Iterator[pa.Table | None]:
+def _decode_shared(
+    files: Iterable[tuple[bytes, str]], drop: Callable[[pa.Table], pa.Table]
+) -> Iterator[pa.Table | None]:
     """As `decode_tables`, large files by several threads."""
     for is_large, some in groupby(files, lambda file: len(file[0]) >= LARGE_BYTES):
         if is_large:
-            yield from (decode_large_table(*file) for file in some)
+            yield from (decode_large_table(*file, drop) for file in some)
         else:
-            yield from decode_tables(some)
+            yield from decode_tables(some, drop)
 
 
 def _get_schema(part: Part) -> pa.Schema:
