@@ -12,6 +12,7 @@ same order: then a key's values are one stride apart, and nothing is looked up.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class KeyedLists:
             self._places = {int(key): place for place, key in enumerate(found)}
             self._dense = self._scatter(column, found)
 
-    @property
+    @cached_property
     def keys(self) -> list[int]:
         """The keys that some row has, in ascending order."""
         return sorted(self._places)

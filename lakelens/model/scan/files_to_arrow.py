@@ -127,7 +127,7 @@ def assemble_batch(batch: FileBatch, layout: Layout) -> pa.RecordBatch:
     for column in layout.schema:
         fields = layout.structs.get(column.name)
         if fields is not None:
-            arrays.append(_assemble_struct(batch.stats.get(column.name, {}), fields, batch.rows))
+            arrays.append(_assemble_struct(batch.stats.get(column.name, {}), layout.leaves, fields, batch.rows))
         else:
             found = batch.plain.get(column.name)
             arrays.append(pa.nulls(batch.rows, column.type) if found is None else found)
@@ -144,18 +144,19 @@ def assemble_table(batches: Iterable[FileBatch], columns: FileColumns, request: 
     return pa.Table.from_batches([assemble_batch(batch, layout) for batch in batches], layout.schema)
 
 
-def _assemble_struct(leaves: dict[str, Any], fields: Sequence[pa.Field], rows: int) -> pa.Array:
+def _assemble_struct(
+    found: dict[str, Any], leaves: Columns, fields: Sequence[pa.Field], rows: int
+) -> pa.Array:
     import pyarrow as pa
 
-    children = [leaves.get(leaf.name) for leaf in fields]
+    children = [found.get(leaf) for leaf, _ in leaves]
     # one array of nulls for all leaves of a type: a struct shares its children's buffers
     nulls: dict[pa.DataType, pa.Array] = {}
-    for place, found in enumerate(children):
-        if found is None:
-            kind = fields[place].type
-            if kind not in nulls:
-                nulls[kind] = pa.nulls(rows, kind)
-            children[place] = nulls[kind]
+    for place in [place for place, child in enumerate(children) if child is None]:
+        kind = fields[place].type
+        if kind not in nulls:
+            nulls[kind] = pa.nulls(rows, kind)
+        children[place] = nulls[kind]
     return make_struct(children, fields, rows)
 
 

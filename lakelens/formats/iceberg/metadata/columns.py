@@ -33,6 +33,7 @@ DELETE_FILE_PATH = 2147483546
 DELETE_POS = 2147483545
 ROW_ID = 2147483540
 LAST_UPDATED_SEQUENCE_NUMBER = 2147483539
+_MOST_GROUPINGS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class ColumnIndex:
         self._columns: dict[int, Column] = {}
         self._order: dict[int, tuple[int, int]] = {}
         self._names: set[str] = set()
+        self._by_type: dict[tuple[int, ...], list[tuple[Column, ...]]] = {}
         self._lock = RLock()
         self._is_open = False
         self.headers: set[int] = set()  # hashes of the headers of manifests whose columns are known
@@ -73,7 +75,7 @@ class ColumnIndex:
         return {**stored, "headers": set()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=RLock(), _is_open=True)
+        self.__dict__.update(state, _by_type={}, _lock=RLock(), _is_open=True)
 
     def learn(self, struct: IcebergType, *, today: bool = False) -> None:
         """Add the leaves of a schema; known ids keep their columns."""
@@ -120,6 +122,18 @@ class ColumnIndex:
         """The sort key of columns: today's and the document's in their order, then the others by id."""
         self.find(column_id)
         return self._order[column_id]
+
+    def group_by_type(self, ids: tuple[int, ...]) -> list[tuple[Column, ...]]:
+        """The columns of these ids, those of one type together; kept, because many manifests have the same ones."""
+        found = self._by_type.get(ids)
+        if found is None:
+            groups: dict[tuple[str, DataType], list[Column]] = {}
+            for column in map(self.find, sorted(ids, key=self.rank)):
+                groups.setdefault((str(column.iceberg_type), column.type), []).append(column)
+            if len(self._by_type) >= _MOST_GROUPINGS:
+                self._by_type.clear()
+            found = self._by_type[ids] = [tuple(group) for group in groups.values()]
+        return found
 
     def today(self) -> Iterator[Column]:
         """The leaves of today's schema."""

@@ -6,6 +6,7 @@ Follows "Manifests" (fields 108 to 137) and appendix D of the Iceberg table spec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.iceberg.int_key_maps import KeyedLists
@@ -18,7 +19,6 @@ from lakelens.formats.iceberg.scan.entries import EntryColumns
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.scan.columnar import NotColumnar
 from lakelens.model.scan.files_to_arrow import STATS
-from lakelens.model.schema import DataType
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,36 +91,28 @@ def build_stats(
 
     lists = {name: open_lists(entries, stored, keep) for name, stored in FIELDS.items()}
     ids = {key for found in lists.values() if found is not None for key in found.keys}
-    leaves = [columns.find(column_id) for column_id in sorted(ids, key=columns.rank)]
+    groups = columns.group_by_type(tuple(sorted(ids)))
     found: dict[str, dict[str, pa.Array]] = {}
     for name in wanted:
+        found[name] = {}
         of_name = lists[name]
         if of_name is None or not of_name.keys:
-            found[name] = {}
             continue
-        there = [column for column in leaves if column.id in of_name]
+        there = groups
+        if len(of_name.keys) < len(ids):
+            there = [tuple(column for column in group if column.id in of_name) for group in groups]
         if name.endswith("bounds"):
-            found[name] = _take_bounds(of_name, there, report)
+            for group in filter(None, there):
+                found[name] |= _cut(decode_bounds(of_name, group, report), group)
         else:
-            found[name] = _cut(of_name.take_all([column.id for column in there]), there)
+            leaves = tuple(chain.from_iterable(there))
+            found[name] = _cut(of_name.take_all([column.id for column in leaves]), leaves)
     shown = {name for of_name in found.values() for name in of_name}
-    hidden = [column for column in leaves if column.name not in shown]
-    if hidden:
+    if len(shown) < len(ids):
+        hidden = [column for column in chain.from_iterable(groups) if column.name not in shown]
         rows = entries.rows if keep is None else pc.sum(keep).as_py() or 0
         _show(found[wanted[0]], wanted[0], hidden, rows)
     return found
-
-
-def _take_bounds(lists: KeyedLists, leaves: Sequence[Column], report: Report) -> dict[str, pa.Array]:
-    """The bounds of some columns; all columns of one type are decoded in one go."""
-    decoded: dict[str, pa.Array] = {}
-    by_type: dict[tuple[str, DataType], list[Column]] = {}
-    for column in leaves:
-        by_type.setdefault((str(column.iceberg_type), column.type), []).append(column)
-    for columns in by_type.values():
-        places = lists.find_places([column.id for column in columns])
-        decoded |= _cut(decode_bounds(lists.values, places, columns, report), columns)
-    return {column.name: decoded[column.name] for column in leaves}
 
 
 def _cut(values: pa.Array, leaves: Sequence[Column]) -> dict[str, pa.Array]:
@@ -138,17 +130,18 @@ def _show(found: dict[str, pa.Array], name: str, leaves: Sequence[Column], rows:
         )
 
 
-def decode_bounds(stored: pa.Array, places: Any, leaves: Sequence[Column], report: Report) -> pa.Array:
-    """Bounds (binary) as values: rows of one column after those of the other, all columns of one type.
+def decode_bounds(lists: KeyedLists, leaves: Sequence[Column], report: Report) -> pa.Array:
+    """The bounds of some columns, all of one type, in one go: rows of one column after those of the other.
 
-    `places` says which of those that are stored. Those that are no values become null and are reported.
+    Those that are no values become null and are reported.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     type_ = leaves[0].iceberg_type
     target = arrow_type(leaves[0].type)
-    rows = len(places) // len(leaves)
+    stored, places = lists.values, lists.find_places([column.id for column in leaves])
+    rows = lists.rows
 
     def note(place: int, error: LakeError) -> None:
         number, row = divmod(place, rows)
