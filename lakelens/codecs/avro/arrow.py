@@ -20,12 +20,14 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import json
+import os
 import sys
 import tempfile
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lakelens.codecs.avro.container import AvroHeader, encode_header, encode_long
 from lakelens.codecs.avro.schema import AvroSchema, is_empty, write_plain
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 BRANCH = "__branch"
 _COMPILED = "datafusion._internal"
 _LOADING = threading.Lock()
+_OPEN_FILES = Path("/proc/self/fd")  # Linux: the files of this process as paths
 _PLAIN = {
     "null": "null",
     "boolean": "bool_",
@@ -54,40 +57,57 @@ _PLAIN = {
 class Scratch:
     """A file for the bulk reader, written again for each group of blocks: pages that are there cost less than new ones.
 
-    It is there from the first `write` until it is closed.
+    It is there from the first `write` until it is closed, in memory where the system can give such a file a path.
     """
 
     def __init__(self) -> None:
-        self._directory: tempfile.TemporaryDirectory[str] | None = None
+        self._opened = ExitStack()
+        self._file: tuple[BinaryIO, str] | None = None
 
     def write(self, pieces: Iterable[bytes]) -> str:
         """The path of the file, which now holds these bytes end to end."""
-        if self._directory is None:
-            self._directory = tempfile.TemporaryDirectory(prefix="lakelens-")
-        file = Path(self._directory.name, "records.avro")
-        with file.open("r+b" if file.exists() else "wb") as stream:
-            stream.writelines(pieces)
-            stream.truncate()
-        return str(file)
+        if self._file is None:
+            self._file = self._opened.enter_context(_make_file())
+        stream, path = self._file
+        stream.seek(0)
+        stream.writelines(pieces)
+        stream.truncate()
+        return path
+
+    def read(self, start: int, sizes: Iterable[int]) -> list[bytes]:
+        """Pieces that were written one after the other, by their sizes."""
+        assert self._file is not None
+        stream, _ = self._file
+        stream.seek(start)
+        return [stream.read(size) for size in sizes]
 
     def __enter__(self) -> Scratch:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._directory is not None:
-            self._directory.cleanup()
+        self._opened.close()
+
+
+@contextmanager
+def _make_file() -> Iterator[tuple[BinaryIO, str]]:
+    """A file and its path, gone afterwards."""
+    if hasattr(os, "memfd_create") and _OPEN_FILES.is_dir():
+        with os.fdopen(os.memfd_create("records.avro"), "w+b") as stream:
+            yield stream, str(_OPEN_FILES / str(stream.fileno()))
+    else:
+        with tempfile.TemporaryDirectory(prefix="lakelens-") as directory:
+            file = Path(directory) / "records.avro"
+            with file.open("w+b") as stream:
+                yield stream, str(file)
 
 
 def read_blocks(
-    header: AvroHeader,
-    blocks: Sequence[bytes],
-    rows: int,
-    columns: Collection[str] | None,
-    scratch: Scratch,
+    header: AvroHeader, blocks: list[bytes], rows: int, columns: Collection[str] | None, scratch: Scratch
 ) -> pa.Table | None:
     """The table of decompressed blocks, or None when datafusion refuses or gives another count of rows.
 
-    Raises `Unsupported` for records that have no Arrow type.
+    The list is empty afterwards, unless there is no table: the blocks are not in memory beside it. Raises `Unsupported` for
+    records that have no Arrow type.
     """
     import pyarrow as pa
 
@@ -97,9 +117,19 @@ def read_blocks(
     if columns is not None:
         schema = pa.schema([column for column in schema if column.name in columns])
     metadata = {"avro.schema": json.dumps(_write_schema(header.parsed)).encode(), "avro.codec": b"null"}
-    size = sum(map(len, blocks))
-    head = encode_header(metadata, header.sync_marker) + encode_long(2**40) + encode_long(size)
-    table = _read_with_datafusion(scratch.write((head, *blocks, header.sync_marker)), rows)
+    sizes = list(map(len, blocks))
+    head = encode_header(metadata, header.sync_marker) + encode_long(2**40) + encode_long(sum(sizes))
+    file = scratch.write((head, *blocks, header.sync_marker))
+    blocks.clear()
+    table = _convert(_read_with_datafusion(file, rows), rows, header, schema)
+    if table is None:
+        blocks += scratch.read(len(head), sizes)
+    return table
+
+
+def _convert(table: pa.Table | None, rows: int, header: AvroHeader, schema: pa.Schema) -> pa.Table | None:
+    import pyarrow as pa
+
     if table is None or table.num_rows != rows:
         return None
     if isinstance(header.schema, list):
@@ -117,7 +147,7 @@ def _read_with_datafusion(file: str, rows: int) -> pa.Table | None:
     try:
         # one partition keeps the order of records; the size of a batch makes the reader stop after that number of rows
         settings = datafusion.SessionConfig().with_target_partitions(1).with_batch_size(rows)
-        return datafusion.SessionContext(settings).read_avro(file).to_arrow_table()
+        return datafusion.SessionContext(settings).read_avro(file, file_extension="").to_arrow_table()
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # a panic of the Rust library is no Exception; the record path says what is wrong

@@ -9,8 +9,9 @@ is handed back from the record on at which it could not be read by column.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lakelens.codecs.avro.arrow import Scratch, arrow_schema, read_blocks
@@ -105,9 +106,13 @@ def decode_files(
     given_up = -1
     with Scratch() as scratch:
         for blocks in _cut_groups(files, limit, few_rows):
-            wanted = [block for block in blocks if block.part.file != given_up]
+            parts, contents = [], []
+            for part, content in blocks:
+                if part.file != given_up:
+                    parts.append(part)
+                    contents.append(content)
             blocks.clear()  # nothing here holds a group while it is worked on, or while the next one is made
-            for group in _decode_blocks(wanted, columns, scratch):
+            for group in _decode_blocks(parts, contents, columns, scratch):
                 yield group
                 if group.table is None:
                     given_up = group.parts[0].file  # its records come one by one, those of later blocks too
@@ -130,12 +135,8 @@ def cut_file(data: bytes) -> list[bytes]:
     return [data[:end], data[: header.header_size] + data[end:]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """The records of one block, decompressed; `part` says which they are."""
-
-    part: FilePart
-    content: bytes
+#: The records of one block, decompressed; the part says which they are.
+_Block = tuple[FilePart, bytes]
 
 
 def _cut_groups(files: Iterable[bytes], limit: int, few_rows: int = 0) -> Iterator[list[_Block]]:
@@ -145,14 +146,12 @@ def _cut_groups(files: Iterable[bytes], limit: int, few_rows: int = 0) -> Iterat
     for number, data in enumerate(files):
         for block in _iterate_blocks(number, data):
             most = limit * 4 if rows < few_rows else limit
-            if group and (
-                size + len(block.content) > most or not _has_same_schema(group[-1].part, block.part)
-            ):
+            if group and (size + len(block[1]) > most or not _has_same_schema(group[-1][0], block[0])):
                 yield group
                 group, size, rows = [], 0, 0
             group.append(block)
-            size += len(block.content)
-            rows += block.part.rows or 0
+            size += len(block[1])
+            rows += block[0].rows or 0
     if group:
         yield group
 
@@ -170,47 +169,48 @@ def _iterate_blocks(number: int, data: bytes) -> Iterator[_Block]:
         smallest = header.parsed.smallest
         if find_record(header.schema) is None or not smallest:
             raise Unsupported("no records, or records that take no bytes")
-        yield _Block(FilePart(number, 0, 0, header), b"")
+        yield FilePart(number, 0, 0, header), b""
         for block in iter_blocks(data, header):
             content = decompress_block(data, block, header.codec)
             check_count(block, smallest, len(content))
-            yield _Block(FilePart(number, rows, block.count, header), content)
+            yield FilePart(number, rows, block.count, header), content
             rows += block.count
     except LakeError:
-        yield _Block(FilePart(number, rows, None, header), b"")
+        yield FilePart(number, rows, None, header), b""
 
 
-def _join_parts(blocks: Sequence[_Block]) -> list[FilePart]:
-    parts: list[FilePart] = []
-    for part in (block.part for block in blocks):
-        if parts and parts[-1].file == part.file:
-            parts[-1] = replace(parts[-1], rows=(parts[-1].rows or 0) + (part.rows or 0))
-        else:
-            parts.append(part)
-    return parts
+def _join_parts(found: Iterable[FilePart]) -> list[FilePart]:
+    """One part for each file, of those of its blocks."""
+    joined = []
+    for _, of_file in groupby(found, lambda part: part.file):
+        first, *others = of_file
+        if others:
+            first = replace(first, rows=(first.rows or 0) + sum(part.rows or 0 for part in others))
+        joined.append(first)
+    return joined
 
 
 def _decode_blocks(
-    blocks: list[_Block], columns: Collection[str] | None, scratch: Scratch
+    found: list[FilePart], contents: list[bytes], columns: Collection[str] | None, scratch: Scratch
 ) -> Iterator[FileGroup]:
     """The table of a group; where the bulk reader refuses it, of each part alone, to find the one it refuses."""
-    if not blocks:
+    if not found:
         return
-    parts = _join_parts(blocks)
-    table = None if parts[0].rows is None else _read_group(parts, blocks, columns, scratch)
+    parts = _join_parts(found)
+    table = None if parts[0].rows is None else _read_group(parts, contents, columns, scratch)
     if table is not None:
-        blocks.clear()
         yield FileGroup(tuple(parts), table)
     elif len(parts) == 1:
         yield FileGroup((replace(parts[0], rows=None),), None)
     else:
-        for part in parts:
-            mine = [block for block in blocks if block.part.file == part.file]
-            yield from _decode_blocks(mine, columns, scratch)
+        blocks = list(zip(found, contents, strict=True))
+        for _, of_file in groupby(blocks, lambda block: block[0].file):
+            some, pieces = zip(*of_file, strict=True)
+            yield from _decode_blocks(list(some), list(pieces), columns, scratch)
 
 
 def _read_group(
-    parts: list[FilePart], blocks: list[_Block], columns: Collection[str] | None, scratch: Scratch
+    parts: list[FilePart], contents: list[bytes], columns: Collection[str] | None, scratch: Scratch
 ) -> pa.Table | None:
     header = parts[0].header
     assert header is not None
@@ -218,6 +218,6 @@ def _read_group(
     try:
         if not rows:
             return arrow_schema(header.parsed).empty_table()
-        return read_blocks(header, [block.content for block in blocks], rows, columns, scratch)
+        return read_blocks(header, contents, rows, columns, scratch)
     except LakeError:
         return None

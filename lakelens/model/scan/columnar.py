@@ -76,6 +76,18 @@ def number_entries(parts: Sequence[Part]) -> Any:
     )
 
 
+def _read_ahead(loaded: Iterator[list[Part]]) -> Iterator[list[Part]]:
+    """The same, one run ahead: a thread decodes the next while this one is worked on."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1, thread_name_prefix="lakelens-decode") as pool:
+        following = pool.submit(next, loaded, None)
+        while (parts := following.result()) is not None:
+            following = pool.submit(next, loaded, None)
+            yield parts
+            del parts
+
+
 class ColumnarScan(FileScan):
     """A scan that reads by column where manifests are large enough, else entry by entry; `fast` decides for all.
 
@@ -114,7 +126,8 @@ class ColumnarScan(FileScan):
                 yield from self.records(task, 0, request, removals)
             return
         given_up: set[int] = set()
-        for parts in self.load(tasks):
+        loaded = self.load(tasks)
+        for parts in _read_ahead(loaded) if request.ahead else loaded:
             yield from self._read_run(parts, request, removals, given_up)
             del parts  # or it would be there beside the next one
 

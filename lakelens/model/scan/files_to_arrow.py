@@ -127,7 +127,9 @@ def assemble_batch(batch: FileBatch, layout: Layout) -> pa.RecordBatch:
     for column in layout.schema:
         fields = layout.structs.get(column.name)
         if fields is not None:
-            arrays.append(_assemble_struct(batch.stats.get(column.name, {}), layout.leaves, fields, batch.rows))
+            arrays.append(
+                _assemble_struct(batch.stats.get(column.name, {}), layout.leaves, fields, batch.rows)
+            )
         else:
             found = batch.plain.get(column.name)
             arrays.append(pa.nulls(batch.rows, column.type) if found is None else found)

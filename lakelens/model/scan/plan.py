@@ -48,8 +48,9 @@ class ScanRequest:
     """What is wanted of a scan: `columns` by name, in order (None: all), with bounds and counts or without.
 
     `entries` asks for every entry of the manifests, deleted ones included, with its `status`; `snapshot_id` is then the
-    entry's, and nothing is merged. `identity` asks for `FileBatch.identity` and `order`. With
-    `keeps_all` the caller holds all batches in the end: those of a whole manifest may be built at once.
+    entry's, and nothing is merged. `identity` asks for `FileBatch.identity` and `order`. With `keeps_all` the caller holds
+    all batches in the end: those of a whole manifest may be built at once. With `ahead`, entries may be decoded while those
+    before them are built: faster, with one more piece of them in memory.
     """
 
     stats: bool = True
@@ -57,6 +58,7 @@ class ScanRequest:
     entries: bool = False
     identity: bool = False
     keeps_all: bool = False
+    ahead: bool = False
 
     def wants(self, name: str) -> bool:
         """Whether a column is asked for."""

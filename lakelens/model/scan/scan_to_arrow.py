@@ -80,10 +80,11 @@ def stream_batches(
 
 def iterate_batches(scan: FileScan, request: ScanRequest, workers: int | None = None) -> Iterator[FileBatch]:
     """The batches of a scan in order, read by `workers` threads (None: as many as pay); what is removed is left out."""
-    if workers is None:
-        workers = 1 if _is_wide(scan) else WORKERS
-    removals = scan.removals() if scan.removes and not request.entries else None
     portions = cut_portions(scan.tasks)
+    if workers is None:
+        workers = 1 if _is_wide(scan) else min(WORKERS, len(portions))
+        request = replace(request, ahead=workers < WORKERS)
+    removals = scan.removals() if scan.removes and not request.entries else None
     if len(portions) < 2 or workers < 2:
         for portion in portions:
             yield from scan.read(portion, request, removals)
@@ -146,12 +147,11 @@ def _drain(portion: Future[deque[FileBatch]]) -> Iterator[FileBatch]:
 
 def _has_repeats(identities: Sequence[Any]) -> bool:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if not identities:
         return False
     joined = pa.chunked_array(identities, pa.binary())
-    return bool(pc.count_distinct(joined).as_py() != len(joined))
+    return len(joined.unique()) != len(joined)
 
 
 _BITS = 27
