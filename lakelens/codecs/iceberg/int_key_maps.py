@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class KeyedLists:
         if not pa.types.is_int64(self.values.type) or self.values.null_count or not len(self.values):
             places = self.find_places(keys)
             return self.values.take(pa.array(places, mask=places < 0))
-        columns = [self._places.get(key, -1) for key in keys]
+        columns = self._find_columns(keys)
         values = self.values.to_numpy()
         if self._stride and -1 not in columns:
             return pa.array(
@@ -82,12 +83,15 @@ class KeyedLists:
         """Where in `values` those of some keys are, `rows` for each key; -1 for none."""
         import numpy as np
 
-        columns = np.array([self._places.get(key, -1) for key in keys], np.int64)
+        columns = np.array(self._find_columns(keys), np.int64)
         if not self._stride:
             return self._dense[columns].reshape(-1)  # the last row is that of keys that no row has
         places = columns[:, None] + np.arange(0, len(self.values), self._stride)
         places[columns < 0] = -1
         return places.reshape(-1)
+
+    def _find_columns(self, keys: Sequence[int]) -> list[int]:
+        return list(map(self._places.get, keys, repeat(-1)))
 
     def _find_stride(self, column: pa.ListArray) -> int:
         """How many keys every row has, where all have the same ones in the same order; else 0."""

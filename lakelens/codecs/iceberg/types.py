@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from lakelens.errors import Corrupt
@@ -152,6 +153,7 @@ def leaf_fields(struct: IcebergType) -> Iterator[tuple[str, IcebergField]]:
             yield f"{field.name}.{name}", leaf
 
 
+@lru_cache(maxsize=1024)
 def parse_type_text(text: str) -> IcebergType:
     """The primitive type that a string spells; the text of an unknown type is kept as its `name`.
 

@@ -124,12 +124,11 @@ def assemble_batch(batch: FileBatch, layout: Layout) -> pa.RecordBatch:
     import pyarrow as pa
 
     arrays = []
+    leaves = [leaf for leaf, _ in layout.leaves]
     for column in layout.schema:
         fields = layout.structs.get(column.name)
         if fields is not None:
-            arrays.append(
-                _assemble_struct(batch.stats.get(column.name, {}), layout.leaves, fields, batch.rows)
-            )
+            arrays.append(_assemble_struct(batch.stats.get(column.name, {}), leaves, fields, batch.rows))
         else:
             found = batch.plain.get(column.name)
             arrays.append(pa.nulls(batch.rows, column.type) if found is None else found)
@@ -147,11 +146,11 @@ def assemble_table(batches: Iterable[FileBatch], columns: FileColumns, request: 
 
 
 def _assemble_struct(
-    found: dict[str, Any], leaves: Columns, fields: Sequence[pa.Field], rows: int
+    found: dict[str, Any], leaves: Sequence[str], fields: Sequence[pa.Field], rows: int
 ) -> pa.Array:
     import pyarrow as pa
 
-    children = [found.get(leaf) for leaf, _ in leaves]
+    children = list(map(found.get, leaves))
     # one array of nulls for all leaves of a type: a struct shares its children's buffers
     nulls: dict[pa.DataType, pa.Array] = {}
     for place in [place for place, child in enumerate(children) if child is None]:

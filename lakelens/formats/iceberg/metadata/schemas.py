@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from lakelens.codecs.iceberg.transforms import Transform
@@ -50,13 +51,20 @@ def describe_type(type_: IcebergType) -> DataType:
     >>> kind.logical, kind.precision
     ('timestamp', 9)
     """
+    if type_.is_nested:
+        return DataType(
+            str(type_), type_.name, children=tuple(describe_field(child) for child in type_.fields)
+        )
+    return _describe_leaf(type_)
+
+
+@lru_cache(maxsize=1024)
+def _describe_leaf(type_: IcebergType) -> DataType:
     text = str(type_)
     if type_.precision is not None:
         return DataType(text, "decimal", precision=type_.precision, scale=type_.scale or 0)
     if type_.length is not None:
         return DataType(text, "fixed", length=type_.length)
-    if type_.is_nested:
-        return DataType(text, type_.name, children=tuple(describe_field(child) for child in type_.fields))
     if not type_.is_known:
         return DataType(text, "binary")
     return DataType(text, _LOGICAL.get(type_.name, type_.name), precision=_DIGITS.get(type_.name, 0))
@@ -235,6 +243,8 @@ class DefaultValues:
         return f"{place}.fields[{index}]" if type_.name == "struct" else f"{place}.{type_.fields[index].name}"
 
     def _decode_field(self, field: IcebergField, place: str) -> IcebergField:
+        if not field.type.fields and field.initial_default is None and field.write_default is None:
+            return field
         # elements, keys and values have their type in their own place, fields in a member of theirs
         below = f"{place}.type" if place.endswith("]") else place
         return replace(
