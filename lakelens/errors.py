@@ -97,3 +97,11 @@ class AccessDenied(LakeError, PermissionError):
 
 def _shorten(text: str, limit: int = 200) -> str:
     return text if len(text) <= limit else text[:limit] + "…"
+
+
+class Interrupted(KeyboardInterrupt):
+    """A long reading that was interrupted. The message says how far it was, and is all that a notebook shows."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows instead of a traceback."""
+        return [f"Interrupted: {self}"]

@@ -24,6 +24,7 @@ _DEFAULTS: dict[str, int | bool] = {
     "max_text": 400,
     "max_bytes": 65_536,
     "strict_views": False,
+    "progress": True,
 }
 
 
@@ -31,6 +32,7 @@ class DisplayOptions:
     """How much is shown.
 
     `max_rows` rows of a list before "… n more", `max_text` characters of one value, `max_bytes` bytes of one HTML view.
+    With `progress` readings of more than a second say how far they are.
     With `strict_views` an error in a view is raised, not only reported (also `LAKELENS_STRICT_VIEWS=1` in the environment).
     """
 
@@ -38,6 +40,7 @@ class DisplayOptions:
     max_text: int
     max_bytes: int
     strict_views: bool
+    progress: bool
 
     def __init__(self) -> None:
         self.reset()

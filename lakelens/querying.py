@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import LakeError, Unsupported
+from lakelens.errors import LakeError
 from lakelens.model.collections import QueryResult
 from lakelens.model.facts import MANIFEST, REF, SNAPSHOT, list_kinds
 from lakelens.model.metadata_tables import build_entries, build_manifests
+from lakelens.model.scan.engines import Engine, choose_engine, run_query
 from lakelens.model.scan.files_to_arrow import list_columns
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 
-Engine = Literal["duckdb", "datafusion"]
 VIEWS = ("snapshots", "refs", "manifests", "entries", "files")
 # with these words a query may use columns that it does not name
 _SWEEPING = frozenset(
@@ -44,9 +43,8 @@ def query_table(
     state = table.current if snapshot is None else table.snapshot(snapshot)
     named = [view for view in VIEWS if view in split_words(query)]
     views = {view: make_view(table, state, view, query) for view in named}
-    run = _run_duckdb if chosen == "duckdb" else _run_datafusion
     try:
-        found = run(query, views)
+        found = run_query(query, views, chosen)
     except Exception as error:  # engines raise errors of many classes
         raise LakeError(
             f"the query cannot be run by {chosen}: {_shorten(error)}",
@@ -54,19 +52,6 @@ def query_table(
             hint=describe_views(find_columns(table, state), named),
         ) from error
     return QueryResult(found, chosen, tuple(named))
-
-
-def choose_engine(engine: str | None) -> Engine:
-    """The engine to use. Raises `Unsupported` if it is not installed, ValueError if there is no such engine."""
-    if engine == "duckdb" and find_spec("duckdb") is None:
-        raise Unsupported("DuckDB is not installed", hint="pip install duckdb, or engine='datafusion'")
-    if engine is None:
-        return "duckdb" if find_spec("duckdb") is not None else "datafusion"
-    if engine == "duckdb":
-        return "duckdb"
-    if engine == "datafusion":
-        return "datafusion"
-    raise ValueError(f"engine is 'duckdb' or 'datafusion', not {engine!r}")
 
 
 def make_view(table: Table, state: Snapshot | None, view: str, query: str) -> pa.Table:
@@ -164,35 +149,6 @@ def _means_whole_rows(query: str, view: str) -> bool:
     if len(re.findall(rf"\b{view}\b(?![\"`]?\s*\.)", query)) > places:
         return True
     return any(len(re.findall(rf"\b{alias}\b(?![\"`]?\s*\.)", query)) > places for alias in aliases)
-
-
-def _run_duckdb(query: str, views: dict[str, pa.Table]) -> pa.Table:
-    import duckdb
-    import pyarrow as pa
-
-    with duckdb.connect(":memory:") as connection:
-        for name, view in views.items():
-            connection.register(name, view)
-        connection.execute("SET TimeZone = 'UTC'")
-        # a query must reach neither files nor the variables of this process
-        connection.execute("SET python_enable_replacements = false")
-        connection.execute("SET enable_external_access = false")
-        connection.execute("SET lock_configuration = true")
-        found = connection.sql(query)
-        return pa.table({}) if found is None else found.to_arrow_table()
-
-
-def _run_datafusion(query: str, views: dict[str, pa.Table]) -> pa.Table:
-    import pyarrow as pa
-    from datafusion import SessionContext, SQLOptions
-
-    context = SessionContext()
-    for name, view in views.items():
-        nothing = [pa.nulls(0, field.type) for field in view.schema]
-        batches = view.to_batches() or [pa.RecordBatch.from_arrays(nothing, schema=view.schema)]
-        context.register_record_batches(name, [batches])
-    reading = SQLOptions().with_allow_ddl(False).with_allow_dml(False).with_allow_statements(False)
-    return context.sql_with_options(query, reading).to_arrow_table()
 
 
 def _drop_empty_structs(table: pa.Table) -> pa.Table:

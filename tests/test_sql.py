@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 import lakelens as ll
-from lakelens import querying
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.model import metadata_tables
 from lakelens.model.collections import QueryResult
 from lakelens.model.fileset import FileSet
+from lakelens.model.scan import engines
 from lakelens.model.scan import scan_to_arrow as scanread
 from lakelens.model.table import Table
 from lakelens.querying import VIEWS, choose_columns
@@ -319,7 +319,7 @@ def test_a_query_does_not_reach_variables(engine: Any) -> None:
 
 def test_an_engine_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     table = ll.sample("hive")
-    monkeypatch.setattr(querying, "find_spec", lambda name: None)
+    monkeypatch.setattr(engines, "find_spec", lambda name: None)
     with pytest.raises(Unsupported, match="pip install duckdb"):
         table.sql("select 1", engine="duckdb")
     assert table.sql("select 1 as a").engine == "datafusion"

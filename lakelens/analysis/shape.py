@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from lakelens.model.datafile import DataFile
+from lakelens.model.fileset import FileSet
+from lakelens.model.scan.arrow_files import pick
 from lakelens.model.snapshot import Snapshot
 
 # more categories than this are folded into one
@@ -27,13 +29,12 @@ class FileGroup:
     bytes: int = 0
     levels: dict[int | None, int] = field(default_factory=dict)
 
-    def add(self, found: DataFile) -> None:
+    def add(self, rows: int, size: int, level: int | None) -> None:
         """Count one file."""
-        size = measure_size(found)
         self.files += 1
-        self.rows += (found.record_count or 0) if found.content == "data" else 0
+        self.rows += rows
         self.bytes += size
-        self.levels[found.level] = self.levels.get(found.level, 0) + size
+        self.levels[level] = self.levels.get(level, 0) + size
 
     def absorb(self, other: FileGroup) -> None:
         """Count another group in."""
@@ -64,12 +65,7 @@ class Moment:
     bytes: int | None
 
 
-def measure_size(found: DataFile) -> int:
-    """The bytes of a file; a vector counts its own, not its Puffin file's."""
-    return found.own_size_bytes or 0
-
-
-def measure_files(files: Iterable[DataFile]) -> FileShape:
+def measure_files(files: FileSet | Iterable[DataFile]) -> FileShape:
     """Sizes and groups of files; partitions in order of their text, buckets by number.
 
     >>> import lakelens as ll
@@ -80,13 +76,14 @@ def measure_files(files: Iterable[DataFile]) -> FileShape:
     sizes: dict[str, list[int]] = defaultdict(list)
     partitions: dict[str, FileGroup] = {}
     buckets: dict[int, FileGroup] = {}
-    for found in files:
-        sizes[found.content].append(measure_size(found))
-        name = str(found.partition)
+    asked = ("content", "record_count", "own_size_bytes", "partition", "bucket", "level")
+    for content, recorded, own_size, name, bucket, level in pick(files, *asked):
+        rows, size = (recorded or 0) if content == "data" else 0, own_size or 0
+        sizes[content].append(size)
         if name:
-            partitions.setdefault(name, FileGroup(name)).add(found)
-        if found.bucket is not None:
-            buckets.setdefault(found.bucket, FileGroup(str(found.bucket))).add(found)
+            partitions.setdefault(name, FileGroup(name)).add(rows, size, level)
+        if bucket is not None:
+            buckets.setdefault(bucket, FileGroup(str(bucket))).add(rows, size, level)
     by_bucket = [buckets[number] for number in sorted(buckets)]
     return FileShape(
         dict(sizes), fold_groups(partitions.values(), "partitions"), fold_groups(by_bucket, "buckets")

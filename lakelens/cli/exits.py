@@ -47,7 +47,9 @@ class Verbs(click.RichGroup):
             sys.stdout.flush()
         except BrokenPipeError:
             _close_output()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
+            if str(error):  # a long reading says how far it was
+                write_error(str(error))
             ctx.exit(INTERRUPTED)
         except LakeError as error:
             end_with(format_error(error), find_status(error, ctx.obj))

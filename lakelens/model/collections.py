@@ -196,7 +196,8 @@ class Stored:
     """An attribute for a stored record: kept as it was read, a `Document` from when it is first looked at.
 
     So a manifest of 100,000 entries does not copy 100,000 records that nobody looks at. `slot` is where a class with
-    slots keeps it. A value that is no dict stays what it is.
+    slots keeps it. A value that is no dict stays what it is. A thing that has none yet may have a `read_record`, which
+    reads it and says whether it could.
     """
 
     def __init__(self, noun: str, slot: Any = None) -> None:
@@ -212,7 +213,10 @@ class Stored:
         try:
             held = thing.__dict__[self._name] if self._slot is None else self._slot.__get__(thing)
         except KeyError:
-            return None
+            read = getattr(thing, "read_record", None)
+            if read is None or not read():
+                return None
+            held = thing.__dict__.get(self._name)
         if type(held) is dict:
             held = Document(held, self._noun)
             self.__set__(thing, held)

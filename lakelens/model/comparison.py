@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 
 from lakelens.model.datafile import DataFile, IndexFile
-from lakelens.model.fileset import FileColumns, FileSet
+from lakelens.model.fileset import FileColumns, FileSet, defer
+from lakelens.model.scan.arrow_files import pick
 
 # kept manifests are read where they are this few, with this few entries; of more, what is recorded of them is counted
 FEW_MANIFESTS = 8
@@ -59,14 +60,14 @@ def _subtract(one: int | None, other: int | None) -> int | None:
     return None if left is None or left < 0 else left
 
 
-def count_by_content(files: Iterable[DataFile]) -> dict[str, FileCounts]:
+def count_by_content(files: FileSet | Iterable[DataFile]) -> dict[str, FileCounts]:
     """Files, rows and bytes by content, as the files' own records have them; an unknown count is 0."""
     sums: dict[str, list[int]] = {}
-    for found in files:
-        row = sums.setdefault(found.content, [0, 0, 0])
+    for content, rows, size in pick(files, "content", "record_count", "own_size_bytes"):
+        row = sums.setdefault(content, [0, 0, 0])
         row[0] += 1
-        row[1] += found.record_count or 0
-        row[2] += found.own_size_bytes or 0
+        row[1] += rows or 0
+        row[2] += size or 0
     return {content: FileCounts(*row) for content, row in sums.items()}
 
 
@@ -74,23 +75,18 @@ class FileComparison(ABC):
     """What a change did to the files of a table. Nothing is read until it is asked for.
 
     A format gives `find_changes`: the files of the newer state that the older one does not have, and the other way round,
-    each as its own state describes it. `identify` gives what the same file has in common in both states.
+    each as its own state describes it.
     """
 
-    def __init__(
-        self,
-        before: FileSet,
-        after: FileSet,
-        identify: Callable[[DataFile], Hashable] = attrgetter("identity"),
-    ) -> None:
-        self._before, self._after, self._identify = before, after, identify
+    def __init__(self, before: FileSet, after: FileSet) -> None:
+        self._before, self._after = before, after
 
     @abstractmethod
-    def find_changes(self) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+    def find_changes(self) -> tuple[FileSet, FileSet]:
         """The files that were added, and those that were removed."""
 
     @cached_property
-    def _changes(self) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+    def _changes(self) -> tuple[FileSet, FileSet]:
         return self.find_changes()
 
     def describe_columns(self) -> FileColumns:
@@ -100,38 +96,43 @@ class FileComparison(ABC):
     @cached_property
     def added(self) -> FileSet:
         """The files that only the newer state has."""
-        return FileSet(lambda: self._changes[0], self.describe_columns)
+        return defer(lambda: self._changes[0], self.describe_columns)
 
     @cached_property
     def removed(self) -> FileSet:
         """The files that only the older state has."""
-        return FileSet(lambda: self._changes[1], self.describe_columns)
+        return defer(lambda: self._changes[1], self.describe_columns)
 
     @cached_property
     def kept(self) -> FileSet:
         """The files that both have, as the newer state describes them; looking at them reads all of it."""
-        return FileSet(self._find_kept, lambda: self._after.columns)
+        return self._after - self.added
 
     def count_kept(self) -> Mapping[str, FileCounts]:
         """Files, rows and bytes that were kept, by content. Reads the files of the newer state."""
         return count_by_content(self.kept)
 
-    def _find_kept(self) -> list[DataFile]:
-        new = {self._identify(found) for found in self._changes[0]}
-        return [found for found in self._after if self._identify(found) not in new]
-
 
 class WholeComparison(FileComparison):
-    """All files of one state against all of the other: for copies of a table, and where nothing cheaper is certain."""
+    """All files of one state against all of the other: for copies of a table, and where nothing cheaper is certain.
 
-    def find_changes(self) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+    `identify` gives what the same file has in common in both states, where that is not its identity.
+    """
+
+    def __init__(
+        self, before: FileSet, after: FileSet, identify: Callable[[DataFile], Hashable] | None = None
+    ) -> None:
+        super().__init__(before, after)
+        self._identify = identify
+
+    def find_changes(self) -> tuple[FileSet, FileSet]:
         """The differences of the two sets."""
-        old = {self._identify(found) for found in self._before}
-        new = {self._identify(found) for found in self._after}
-        return (
-            [found for found in self._after if self._identify(found) not in old],
-            [found for found in self._before if self._identify(found) not in new],
-        )
+        before, after, identify = self._before, self._after, self._identify
+        if identify is None:
+            return after - before, before - after
+        old, new = ({identify(found) for found in files} for files in (before, after))
+        added = after.where(lambda found: identify(found) not in old)
+        return added, before.where(lambda found: identify(found) not in new)
 
 
 #: What a file has in common with its copy in a table that is elsewhere.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lakelens.errors import LakeError
     from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
     from lakelens.model.explanation import Explanation
+    from lakelens.model.scan.file_table import FileRow
 
 
 def raise_error(error: LakeError, file: DataFile) -> None:
@@ -30,29 +31,90 @@ def raise_error(error: LakeError, file: DataFile) -> None:
 Content = Literal["data", "position_deletes", "equality_deletes", "deletion_vector", "changelog"]
 
 
+class Column:
+    """An attribute of a `DataFile` that is a column of the set it is from: read from there where the file is a row of one.
+
+    Where that column was not read, the file's own record is. A file that is no row has `default`.
+    """
+
+    def __init__(self, default: Any = None, of: str | None = None) -> None:
+        self._default = default
+        self._of = of
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, found: DataFile | None, owner: type | None = None) -> Any:
+        if found is None:
+            return self
+        row = found.__dict__.get("_row")
+        if row is None:
+            return self._default
+        try:
+            value = row.find(self._of or self._name)
+        except KeyError:
+            found.read_record()
+            return found.__dict__.get(self._name, self._default)
+        found.__dict__[self._name] = value
+        return value
+
+
+def column(default: Any = None, *, of: str | None = None) -> Any:
+    """A `Column`, typed as what it holds; `of` is the column's name where the attribute has another."""
+    return Column(default, of)
+
+
 class DataFile(Explainable, Displayable, ABC):
     """One file of a table, as its metadata describes it.
 
     The neutral facts are attributes here; each format adds every field of its specification under its specified name in
     snake case. `path` is where the file is now, `recorded_path` what the metadata says. Counts and sizes are None where
     the format does not record them.
+
+    A file of a large set is a row of its columns (`FileRow`) until something is asked for that they do not have: then its
+    manifest's entry is read again, and it has what a file that was decoded alone has.
     """
 
-    content: Content = "data"
+    content: Content = column("data")
     path: str
-    recorded_path: str
-    file_format: str
+    recorded_path: str = column()
+    file_format: str = column()
     partition: Partition
-    bucket: int | None = None
-    level: int | None = None
-    record_count: int | None = None
-    size_bytes: int | None = None
-    spec_id: int | None = None
-    schema_id: int | None = None
-    sequence_number: int | None = None
-    snapshot_id: int | None = None
-    manifest: str | None = None
+    bucket: int | None = column()
+    level: int | None = column()
+    record_count: int | None = column()
+    size_bytes: int | None = column()
+    spec_id: int | None = column()
+    schema_id: int | None = column()
+    sequence_number: int | None = column()
+    snapshot_id: int | None = column()
+    manifest: str | None = column()
     raw: Mapping[str, Any] = stored("data file")
+    _row: FileRow | None = None
+
+    def read_record(self) -> bool:
+        """Take over what the file's own record says, if the file is a row whose record was not read yet.
+
+        Raises `LakeError` when the manifest cannot be read any more.
+        """
+        row = self.__dict__.get("_row")
+        if row is None:
+            return False
+        read = self._read_entry(row)
+        del self.__dict__["_row"]
+        for name, value in vars(read).items():
+            self.__dict__.setdefault(name, value)
+        return True
+
+    def _read_entry(self, row: FileRow) -> DataFile:
+        """The file of a row as its manifest's entry says, decoded alone."""
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        # what every file has that was decoded alone: asked for of a row, it is read
+        if not name.startswith("__") and "_row" in self.__dict__ and self.read_record():
+            return getattr(self, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def identity(self) -> Hashable:

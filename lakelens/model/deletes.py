@@ -251,6 +251,18 @@ def count_live_rows(
     return tally.conclude()
 
 
+def count_recorded(rows: Iterable[int | None]) -> LiveRows:
+    """The rows of data files of which nothing is deleted, by what is recorded of each.
+
+    >>> count_recorded([2, 3]), count_recorded([2, None])
+    (<LiveRows 5 of 5>, <LiveRows unknown of None>)
+    """
+    tally = _Tally(False, None)
+    for recorded in rows:
+        tally.add_rows(recorded)
+    return tally.conclude()
+
+
 class _Tally:
     """Adds up data files; a figure that one file does not record is None for all."""
 
@@ -265,11 +277,8 @@ class _Tally:
     def add(self, file: DataFile) -> None:
         """Take in one data file."""
         rows, matches = file.record_count, file.deletes
-        if rows is None or self._recorded is None:
-            self._recorded = None
-            return
-        self._recorded += rows
-        if not matches:
+        self.add_rows(rows)
+        if rows is None or self._recorded is None or not matches:
             return
         sure = [_clamp(match.cardinality, rows) for match in matches if match.cardinality is not None]
         bounds = [rows if match.at_most is None else _clamp(match.at_most, rows) for match in matches]
@@ -277,6 +286,10 @@ class _Tally:
         self._most += min(sum(bounds), rows)
         deleted = self._count(file, matches, sure)
         self._deleted = None if deleted is None or self._deleted is None else self._deleted + deleted
+
+    def add_rows(self, rows: int | None) -> None:
+        """Take in the recorded rows of a data file."""
+        self._recorded = None if rows is None or self._recorded is None else self._recorded + rows
 
     def _count(self, file: DataFile, matches: Sequence[DeleteMatch], sure: Sequence[int]) -> int | None:
         if not needs_reading(matches):

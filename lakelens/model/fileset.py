@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from random import Random
+from typing import TYPE_CHECKING, Any, overload
 
-from lakelens.display import Displayable, plot_files
+from lakelens.display import Displayable
 from lakelens.model.datafile import DataFile
+from lakelens.model.scan.arrow_files import ArrowFiles
 from lakelens.model.schema import DataType
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-    from matplotlib.figure import Figure
-
+    from lakelens.model.comparison import FileCounts
+    from lakelens.model.scan.file_rows import FileRows
+    from lakelens.model.scan.file_table import FileReader, FileTable
     from lakelens.model.scan.plan import FileScan
 
 Columns = tuple[tuple[str, DataType], ...]
+_MANY = 10_000  # fewer are read sooner than one looks
+_PEEKED = 64  # at the beginning of a set whose files were not read yet each is decoded alone
 
 
 @dataclass(frozen=True)
@@ -36,18 +39,25 @@ class FileColumns:
     further: Columns = ()
 
 
-class FileSet(Displayable):
-    """Files, each once by `DataFile.identity`, in a stable order. Read when first looked at."""
+class FileSet(ArrowFiles, Displayable):
+    """Files, each once by `DataFile.identity`, in a stable order. Read when first looked at.
+
+    Few files are decoded one by one. Many are a table of columns, of which those are read that are asked for, and a file
+    is made when it is looked at (see `lakelens.model.scan.file_table`). `load` decodes the files one by one, `reader`
+    (None: a format without manifests) reads them by column.
+    """
 
     def __init__(
         self,
         load: Callable[[], Iterable[DataFile]],
         columns: Callable[[], FileColumns],
-        scan: Callable[[], FileScan | None] | None = None,
+        reader: Callable[[], FileReader] | None = None,
+        choose: Callable[[], FileRows | None] | None = None,
     ) -> None:
         self._load = load
         self._load_columns = columns
-        self._plan_scan = scan
+        self._make_reader = reader
+        self._choose = choose
 
     @cached_property
     def _files(self) -> dict[Hashable, DataFile]:
@@ -56,48 +66,123 @@ class FileSet(Displayable):
     @cached_property
     def columns(self) -> FileColumns:
         """The columns that `to_arrow` gives beyond the common ones."""
-        return self._load_columns()
+        return self._load_columns() if self._scan is None else self._scan.columns
+
+    @cached_property
+    def _reader(self) -> FileReader | None:
+        return None if self._make_reader is None else self._make_reader()
 
     @cached_property
     def _scan(self) -> FileScan | None:
         """How the files are read by column, where there are enough for this to be faster."""
-        scan = None if self._plan_scan is None else self._plan_scan()
-        if scan is None:
+        if self._reader is None:
             return None
         from lakelens.model.scan.scan_to_arrow import is_worthwhile
 
+        scan = self._reader.plan()
         return scan if is_worthwhile(scan) else None
+
+    @cached_property
+    def _table(self) -> FileTable:
+        """All columns that were read so far."""
+        from lakelens.model.scan.file_table import FileTable
+
+        assert self._scan is not None and self._reader is not None
+        return FileTable(self._scan, self._reader)
+
+    @cached_property
+    def rows(self) -> FileRows | None:
+        """The files as rows of columns; None where they are few, and where only one by one they can be distinguished."""
+        if self._choose is not None:
+            return self._choose()
+        if self._scan is None or not self._table.open():
+            return None
+        from lakelens.model.scan.file_rows import FileRows
+
+        rows = FileRows(((self._table, None),))
+        if self._reader is not None:
+            self._reader.conclude(self._derive(lambda: rows))
+        return rows
 
     @property
     def is_loaded(self) -> bool:
         """Whether the files were looked at before, so that looking again reads nothing."""
-        return "_files" in self.__dict__
+        return "_files" in self.__dict__ or self.__dict__.get("rows") is not None
+
+    def read(self) -> FileSet:
+        """The same set after its files were read: what is odd about them is a finding then."""
+        _ = self.rows if self.rows is not None else self._files
+        return self
+
+    @cached_property
+    def counted(self) -> FileCounts | None:
+        """How many files and rows there are as manifest lists record it; None where they are few, or no list does.
+
+        Reading the files shows more: which of them a damaged manifest has lost, and that a list counts wrongly.
+        """
+        counts = None if self._reader is None or self._scan is None else self._reader.count()
+        return None if counts is None or (counts.files or 0) < _MANY else counts
 
     def __len__(self) -> int:
-        return len(self._files)
+        if not self.is_loaded and self.counted is not None and self.counted.files is not None:
+            return self.counted.files
+        return len(self._files if self.rows is None else self.rows)
 
     def __iter__(self) -> Iterator[DataFile]:
-        return iter(self._files.values())
+        return iter(self._files.values() if self.rows is None else self.rows)
 
-    def __getitem__(self, key: int | str) -> DataFile:
-        """A file by position, or by path (where it is now, or as recorded).
+    @overload
+    def __getitem__(self, key: int | str) -> DataFile: ...
+    @overload
+    def __getitem__(self, key: slice) -> FileSet: ...
+    def __getitem__(self, key: int | str | slice) -> DataFile | FileSet:
+        """A file by position, or by path (where it is now, or as recorded); of a slice the files in it.
 
         Raises
         ------
         IndexError, KeyError
             There is no such file.
         """
-        if isinstance(key, int):
-            return list(self._files.values())[key]
-        for found in self:
-            if key in (found.path, found.recorded_path):
+        if isinstance(key, str):
+            return self._find(key)
+        if isinstance(key, slice):
+            return self._choose_some(lambda: range(len(self))[key])
+        if not self.is_loaded and 0 <= key < _PEEKED and self._scan is not None and self._reader is not None:
+            found = next(islice(self._reader.first(), key, None), None)
+            if found is not None:
                 return found
-        raise KeyError(key)
+        return list(self._files.values())[key] if self.rows is None else self.rows.make(key)
+
+    def _find(self, path: str) -> DataFile:
+        for name in ("recorded_path", "path"):
+            if self.rows is not None:
+                import pyarrow.compute as pc
+
+                place = pc.index(self.rows.column(name), path).as_py()
+                if place >= 0:
+                    return self.rows.make(place)
+                continue
+            for found in self:
+                if path == getattr(found, name):
+                    return found
+        raise KeyError(path)
 
     def __contains__(self, item: object) -> bool:
-        if isinstance(item, DataFile):
+        if isinstance(item, str):
+            try:
+                return self._find(item) is not None
+            except KeyError:
+                return False
+        if not isinstance(item, DataFile):
+            return False
+        if self.rows is None:
             return item.identity in self._files
-        return any(item in (found.path, found.recorded_path) for found in self)
+        try:
+            return self._find(item.recorded_path).identity == item.identity or any(
+                found.identity == item.identity for found in self.where(recorded_path=item.recorded_path)
+            )
+        except KeyError:
+            return False
 
     def __repr__(self) -> str:
         return f"<FileSet {len(self)} files, {self.record_count} rows, {self.size_bytes} bytes>"
@@ -105,29 +190,54 @@ class FileSet(Displayable):
     @property
     def record_count(self) -> int:
         """Rows of the data files; delete files and unknown counts are not added."""
+        if not self.is_loaded and self.counted is not None and self.counted.rows is not None:
+            return self.counted.rows
+        if self.rows is not None:
+            import pyarrow.compute as pc
+
+            self.rows.load(["content", "record_count"])
+            is_data = pc.equal(self.rows.column("content"), "data")
+            return pc.sum(self.rows.column("record_count").filter(is_data)).as_py() or 0
         return sum(f.record_count or 0 for f in self if f.content == "data")
 
     @property
     def size_bytes(self) -> int:
         """Bytes of all files; a vector counts its own bytes, not its Puffin file's."""
+        if self.rows is not None:
+            import pyarrow.compute as pc
+
+            return pc.sum(self.rows.column("own_size_bytes")).as_py() or 0
         return sum(f.own_size_bytes or 0 for f in self)
 
     def __and__(self, other: FileSet) -> FileSet:
-        return self._derive(lambda: [f for f in self if f.identity in other._files])
+        return self._combine(
+            other,
+            lambda mine, theirs: mine.choose(mine.find_common(theirs)),
+            lambda mine, theirs: [found for identity, found in mine.items() if identity in theirs],
+        )
 
     def __or__(self, other: FileSet) -> FileSet:
-        return self._derive(lambda: [*self, *(f for f in other if f.identity not in self._files)])
+        return self._combine(
+            other,
+            lambda mine, theirs: mine.join(theirs.leave_out(mine)),
+            lambda mine, theirs: [*mine.values(), *(v for k, v in theirs.items() if k not in mine)],
+        )
 
     def __sub__(self, other: FileSet) -> FileSet:
-        return self._derive(lambda: [f for f in self if f.identity not in other._files])
+        return self._combine(
+            other,
+            lambda mine, theirs: mine.leave_out(theirs),
+            lambda mine, theirs: [found for identity, found in mine.items() if identity not in theirs],
+        )
 
-    def where(self, predicate: Callable[[DataFile], bool] | None = None, **equal: Any) -> FileSet:
+    def where(self, predicate: str | Callable[[DataFile], bool] | None = None, **equal: Any) -> FileSet:
         """The files for which `predicate` holds and whose attributes equal the given values.
 
         Parameters
         ----------
         predicate
-            A function of a file; None chooses by attributes alone.
+            A condition in SQL over the columns of `to_arrow` (`"size_bytes > 1e8 AND partition LIKE 'day=2024%'"`), or a
+            function of a file; None chooses by attributes alone.
         equal
             Values of attributes of `DataFile`; `partition` may be text (`day=2024-01-01`).
 
@@ -136,177 +246,133 @@ class FileSet(Displayable):
         FileSet
             The chosen files in the same order; they are chosen when they are first looked at.
 
+        Raises
+        ------
+        TypeError
+            `predicate` is neither text nor a function, or there is no such attribute: at once, the nearest names in it.
+        LakeError
+            The SQL cannot be understood, or names a column that there is not: at once, the nearest names in it.
+
         Examples
         --------
         >>> import lakelens as ll
-        >>> ll.sample("iceberg").files.where(lambda file: file.record_count > 1, content="data")
+        >>> files = ll.sample("iceberg").files
+        >>> files.where("record_count > 1", content="data")
+        <FileSet 2 files, 20 rows, 1913 bytes>
+        >>> files.where(lambda file: file.record_count > 1, content="data")
         <FileSet 2 files, 20 rows, 1913 bytes>
         """
+        from lakelens.model.scan.choosing import choose_numbers
 
-        def matches(found: DataFile) -> bool:
-            for name, wanted in equal.items():
-                value = getattr(found, name)
-                if value != wanted and not (name == "partition" and str(value) == wanted):
-                    return False
-            return predicate is None or predicate(found)
+        return self._choose_some(choose_numbers(self, predicate, equal))
 
-        return self._derive(lambda: [f for f in self if matches(f)])
-
-    def to_arrow(self, stats: bool = True, columns: Iterable[str] | None = None) -> pa.Table:
-        """One row per file: the columns that all formats have, bounds and counts, then the format's own.
+    def sort_by(self, name: str, *, descending: bool = False) -> FileSet:
+        """The files by the values of a column of `to_arrow`, least first; those without a value last.
 
         Parameters
         ----------
-        stats
-            Whether to decode bounds and counts: structs of the leaf columns, `lower_bounds` to `column_sizes`.
-        columns
-            The names of the wanted columns, in the wanted order; None for all.
-
-        Returns
-        -------
-        pyarrow.Table
-            Of dropped columns (`name#id`) the bounds and counts have those that some file has anything for.
+        name
+            The column, or an attribute of `DataFile`; equal values keep their order.
+        descending
+            Whether the greatest comes first.
 
         Raises
         ------
-        KeyError
-            There is no such column.
         LakeError
-            The files cannot be read at all.
+            There is no such column; the nearest names are in it.
 
         Examples
         --------
         >>> import lakelens as ll
-        >>> ll.sample("iceberg").files.to_arrow(columns=["path", "record_count"]).shape
-        (7, 2)
+        >>> [file.record_count for file in ll.sample("iceberg").files.sort_by("record_count", descending=True)[:3]]
+        [11, 9, 1]
         """
-        wanted = None if columns is None else list(columns)
-        if self._scan is not None:
-            from lakelens.model.scan.scan_to_arrow import read_table
+        from lakelens.model.scan.choosing import check_name
 
-            if (table := read_table(self._scan, stats, wanted)) is not None:
-                return table
-        from lakelens.model.scan.files_to_arrow import build_table
+        check_name(name, self.columns)
 
-        return build_table(list(self), self.columns, stats=stats, wanted=wanted)
+        def order() -> list[int]:
+            values = [value for (value,) in self.pick(name)]
+            known = [place for place, value in enumerate(values) if value is not None]
+            known.sort(key=values.__getitem__, reverse=descending)
+            return known + [place for place, value in enumerate(values) if value is None]
 
-    def to_pandas(self, stats: bool = True, columns: Iterable[str] | None = None) -> pd.DataFrame:
-        """`to_arrow` as a pandas DataFrame.
+        return self._choose_some(order)
+
+    def sample(self, n: int, seed: int = 0) -> FileSet:
+        """Some files at random, the same ones for the same seed, in their order.
 
         Parameters
         ----------
-        stats, columns
-            As for `to_arrow`.
-        """
-        frame: pd.DataFrame = self.to_arrow(stats, columns).to_pandas()
-        return frame
-
-    def to_polars(self, stats: bool = True, columns: Iterable[str] | None = None) -> Any:
-        """`to_arrow` as a polars DataFrame; needs polars.
-
-        Parameters
-        ----------
-        stats, columns
-            As for `to_arrow`.
-        """
-        import polars
-
-        return polars.from_arrow(self.to_arrow(stats, columns))
-
-    def batches(
-        self, size: int = 4096, stats: bool = True, columns: Iterable[str] | None = None
-    ) -> Iterator[pa.RecordBatch]:
-        """`to_arrow` in record batches, one at a time; nothing is kept.
-
-        Parameters
-        ----------
-        size
-            The most files in one batch.
-        stats, columns
-            As for `to_arrow`.
-
-        Yields
-        ------
-        pyarrow.RecordBatch
-            All batches have one schema: bounds and counts have every known dropped column.
-
-        Raises
-        ------
-        KeyError
-            There is no such column.
-        """
-        wanted = None if columns is None else list(columns)
-        if self._scan is not None:
-            from lakelens.model.scan.scan_to_arrow import stream_batches
-
-            return stream_batches(self._scan, size, stats, wanted)
-        from lakelens.model.scan.files_to_arrow import iterate_tables
-
-        source: Iterable[DataFile] = self if self.is_loaded else self._load()
-        return iterate_tables(source, self.columns, size=size, stats=stats, wanted=wanted)
-
-    def to_reader(
-        self, size: int = 4096, stats: bool = True, columns: Iterable[str] | None = None
-    ) -> pa.RecordBatchReader:
-        """`batches` as a reader that knows its schema before the first of them; few files come in one `to_arrow`.
-
-        Parameters
-        ----------
-        size, stats, columns
-            As for `batches`.
-
-        Returns
-        -------
-        pyarrow.RecordBatchReader
-            The batches, read while they are taken.
+        n
+            How many; all of them where there are no more.
+        seed
+            Of the random numbers.
 
         Examples
         --------
         >>> import lakelens as ll
-        >>> ll.sample("iceberg").files.to_reader(columns=["path", "level"]).read_all().num_rows
-        7
+        >>> len(ll.sample("iceberg").files.sample(2))
+        2
         """
-        import pyarrow as pa
 
-        wanted = None if columns is None else list(columns)
-        if self._scan is not None:
-            batches = self.batches(size, stats, wanted)
-            first = next(batches, None)
-            if first is not None:
-                return pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
-        return self.to_arrow(stats, wanted).to_reader(max_chunksize=size)
+        return self._choose_some(
+            lambda: sorted(Random(seed).sample(range(len(self)), min(max(n, 0), len(self))))
+        )
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        # a consumer that takes batch after batch never holds all of a large table
-        return self.to_reader().__arrow_c_stream__(requested_schema)
+    def choose(self, keeps: Callable[..., bool], *names: str) -> FileSet:
+        """The files for whose values of some columns, as `pick` gives them, a function holds."""
+        return self._choose_some(
+            lambda: [number for number, values in enumerate(self.pick(*names)) if keeps(*values)]
+        )
 
-    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
-        """Plot these files: how many have which size, and bytes, files and rows by partition, bucket and level.
+    def _derive(
+        self, choose: Callable[[], FileRows | None], load: Callable[[], Iterable[DataFile]] | None = None
+    ) -> FileSet:
+        """Files of these: as rows by `choose`, which gives None where these are none, then one by one by `load`."""
+        return FileSet(load or (lambda: ()), lambda: self.columns, choose=choose)
 
-        Of more than 50 partitions or buckets the largest are shown and the others become one bar.
+    def _choose_some(self, choose: Callable[[], Sequence[int]]) -> FileSet:
+        """The files of some numbers, which are chosen when they are first looked at."""
 
-        Parameters
-        ----------
-        figsize
-            Width and height in inches.
+        def take() -> FileRows | None:
+            if self.rows is None:
+                return None
+            import numpy as np
 
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure; sizes are bytes in binary units.
+            return self.rows.take(np.asarray(choose(), np.int64))
 
-        Raises
-        ------
-        Unsupported
-            Matplotlib is not installed.
+        def load() -> list[DataFile]:
+            files = list(self._files.values())
+            return [files[number] for number in choose()]
 
-        Examples
-        --------
-        >>> import lakelens as ll
-        >>> [axes.get_xlabel() for axes in ll.sample("paimon").files.plot().axes]
-        ['file size (binary units)', 'bytes (binary units)']
-        """
-        return plot_files(self, figsize)
+        return self._derive(take, load)
 
-    def _derive(self, load: Callable[[], Iterable[DataFile]]) -> FileSet:
-        return FileSet(load, lambda: self.columns)
+    def _combine(
+        self,
+        other: FileSet,
+        as_rows: Callable[[FileRows, FileRows], FileRows],
+        one_by_one: Callable[[dict[Hashable, DataFile], dict[Hashable, DataFile]], Iterable[DataFile]],
+    ) -> FileSet:
+        """A set of these and the others: of rows where one of the two is, else of files."""
+
+        def choose() -> FileRows | None:
+            mine, theirs = self.rows, other.rows
+            if mine is None and theirs is None:
+                return None
+            mine = self._make_rows(theirs) if mine is None else mine
+            return as_rows(mine, other._make_rows(mine) if theirs is None else theirs)
+
+        return self._derive(choose, lambda: one_by_one(self._files, other._files))
+
+    def _make_rows(self, other: FileRows | None) -> FileRows:
+        """Files that were decoded one by one as rows, to be compared with others."""
+        from lakelens.model.scan.file_rows import FewFiles, FileRows
+
+        assert other is not None
+        return FileRows(((FewFiles(list(self), self.columns, other.encode), None),))
+
+
+def defer(make: Callable[[], FileSet], columns: Callable[[], FileColumns]) -> FileSet:
+    """A set that is made when it is first looked at."""
+    return FileSet(make, columns, choose=lambda: make().rows)

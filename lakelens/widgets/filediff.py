@@ -7,7 +7,6 @@ from typing import Any, cast
 import traitlets
 
 from lakelens.analysis.diff.diff import Diff
-from lakelens.analysis.diff.level_promotion import find_raised
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
@@ -51,7 +50,7 @@ class FileDiffWidget(StillWidget):
 
     def __init__(self, diff: Diff) -> None:
         self._diff = diff
-        self._rows = FileRows(find_raised(diff))
+        self._rows = FileRows(diff.raised)
         self._version = 0
         self._dimensions: tuple[str, ...] = ()
         self._items: list[Item] = []

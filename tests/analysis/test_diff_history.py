@@ -164,6 +164,9 @@ class FakeIceberg:
     def list_live(self, manifests: list[FakeManifest]) -> list[DataFile]:
         return [entry.file for manifest in manifests for entry in manifest.entries if entry.is_live]
 
+    def list_files(self, manifests: list[FakeManifest]) -> FileSet:
+        return FileSet(lambda: self.list_live(manifests), FileColumns)
+
     def count(self, key: str) -> int | None:
         return None
 

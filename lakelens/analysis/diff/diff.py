@@ -11,12 +11,14 @@ from typing import Any
 from lakelens.analysis.diff.diff_summary import Relation, format_action, format_sentence, relate_snapshots
 from lakelens.analysis.diff.documents import JsonChange, diff_json
 from lakelens.analysis.diff.fields import PartitioningChange, SchemaChange, diff_partitioning, diff_schemas
+from lakelens.analysis.diff.level_promotion import Raised, find_raised
 from lakelens.display import Interactive
 from lakelens.errors import LakeError, Missing
 from lakelens.model.comparison import FileCounts, IndexChanges, WholeComparison
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.manifest import Manifest
+from lakelens.model.scan.arrow_files import pick
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 
@@ -119,12 +121,17 @@ class Diff(Interactive):
     @cached_property
     def deletes(self) -> DeleteChanges:
         """Delete files and deletion vectors that were added and removed; they are in `added` and `removed` too."""
-        return DeleteChanges(self.added.where(_is_delete), self.removed.where(_is_delete))
+        return DeleteChanges(*(files.choose(_is_delete, "content") for files in (self.added, self.removed)))
 
     @cached_property
     def index_files(self) -> IndexChanges:
         """Index files that were added and removed; of Iceberg's Puffin files those whose vectors were."""
         return self.after.compare_index_files(self.before, self._files)
+
+    @cached_property
+    def raised(self) -> Raised:
+        """The files that a compaction only moved to another level: they are in `added` and in `removed`."""
+        return find_raised(self.added, self.removed)
 
     @cached_property
     def by_partition(self) -> tuple[PartitionChange, ...]:
@@ -175,20 +182,24 @@ def pick_snapshot(table: Table, wanted: Any) -> Snapshot:
     return wanted.current
 
 
-def count_by_partition(added: Iterable[DataFile], removed: Iterable[DataFile]) -> tuple[PartitionChange, ...]:
+def count_by_partition(
+    added: FileSet | Iterable[DataFile], removed: FileSet | Iterable[DataFile]
+) -> tuple[PartitionChange, ...]:
     """Files, rows and bytes added and removed by partition, sorted by its text; rows are those of data files."""
     counts: dict[str, list[int]] = {}
     for offset, files in ((0, added), (1, removed)):
-        for file in files:
-            row = counts.setdefault(str(file.partition), [0] * 6)
+        for partition, content, rows, size in pick(
+            files, "partition", "content", "record_count", "own_size_bytes"
+        ):
+            row = counts.setdefault(partition, [0] * 6)
             row[offset] += 1
-            row[2 + offset] += (file.record_count or 0) if file.content == "data" else 0
-            row[4 + offset] += file.own_size_bytes or 0
+            row[2 + offset] += (rows or 0) if content == "data" else 0
+            row[4 + offset] += size or 0
     return tuple(PartitionChange(partition, *row) for partition, row in sorted(counts.items()))
 
 
-def _is_delete(found: DataFile) -> bool:
-    return found.content not in ("data", "changelog")
+def _is_delete(content: str) -> bool:
+    return content not in ("data", "changelog")
 
 
 class ManifestChanges:

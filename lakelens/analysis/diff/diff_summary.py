@@ -9,8 +9,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from lakelens.analysis.diff.level_promotion import find_raised
-from lakelens.model.datafile import DataFile, IndexFile
+from lakelens.model.datafile import IndexFile
 from lakelens.model.fileset import FileSet
 from lakelens.model.snapshot import Snapshot
 
@@ -54,7 +53,7 @@ def format_action(diff: Diff, relation: Relation) -> str:
 
 def format_sentence(diff: Diff, relation: Relation) -> str:
     """What was done, what happened to files and rows, whether schema and partitioning changed."""
-    raised, action = find_raised(diff), diff.action
+    raised, action = diff.raised, diff.action
     if len(relation.steps) == 1 and len(raised.files) == len(diff.added) == len(diff.removed) > 0:
         sentence = f"{action} raised {_plural(len(raised.files), 'file')} {raised.span}, none rewritten"
     else:
@@ -82,7 +81,7 @@ def _format_step(diff: Diff) -> str:
     picked = after.picked_from
     if picked is not None:
         return f"cherry-pick of snapshot {picked} ({operation})"
-    if not diff.added and not diff.removed and diff.manifests.dropped and diff.manifests.new:
+    if not len(diff.added) and not len(diff.removed) and diff.manifests.dropped and diff.manifests.new:
         return f"{operation}, a rewrite of manifests"
     if operation.upper().startswith("OVERWRITE") and diff.removed:
         partitions = {change.partition for change in diff.by_partition if change.partition}
@@ -110,23 +109,28 @@ def _format_return(relation: Relation) -> str:
 
 def _format_files(diff: Diff) -> str:
     """Files added and removed, without those that were only raised, and what happened to the rows."""
-    raised = find_raised(diff)
-    added = _count_contents(f for f in diff.added if f.path not in raised.paths)
-    removed = _count_contents(f for f in diff.removed if f.path not in raised.paths)
+    raised = diff.raised
+    added, removed = (_count_contents(raised.leave_out_of(files)) for files in (diff.added, diff.removed))
     if not added and not removed:
         return f"{'none rewritten' if raised.files else 'no files changed'}{_format_marked(diff)}"
     words = [f"{counts} {what}" for counts, what in ((added, "added"), (removed, "removed")) if counts]
     if raised.files:
         words.append(f"{_plural(len(raised.files), 'file')} {raised.words}")
-    again = len({f.path for f in diff.added} & {f.path for f in diff.removed} - raised.paths)
+    again = (
+        len(_list_paths(diff.added) & _list_paths(diff.removed) - raised.paths) if len(diff.removed) else 0
+    )
     if again and not diff.deletes.added:
         words.append(f"{_plural(again, 'file')} of them rewritten under the same name")
     return f"{', '.join(words)}; {format_rows(diff)}"
 
 
-def _count_contents(files: Iterable[DataFile]) -> str:
+def _list_paths(files: FileSet) -> set[str]:
+    return {path for (path,) in files.pick("path")}
+
+
+def _count_contents(files: FileSet) -> str:
     """`2 files and 1 position delete file`; empty for none."""
-    counts = Counter(found.content for found in files)
+    counts = Counter(content for (content,) in files.pick("content"))
     return " and ".join(_plural(count, _NOUNS.get(content, content)) for content, count in counts.items())
 
 
@@ -153,7 +157,8 @@ def _format_marked(diff: Diff) -> str:
 
 
 def _count_marked(files: FileSet) -> int:
-    return sum(f.record_count or 0 for f in files if f.content in ("position_deletes", "deletion_vector"))
+    marking = ("position_deletes", "deletion_vector")
+    return sum(rows or 0 for content, rows in files.pick("content", "record_count") if content in marking)
 
 
 def _count_ranges(files: Iterable[IndexFile]) -> int | None:

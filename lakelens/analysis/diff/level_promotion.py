@@ -13,7 +13,8 @@ from lakelens.model.manifest import Entry
 from lakelens.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lakelens.analysis.diff.diff import Diff, PartitionChange
+    from lakelens.analysis.diff.diff import PartitionChange
+    from lakelens.model.fileset import FileSet
 
 _MOST_READ = 1_000  # files of a commit that are read to see whether they were only raised
 
@@ -43,6 +44,10 @@ class Raised:
         after = sorted({found.level for found in self.files if found.level is not None})
         return f"from level {_join(before)} to {_join(after)}"
 
+    def leave_out_of(self, files: FileSet) -> FileSet:
+        """The files that are not among these."""
+        return files.choose(lambda path: path not in self.paths, "path") if self.files else files
+
     def leave_out(self, change: PartitionChange) -> PartitionChange | None:
         """What else changed in a partition; None when nothing else did."""
         mine = [found for found in self.files if str(found.partition) == change.partition]
@@ -66,10 +71,13 @@ def _join(levels: Sequence[int]) -> str:
     return " and ".join(str(level) for level in levels) if levels else "unknown"
 
 
-def find_raised(diff: Diff) -> Raised:
+def find_raised(added: FileSet, removed: FileSet) -> Raised:
     """The data files that were removed and added again at another level, their bytes as they were."""
-    before = {f.path: f.level for f in diff.removed if f.level is not None and f.content == "data"}
-    files = [f for f in diff.added if f.path in before and f.level != before[f.path]] if before else []
+    gone = removed.pick("path", "level", "content")
+    before = {path: level for path, level, content in gone if level is not None and content == "data"}
+    if not before:
+        return Raised((), {})
+    files = list(added.choose(lambda path, level: path in before and level != before[path], "path", "level"))
     return Raised(files, {f.path: before[f.path] for f in files})
 
 

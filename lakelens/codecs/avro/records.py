@@ -14,8 +14,9 @@ records, types that contain themselves.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
-from typing import Any
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, overload
 
 from lakelens.codecs.avro.container import (
     AvroBlock,
@@ -26,11 +27,13 @@ from lakelens.codecs.avro.container import (
     iter_blocks,
 )
 from lakelens.codecs.avro.schema import find_record, write_plain
-from lakelens.errors import Corrupt, Unsupported
+from lakelens.errors import Corrupt, LakeError, Unsupported
 
-__all__ = ["AvroHeader", "decode_header", "decode_records", "iter_records"]
+__all__ = ["AvroHeader", "AvroRecords", "decode_header", "decode_records", "iter_records"]
 
 MAX_EMPTY_RECORDS = 1_000_000
+_FIRST = 32  # records of a block that are decoded one by one
+_KEPT = 2  # blocks whose records are kept
 
 
 def decode_records(data: bytes, path: str | None = None) -> list[dict[str, Any]]:
@@ -69,6 +72,94 @@ def iter_records(
             if record is None:
                 raise Corrupt("null where a record must be", path=path, offset=block.offset)
             yield record
+
+
+class AvroRecords(Sequence[dict[str, Any]]):
+    """The records of an Avro file by their numbers, each decoded when it is asked for.
+
+    A block is decoded record by record at its beginning, and as a whole once a later one of its records is asked for; the
+    last blocks are kept. Asking for a record raises what `iter_records` raises; `len` is what the blocks count.
+
+    >>> from lakelens.codecs.avro.container import encode_header
+    >>> schema = b'{"type":"record","name":"r","fields":[{"name":"a","type":"long"}]}'
+    >>> block = bytes([4, 4, 2, 1]) + b"s" * 16
+    >>> records = AvroRecords(encode_header({"avro.schema": schema}, b"s" * 16) + block)
+    >>> len(records), records[1]
+    (2, {'a': -1})
+    """
+
+    def __init__(self, data: bytes, path: str | None = None, header: AvroHeader | None = None) -> None:
+        self.header = header or decode_header(data, path)
+        if find_record(self.header.schema) is None:
+            raise Unsupported("the Avro file does not hold records", path=path)
+        self._data, self._path = data, path
+        self._blocks: list[AvroBlock] = []
+        self._ends: list[int] = []
+        self._error: LakeError | None = None
+        self._find_blocks()
+        self._contents: dict[int, bytes] = {}
+        self._whole: dict[int, list[Any]] = {}
+        self._begun: dict[int, tuple[io.BytesIO, list[Any]]] = {}
+
+    @property
+    def size_bytes(self) -> int:
+        """The bytes of the file, which are kept."""
+        return len(self._data)
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, number: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[dict[str, Any]]: ...
+    def __getitem__(self, number: int | slice) -> dict[str, Any] | Sequence[dict[str, Any]]:
+        if isinstance(number, slice):
+            return [self[one] for one in range(*number.indices(len(self)))]
+        place = bisect_right(self._ends, number)
+        if number < 0 or place == len(self._ends):
+            if self._error is not None:
+                raise self._error
+            raise IndexError(number)
+        block = self._blocks[place]
+        inside = number - (self._ends[place] - block.count)
+        record = self._read_first(place, inside) if inside < _FIRST else self._read_whole(place)[inside]
+        if record is None:
+            raise Corrupt("null where a record must be", path=self._path, offset=block.offset)
+        found: dict[str, Any] = record
+        return found
+
+    def _find_blocks(self) -> None:
+        """Where the blocks are, up to the first that is damaged."""
+        try:
+            for block in iter_blocks(self._data, self.header, self._path):
+                self._blocks.append(block)
+                self._ends.append(len(self) + block.count)
+        except LakeError as error:
+            self._error = error
+
+    def _read_first(self, place: int, inside: int) -> Any:
+        if place in self._whole:
+            return self._whole[place][inside]
+        stream, records = self._begun.get(place) or (io.BytesIO(self._decompress(place)), [])
+        self._begun = {place: (stream, records)}
+        while len(records) <= inside:
+            records.append(_read_one(self.header, stream, self._path, self._blocks[place]))
+        return records[inside]
+
+    def _read_whole(self, place: int) -> list[Any]:
+        if place not in self._whole:
+            read = _make_reader(self.header, self._path)(self._blocks[place], self._decompress(place))
+            self._whole = {**dict(list(self._whole.items())[1 - _KEPT :]), place: read}
+        return self._whole[place]
+
+    def _decompress(self, place: int) -> bytes:
+        if place not in self._contents:
+            block = self._blocks[place]
+            content = decompress_block(self._data, block, self.header.codec, self._path)
+            check_count(block, self.header.parsed.smallest, len(content), self._path)
+            self._contents = {place: content}
+        return self._contents[place]
 
 
 def check_count(
@@ -110,6 +201,17 @@ def _parse_array(header: AvroHeader, path: str | None) -> Any:
             _parsed.clear()
         _parsed[text] = parsed
     return parsed
+
+
+def _read_one(header: AvroHeader, stream: io.BytesIO, path: str | None, block: AvroBlock) -> Any:
+    """The next record of a block."""
+    import fastavro
+
+    try:
+        return fastavro.schemaless_reader(stream, _parse_array(header, path)["items"], None)
+    except Exception as error:  # as of a whole block, below
+        seen = f"{type(error).__name__}: {error}"
+        raise Corrupt("Avro records do not decode", path=path, offset=block.start, seen=seen) from error
 
 
 def _make_reader(header: AvroHeader, path: str | None) -> Callable[[AvroBlock, bytes], list[Any]]:

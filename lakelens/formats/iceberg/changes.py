@@ -11,12 +11,11 @@ manifest that holds it. See "Manifest Lists" and "Snapshots" of the Iceberg tabl
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.model.comparison import (
     FEW_ENTRIES,
@@ -26,13 +25,10 @@ from lakelens.model.comparison import (
     count_by_content,
     sum_known,
 )
-from lakelens.model.datafile import DataFile
-from lakelens.model.fileset import FileColumns
+from lakelens.model.fileset import FileColumns, FileSet
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot
-
-LiveFiles = dict[Hashable, IcebergDataFile]
 
 
 class IcebergComparison(FileComparison):
@@ -49,20 +45,20 @@ class IcebergComparison(FileComparison):
         return tuple(m for m in dict.fromkeys(self._new.manifests) if m.recorded_path in known)
 
     @cached_property
-    def _live(self) -> tuple[LiveFiles, LiveFiles]:
+    def _live(self) -> tuple[FileSet, FileSet]:
         """The live files of the manifests that only the older and that only the newer snapshot names."""
         kept = {manifest.recorded_path for manifest in self.kept_manifests}
         return _list_live(self._old, kept), _list_live(self._new, kept)
 
-    def find_changes(self) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+    def find_changes(self) -> tuple[FileSet, FileSet]:
         """The files of the new manifests that no dropped one holds, and the other way round."""
         old, new = self._live
-        added = [found for identity, found in new.items() if identity not in old]
-        return added, [found for identity, found in old.items() if identity not in new]
+        return new - old, old - new
 
     def describe_columns(self) -> FileColumns:
         """Reads the changed manifests first: they may know columns that the document has forgotten."""
-        _ = self._live
+        for files in self._live:
+            files.read()
         return self._new.describe_known_columns()
 
     def count_kept(self) -> Mapping[str, FileCounts]:
@@ -73,10 +69,9 @@ class IcebergComparison(FileComparison):
         if self._after.is_loaded or self._is_small():
             return count_by_content(self.kept)
         old, new = self._live
-        counts = _count_by_kind(found for identity, found in new.items() if identity in old)
+        counts = _count_by_kind(new & old)
         for manifest in self.kept_manifests:
-            line = FileCounts(*_count_line(manifest), None)
-            counts[manifest.content] = counts.get(manifest.content, FileCounts()) + line
+            counts[manifest.content] = counts.get(manifest.content, FileCounts()) + count_line(manifest)
         return self._complete(counts)
 
     def _complete(self, counts: dict[str, FileCounts]) -> dict[str, FileCounts]:
@@ -99,17 +94,16 @@ class IcebergComparison(FileComparison):
         return done
 
     def _is_small(self) -> bool:
-        files = [_count_line(manifest)[0] for manifest in self.kept_manifests]
+        files = [count_line(manifest).files for manifest in self.kept_manifests]
         return len(files) <= FEW_MANIFESTS and sum(n or 0 for n in files) <= FEW_ENTRIES and None not in files
 
 
-def _list_live(snapshot: IcebergSnapshot, kept: set[str]) -> LiveFiles:
+def _list_live(snapshot: IcebergSnapshot, kept: set[str]) -> FileSet:
     """The live files of a snapshot's manifests that are not among the kept, as that snapshot sees them."""
-    own = [manifest for manifest in snapshot.manifests if manifest.recorded_path not in kept]
-    return {found.identity: found for found in snapshot.list_live(own)}
+    return snapshot.list_files([one for one in snapshot.manifests if one.recorded_path not in kept])
 
 
-def _count_by_kind(files: Iterable[DataFile]) -> dict[str, FileCounts]:
+def _count_by_kind(files: FileSet) -> dict[str, FileCounts]:
     """Counts by the content of a manifest: "data", or "deletes" of any content."""
     counts: dict[str, FileCounts] = {}
     for content, part in count_by_content(files).items():
@@ -118,7 +112,7 @@ def _count_by_kind(files: Iterable[DataFile]) -> dict[str, FileCounts]:
     return counts
 
 
-def _count_line(manifest: IcebergManifest) -> tuple[int | None, int | None]:
-    """Live files and rows of a manifest as its line in the list counts them."""
+def count_line(manifest: IcebergManifest) -> FileCounts:
+    """The live files of a manifest and their rows as its line in the list counts them."""
     files = sum_known(manifest.added_files_count, manifest.existing_files_count)
-    return files, sum_known(manifest.added_rows_count, manifest.existing_rows_count)
+    return FileCounts(files, sum_known(manifest.added_rows_count, manifest.existing_rows_count), None)

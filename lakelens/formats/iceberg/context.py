@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
-from lakelens.formats.access import TableAccess
+from lakelens.formats.access import LruCache, TableAccess
 from lakelens.formats.iceberg.metadata.columns import ColumnIndex
 from lakelens.formats.iceberg.metadata.document import Document
 from lakelens.formats.iceberg.metadata.partitions import SpecBook
@@ -20,6 +20,7 @@ from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, Field
 
 if TYPE_CHECKING:
+    from lakelens.formats.iceberg.manifests.manifest import OpenEntries
     from lakelens.model.explanation import Explanation
 
 _INT = DataType("int", "int32")
@@ -46,6 +47,9 @@ FURTHER = (
 )
 
 
+_OPENED_BYTES = 64 * 2**20
+
+
 class TableContext:
     """Shared by a table, its snapshots, manifests and files.
 
@@ -65,6 +69,8 @@ class TableContext:
         self.typed = document.typed
         self._explain = explain
         self._known_columns = columns
+        #: of the manifests that were looked into last, to read one entry after the other
+        self.opened: LruCache[str, OpenEntries] = LruCache(_OPENED_BYTES, lambda one: one.records.size_bytes)
 
     def source(self, *needs: Any) -> Source | None:
         """How an object of this table finds its bytes; `explain` gets `needs` after the object and this context."""

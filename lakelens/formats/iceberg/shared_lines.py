@@ -18,12 +18,8 @@ from lakelens.codecs.avro.container import AvroHeader, decompress_block, iter_bl
 from lakelens.codecs.avro.records import check_count
 from lakelens.codecs.avro.types import RecordType, read_long
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.manifests.manifest import (
-    IcebergManifest,
-    IcebergManifestList,
-    KnownManifests,
-    decode_head,
-)
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, decode_head
+from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList, KnownManifests
 from lakelens.formats.iceberg.manifests.records import MANIFEST_FIELDS, make_rename
 
 _PATH_ID = 500

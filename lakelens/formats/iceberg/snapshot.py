@@ -7,7 +7,7 @@ from being read becomes a finding, and what was read before it is kept.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,15 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
-from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, IcebergManifestList, KnownManifests
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList, KnownManifests
 from lakelens.formats.iceberg.metadata.document import CommittedDocuments
 from lakelens.formats.iceberg.metadata.wire import WireSnapshot, to_text
-from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
+from lakelens.model.comparison import (
+    FileComparison,
+    WholeComparison,
+    identify_copy,
+)
 from lakelens.model.datafile import IndexFile, IndexFiles, StatisticsFiles
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.manifest import ManifestLists, Manifests
@@ -30,11 +35,12 @@ if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
     from lakelens.formats.iceberg.deletes.positions import DeleteReader
+    from lakelens.formats.iceberg.live_files import LiveFiles
     from lakelens.formats.iceberg.scan.plan import IcebergScan
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.comparison import IndexChanges
     from lakelens.model.datafile import DataFile
-    from lakelens.model.deletes import DanglingDeletes, DeleteMatch
+    from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # keys of the summary
@@ -98,7 +104,7 @@ class IcebergSnapshot(TableObject, Snapshot):
         self, table: IcebergTable, readers: SnapshotReaders, wire: WireSnapshot, raw: dict[str, Any]
     ) -> None:
         self._table = table
-        self._context = readers.context
+        self._context = self.context = readers.context
         self._readers = readers
         self._wire = wire
         self.raw = raw
@@ -113,6 +119,11 @@ class IcebergSnapshot(TableObject, Snapshot):
         self.first_row_id = wire.first_row_id
         self.added_rows = wire.added_rows
         self.key_id = wire.key_id
+
+    @property
+    def delete_reader(self) -> DeleteReader:
+        """Decodes delete files and vectors of the table."""
+        return self._readers.deletes
 
     @property
     def figures(self) -> Figures:
@@ -179,13 +190,32 @@ class IcebergSnapshot(TableObject, Snapshot):
     @cached_property
     def files(self) -> FileSet:
         """The live data files, delete files and deletion vectors."""
-        return FileSet(self._load_files, self._describe_columns, self.scan_files)
+        return FileSet(
+            self._load_files, self._describe_columns, lambda: self._make_reader(self.manifests, is_all=True)
+        )
+
+    def list_files(self, manifests: Sequence[IcebergManifest]) -> FileSet:
+        """The live files of some of its manifests, as this snapshot sees them: with its own deletes."""
+        return FileSet(
+            lambda: self.list_live(manifests),
+            self.describe_known_columns,
+            lambda: self._make_reader(manifests),
+        )
+
+    def _make_reader(self, manifests: Sequence[IcebergManifest], *, is_all: bool = False) -> LiveFiles:
+        from lakelens.formats.iceberg.live_files import LiveFiles
+
+        return LiveFiles(self, manifests, is_all=is_all)
 
     def scan_files(self) -> IcebergScan:
         """A plan to read `files` by column, made from the manifest list alone."""
+        return self.plan_scan(self.manifests)
+
+    def plan_scan(self, manifests: Sequence[IcebergManifest]) -> IcebergScan:
+        """A plan to read the files of some of its manifests by column."""
         from lakelens.formats.iceberg.scan.plan import plan_scan
 
-        return plan_scan(self._context, self.manifests, (self.id,))
+        return plan_scan(self._context, manifests, (self.id,))
 
     def scan_entries(self) -> IcebergScan:
         """A plan to read every entry of every manifest, deleted ones included."""
@@ -204,11 +234,20 @@ class IcebergSnapshot(TableObject, Snapshot):
         """The deletion vectors, by the data file that each reaches, as the manifest names it."""
         return {
             match.data_file: match
-            for file in self.files
-            if self.delete_index.has_vectors
+            for file in (self.files if self.delete_index.has_vectors else ())
             for match in file.deletes
             if match.kind == "deletion_vector"
         }
+
+    def count_live_rows(self, *, read: bool = True) -> LiveRows:
+        """See `Snapshot.count_live_rows`: no file is looked at where there is nothing that deletes."""
+        if self.delete_index:
+            return super().count_live_rows(read=read)
+        from lakelens.model.deletes import count_recorded
+
+        return count_recorded(
+            rows for content, rows in self.files.pick("content", "record_count") if content == "data"
+        )
 
     @cached_property
     def dangling_deletes(self) -> DanglingDeletes:
@@ -222,24 +261,6 @@ class IcebergSnapshot(TableObject, Snapshot):
         from lakelens.model.deletes import DanglingDeletes
 
         return DanglingDeletes(find_dangling(self.delete_index, files, read=True))
-
-    def _note_dangling(self, files: list[IcebergDataFile]) -> None:
-        """Keep deletes that reach nothing as a finding, as far as the metadata shows; no delete file is read."""
-        from lakelens.formats.iceberg.deletes.dangling import find_dangling
-        from lakelens.formats.iceberg.deletes.matching import DeleteIndex
-
-        found = list(find_dangling(DeleteIndex(files, self._readers.deletes), files, read=False))
-        if found:
-            rows = sum(dangling.record_count or 0 for dangling in found)
-            counted = "1 delete" if rows == 1 else f"{rows:,} deletes"
-            one = len(found) == 1
-            some = (
-                f"1 delete file ({counted}) reaches"
-                if one
-                else f"{len(found):,} delete files ({counted}) reach"
-            )
-            path = self.path or self._context.document.path
-            self._add_warning("dangling-deletes", path, f"{some} no live data file")
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
         self._context.findings.add_error(error, file.path, (self.id,))
@@ -357,27 +378,11 @@ class IcebergSnapshot(TableObject, Snapshot):
 
     def _load_files(self) -> list[IcebergDataFile]:
         found = self.list_live(self.manifests)
-        self._check_totals(found)
         if not self._is_damaged():
-            self._note_dangling(found)
-        return found
+            from lakelens.formats.iceberg.live_files import check_files
 
-    def _check_totals(self, files: list[IcebergDataFile]) -> None:
-        """Compare with what the summary records, where everything could be read."""
-        if self._is_damaged():
-            return
-        data = [file for file in files if file.content == "data"]
-        counted = {
-            "total-records": sum(file.record_count or 0 for file in data),
-            "total-data-files": len(data),
-            "total-delete-files": len(files) - len(data),
-            "total-files-size": sum(file.own_size_bytes or 0 for file in files),
-        }
-        for key, seen in counted.items():
-            recorded = parse_figure(self.summary, key)
-            if recorded is not None and recorded != seen:
-                message = f"snapshot {self.id} records {key} {recorded}, its manifests add up to {seen}"
-                self._add_warning(key, self._context.document.path, message)
+            check_files(self, found)
+        return found
 
     def _is_damaged(self) -> bool:
         """Whether some of the manifests could not be read, so that nothing is known of what is missing."""
@@ -388,7 +393,8 @@ class IcebergSnapshot(TableObject, Snapshot):
         for manifest, times in Counter(manifests).items():
             if times > 1:
                 message = f"the manifest list of snapshot {self.id} names it {times} times"
-                self._add_warning("repeated-manifest", manifest.path, message)
+                self.add_warning("repeated-manifest", manifest.path, message)
 
-    def _add_warning(self, code: str, path: str, message: str) -> None:
+    def add_warning(self, code: str, path: str, message: str) -> None:
+        """Keep what is odd about this snapshot as a finding."""
         self._context.findings.add("warning", code, path, message, (self.id,))

@@ -15,11 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError
+from lakelens.formats.paimon.listed_files import ListedFiles, plan_manifests
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest
+from lakelens.formats.paimon.scan.plan import ADDED, REMOVED
 from lakelens.model.comparison import (
     FEW_ENTRIES,
     FEW_MANIFESTS,
@@ -29,14 +32,19 @@ from lakelens.model.comparison import (
     count_by_content,
     sum_known,
 )
-from lakelens.model.datafile import DataFile
-from lakelens.model.fileset import FileColumns
+from lakelens.model.fileset import FileColumns, FileSet
+from lakelens.model.scan.file_rows import FileRows
+from lakelens.model.scan.file_table import IDENTITY, FileTable
+from lakelens.model.scan.scan_to_arrow import is_worthwhile
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
+    from lakelens.model.scan.file_table import Numbers
 
 # a step through one commit reads a snapshot document and a delta list: about as long as this many entries take
 _STEP = 100
+# fewer entries are folded one by one
+_MANY = 1_000
 
 Manifests = dict[str, PaimonManifest]
 
@@ -48,16 +56,32 @@ class PaimonComparison(FileComparison):
         super().__init__(before.files, after.files)
         self._old, self._new = before, after
 
-    def find_changes(self) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+    def find_changes(self) -> tuple[FileSet, FileSet]:
         """By the deltas between or by each side's own manifests, whichever has less to read; else by the whole sets."""
         try:
-            net = self._fold()
+            newer, older = self._choose_manifests()
+            every = (*newer, *older)
+            if count_entries(every) >= _MANY and is_worthwhile(plan_manifests(self._new, every)):
+                net = fold_columns(self._old, self._new, older, newer)
+            else:
+                net = self._fold(newer, older)
         except LakeError:
             net = None  # comparing the whole sets makes the damage a finding
-        if net is None or not net.adds_up:
-            return WholeComparison(self._before, self._after).find_changes()
-        added = [self._new.see(found) for found in net.list_files(1)]
-        return added, [self._old.see(found) for found in net.list_files(-1)]
+        return WholeComparison(self._before, self._after).find_changes() if net is None else net
+
+    def _fold(
+        self, newer: Iterable[PaimonManifest], older: Iterable[PaimonManifest]
+    ) -> tuple[FileSet, FileSet] | None:
+        """The net effect of few entries, one by one; None where they do not add up."""
+        net = fold_manifests(newer, older)
+        if not net.adds_up:
+            return None
+        added, removed = net.list_files(1), net.list_files(-1)
+        columns = self.describe_columns
+        return (
+            FileSet(lambda: map(self._new.see, added), columns),
+            FileSet(lambda: map(self._old.see, removed), columns),
+        )
 
     def describe_columns(self) -> FileColumns:
         """The columns by the schemas alone."""
@@ -76,14 +100,15 @@ class PaimonComparison(FileComparison):
         left = FileCounts(count_live(manifests), self._new.record_count, None) - added
         return {"data": left} if left.files or left.rows else {}
 
-    def _fold(self) -> NetChange:
+    def _choose_manifests(self) -> tuple[Sequence[PaimonManifest], Sequence[PaimonManifest]]:
+        """The newer state's manifests and the older one's that make the difference. Raises `LakeError` for a lost list."""
         old, new = list_own(self._old), list_own(self._new)
         dropped = [manifest for path, manifest in old.items() if path not in new]
         fresh = [manifest for path, manifest in new.items() if path not in old]
         deltas = self._find_deltas(fresh, dropped) if fresh and dropped else None
         if deltas is None:
-            return fold_manifests(fresh, dropped)
-        return fold_manifests(deltas, ()) if self._old.id < self._new.id else fold_manifests((), deltas)
+            return fresh, dropped
+        return (deltas, ()) if self._old.id < self._new.id else ((), deltas)
 
     def _find_deltas(
         self, fresh: Sequence[PaimonManifest], dropped: Sequence[PaimonManifest]
@@ -137,6 +162,75 @@ def fold_manifests(newer: Iterable[PaimonManifest], older: Iterable[PaimonManife
     net.count(older, -1)
     net.count(newer, 1)
     return net
+
+
+def fold_columns(
+    old: PaimonSnapshot,
+    new: PaimonSnapshot,
+    older: Sequence[PaimonManifest],
+    newer: Sequence[PaimonManifest],
+) -> tuple[FileSet, FileSet] | None:
+    """The same by column: the files added, as the newer state sees them, and those removed, as the older one does.
+
+    None where they do not add up, and where a manifest cannot be read.
+    """
+    asked = [(manifests, kept) for manifests in (older, newer) for kept in (ADDED, REMOVED)]
+    tables = [read_entries(new, manifests, kept) for manifests, kept in asked]
+    if (
+        not all(table.scan.is_whole for table in tables)
+        or (chosen := count_net(tables, (-1, 1, 1, -1))) is None
+    ):
+        return None
+    found = []
+    for snapshot, numbers in zip((new, old), chosen, strict=True):
+        readers = (ListedFiles(snapshot, manifests) for manifests, _ in asked)
+        seen = (table.seen_by(reader) for table, reader in zip(tables, readers, strict=True))
+        rows = FileRows(tuple((table, None) for table in seen))
+        found.append(FileSet(tuple, new.context.describe_columns, choose=partial(rows.take, numbers)))
+    return found[0], found[1]
+
+
+def read_entries(snapshot: PaimonSnapshot, manifests: Sequence[PaimonManifest], kept: str) -> FileTable:
+    """The files of the ADD or of the DELETE entries of manifests, in order."""
+    reader = ListedFiles(snapshot, manifests, kept)
+    counts = [one.num_added_files if kept == ADDED else one.num_deleted_files for one in manifests]
+    scan = reader.plan()
+    table = FileTable(scan.with_tasks([task for task in scan.tasks if counts[task.position] != 0]), reader)
+    table.read_all()
+    return table
+
+
+def count_net(tables: Sequence[FileTable], signs: Sequence[int]) -> tuple[Numbers, Numbers] | None:
+    """The rows of files added and of those removed, among ADD and DELETE entries of the older, then the newer manifests.
+
+    A file is described by its last ADD entry, else by its first DELETE entry; files are in the order in which they first
+    come. None where a file was added or removed twice.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    identities = pa.concat_arrays([table.column(IDENTITY) for table in tables])
+    lengths = [len(table) for table in tables]
+    codes = identities.dictionary_encode().indices.to_numpy()
+    if not len(codes):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    side = np.repeat([0, 0, 1, 1], lengths)
+    is_add = np.repeat([True, False, True, False], lengths)
+    moments = (side.astype(np.int64) << 62) + np.concatenate([table.order for table in tables])
+    net = np.zeros(codes.max() + 1, np.int64)
+    np.add.at(net, codes, np.repeat(signs, lengths))
+    if np.abs(net).max() > 1:
+        return None
+    # the last ADD goes before all, then the first DELETE
+    by_worth = np.lexsort((np.where(is_add, -moments, moments), ~is_add, codes))
+    first_by_time = np.lexsort((moments, codes))
+    starts = np.flatnonzero(np.diff(codes[by_worth], prepend=-1))
+    rows, came = by_worth[starts], moments[first_by_time[starts]]
+    added, removed = (np.flatnonzero(net == wanted) for wanted in (1, -1))
+    return (
+        rows[added[np.argsort(came[added], kind="stable")]],
+        rows[removed[np.argsort(came[removed], kind="stable")]],
+    )
 
 
 def list_own(snapshot: PaimonSnapshot) -> Manifests:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.paimon.types_sql import parse_type
 from lakelens.errors import LakeError
-from lakelens.formats.access import TableAccess
+from lakelens.formats.access import LruCache, TableAccess
 from lakelens.formats.paimon.metadata.layout import FOLDERS, MAIN, TableLayout, name_bucket
 from lakelens.formats.paimon.metadata.partitions import Partitions
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, Schemas
@@ -23,6 +23,7 @@ from lakelens.model.schema import DataType
 from lakelens.model.storage import Relocation
 
 if TYPE_CHECKING:
+    from lakelens.codecs.avro.records import AvroRecords
     from lakelens.model.explanation import Explanation
 
 # Paimon's own columns of a set of files, after the keys
@@ -43,6 +44,9 @@ _FURTHER = {
 }
 
 
+_OPENED = 4
+
+
 class TableContext:
     """The storage side of a Paimon table seen from one branch, shared by its snapshots, manifests and files.
 
@@ -57,6 +61,8 @@ class TableContext:
         branch: str = MAIN,
         find_bytes: Callable[..., Explanation] | None = None,
     ) -> None:
+        #: of the manifests that were looked into last, to read one entry after the other
+        self.opened: LruCache[str, Sequence[Any] | AvroRecords] = LruCache(_OPENED)
         self.access = TableAccess(store, Locator(root, folders=FOLDERS, scheme=store.scheme))
         self.store = store
         self.findings = self.access.findings

@@ -35,6 +35,7 @@ from lakelens.model.traits import Figures
 
 if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
+    from lakelens.formats.paimon.listed_files import ListedFiles
     from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.explanation import Explanation
@@ -87,7 +88,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         self.record_count = document.total_record_count
         self.log_offsets = document.log_offsets or {}
         self.properties = document.properties or {}
-        self._is_incomplete = False
+        self.is_incomplete = False
 
     @property
     def parent_id(self) -> int | None:  # type: ignore[override]
@@ -140,7 +141,7 @@ class PaimonSnapshot(TableObject, Snapshot):
     @cached_property
     def files(self) -> FileSet:
         """The live data files: the entries of base and delta, folded. Damaged manifests are findings."""
-        return FileSet(self._merge, self.context.describe_columns, self.scan_files)
+        return FileSet(self._merge, self.context.describe_columns, lambda: self._make_reader("base", "delta"))
 
     @cached_property
     def delta_files(self) -> FileSet:
@@ -162,16 +163,23 @@ class PaimonSnapshot(TableObject, Snapshot):
         return FileSet(
             lambda: [e.file for e in self._list_entries(role) if e.is_live == (kept == "added")],
             self.context.describe_columns,
-            lambda: self._plan_scan((role,), kept),
+            lambda: self._make_reader(role, kept=kept),
         )
 
     def scan_files(self) -> PaimonScan:
         """A plan to read `files` by column, made from the base and the delta list alone."""
-        return self._plan_scan(("base", "delta"), "live", self._check_total)
+        return self._make_reader("base", "delta").plan()
 
     def scan_entries(self) -> PaimonScan:
         """A plan to read every entry of the manifests of base, delta and changelog, DELETE entries included."""
-        return self._plan_scan(("base", "delta", "changelog"), "live")
+        from lakelens.formats.paimon.listed_files import plan_manifests
+
+        return plan_manifests(self, list(self._list_manifests("base", "delta", "changelog")))
+
+    def _make_reader(self, *roles: str, kept: str = "live") -> ListedFiles:
+        from lakelens.formats.paimon.listed_files import ListedFiles
+
+        return ListedFiles(self, list(self._list_manifests(*roles)), kept)
 
     @cached_property
     def index_files(self) -> IndexFiles[PaimonIndexFile]:
@@ -191,8 +199,8 @@ class PaimonSnapshot(TableObject, Snapshot):
     @cached_property
     def dangling_deletes(self) -> DanglingDeletes:
         """Index files with deletion vectors for data files that are not live. Reads the manifests."""
-        names = {file.file_name for file in self.files if isinstance(file, PaimonDataFile)}
-        found = find_dangling(self._deletes, names) if not self._is_incomplete else ()
+        names = {path.rpartition("/")[2] for (path,) in self.files.pick("path")}
+        found = find_dangling(self._deletes, names) if not self.is_incomplete else ()
         for dangling in found:
             self.context.findings.add(
                 "warning", "dangling-deletes", dangling.file.path, dangling.reason, (self.id,)
@@ -326,19 +334,20 @@ class PaimonSnapshot(TableObject, Snapshot):
         merged = merge_entries(self._list_entries("base", "delta"))
         for entry in merged.repeated:
             self._note_entry("error", "repeated-add", entry, "is added although it is there already")
-        for entry in merged.dangling if not self._is_incomplete else ():
+        for entry in merged.dangling if not self.is_incomplete else ():
             what = "is deleted although no entry before adds it"
             self._note_entry("warning", "dangling-delete", entry, what)
         files = [entry.file for entry in merged.live.values()]
-        self._check_total(sum(file.record_count or 0 for file in files))
+        self.check_total(sum(file.record_count or 0 for file in files))
         return [self.see(f) if isinstance(f, PaimonDataFile) else f for f in files]
 
     def _note_entry(self, severity: Severity, code: str, entry: Entry, what: str) -> None:
         message = f"{entry.file.recorded_path} {what}"
         self.context.findings.add(severity, code, entry.file.manifest or "", message, (self.id,))
 
-    def _check_total(self, total: int) -> None:
-        if self.record_count is not None and not self._is_incomplete and total != self.record_count:
+    def check_total(self, total: int) -> None:
+        """Keep as a finding that the live files hold another number of rows than the document records."""
+        if self.record_count is not None and not self.is_incomplete and total != self.record_count:
             message = f"totalRecordCount is {self.record_count}, the live files hold {total} rows"
             self.context.findings.add("warning", "record-count", self.path or "", message, (self.id,))
 
@@ -354,21 +363,12 @@ class PaimonSnapshot(TableObject, Snapshot):
     def _walk(self, listed: L, read: Callable[[L], Sequence[T]]) -> Sequence[T]:
         return self._attempt(lambda: read(listed), listed.path, ())
 
-    def _plan_scan(
-        self, roles: Sequence[str], kept: str, check_total: Callable[[int], None] | None = None
-    ) -> PaimonScan:
-        from lakelens.formats.paimon.scan.plan import PaimonScan, plan_tasks
-
-        columns = self.context.describe_columns()
-        tasks = plan_tasks(list(self._list_manifests(*roles)), kept)
-        return PaimonScan(self.context, columns, tasks, kept, (self.id,), check_total=check_total)
-
     def _attempt(self, action: Callable[[], T], path: str, default: T) -> T:
         """The action's result; damage is a finding, after which totals and deletions are no longer checked."""
         try:
             return action()
         except LakeError as error:
-            self._is_incomplete = True
+            self.is_incomplete = True
             self.context.findings.add_error(error, path, (self.id,))
             return default
 

@@ -115,6 +115,7 @@ class ColumnarScan(FileScan):
 
     def refuse(self, task: ScanTask, error: LakeError) -> None:
         """A manifest that cannot be read, or not to its end, is a finding."""
+        self.is_whole = False
         self.findings.add_error(error, task.path, self.snapshots)
 
     def read(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from lakelens.model.fileset import Columns, FileColumns
     from lakelens.model.manifest import Entry
 
-_COMMON = {
+#: The columns that the files of every format have, and their types.
+COMMON = {
     "content": "string",
     "path": "string",
     "recorded_path": "string",
@@ -48,7 +49,7 @@ STATS = {
 
 def list_columns(columns: FileColumns, *, stats: bool) -> list[str]:
     """The column names of the table, in order."""
-    names = [name for name in _COMMON if name != "partition_values" or columns.partition]
+    names = [name for name in COMMON if name != "partition_values" or columns.partition]
     names += STATS if stats else ()
     return names + [name for name, _ in columns.further if name not in names]
 
@@ -87,7 +88,7 @@ def type_column(name: str, columns: FileColumns) -> pa.DataType:
 
     if name == "partition_values":
         return pa.struct([pa.field(field, arrow_type(kind)) for field, kind in columns.partition])
-    common = "string" if name == "status" else _COMMON.get(name)
+    common = "string" if name == "status" else COMMON.get(name)
     if common is not None:
         return {"string": pa.string(), "int32": pa.int32(), "int64": pa.int64()}[common]
     return arrow_type(dict(columns.further)[name])
@@ -178,7 +179,10 @@ def batch_files(files: Sequence[DataFile], columns: FileColumns, request: ScanRe
             for name in stats if leaf in seen else ():
                 values = [getattr(of[leaf], STATS[name]) if leaf in of else None for of in bounds]
                 stats[name][leaf] = to_array(values, arrow_type(kind) if name in BOUNDS else pa.int64())
-    return FileBatch(len(files), plain, stats)
+    partitions = None
+    if request.partitions:
+        partitions = [found.partition for found in files], pa.array(range(len(files)), pa.int64())
+    return FileBatch(len(files), plain, stats, partitions=partitions)
 
 
 def _gather(files: Sequence[DataFile], name: str, columns: FileColumns) -> pa.Array:
@@ -188,7 +192,7 @@ def _gather(files: Sequence[DataFile], name: str, columns: FileColumns) -> pa.Ar
     if name == "partition_values":
         children = [to_array([found.partition.get(one.name) for found in files], one.type) for one in kind]
         return make_struct(children, kind, len(files))
-    if name in _COMMON:
+    if name in COMMON:
         return to_array([getattr(found, name) for found in files], kind)
     return to_array([found.further(name) for found in files], kind)
 
@@ -215,7 +219,7 @@ def batch_entries(
     if encode is None:
         return batch
     order = pa.array([position << ORDER_BITS | number for number, _ in numbered], pa.int64())
-    return FileBatch(batch.rows, batch.plain, batch.stats, encode(files), order)
+    return replace(batch, identity=encode(files), order=order, files=() if request.entries else files)
 
 
 def build_table(

@@ -15,13 +15,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileColumns
     from lakelens.model.finding import Findings
+    from lakelens.model.stats import Partition
 
 #: Bits of an `order` that count the entries of one manifest; those above hold the position of its task.
 ORDER_BITS = 32
@@ -48,9 +50,9 @@ class ScanRequest:
     """What is wanted of a scan: `columns` by name, in order (None: all), with bounds and counts or without.
 
     `entries` asks for every entry of the manifests, deleted ones included, with its `status`; `snapshot_id` is then the
-    entry's, and nothing is merged. `identity` asks for `FileBatch.identity` and `order`. With `keeps_all` the caller holds
-    all batches in the end: those of a whole manifest may be built at once. With `ahead`, entries may be decoded while those
-    before them are built: faster, with one more piece of them in memory.
+    entry's, and nothing is merged. `identity` asks for `FileBatch.identity` and `order`, `partitions` for its `partitions`.
+    With `keeps_all` the caller keeps all batches in the end: those of a whole manifest may be built at once. With `ahead`,
+    entries may be decoded while those before them are built: faster, with one more piece of them in memory.
     """
 
     stats: bool = True
@@ -59,6 +61,11 @@ class ScanRequest:
     identity: bool = False
     keeps_all: bool = False
     ahead: bool = False
+    partitions: bool = False
+
+    def with_identity(self) -> ScanRequest:
+        """The same request, of which `identity` and `order` are asked for."""
+        return replace(self, identity=True)
 
     def wants(self, name: str) -> bool:
         """Whether a column is asked for."""
@@ -72,7 +79,8 @@ class FileBatch:
     `stats` holds the wanted ones of `lower_bounds`, `upper_bounds`, `null_counts`, `value_counts`, `nan_counts` and
     `column_sizes`: arrays by leaf column, of its Arrow type; a leaf for which no file of the batch has anything is left
     out of all six. `identity` (binary) distinguishes files as `DataFile.identity` does, `order` (int64) is the place of the
-    entry: the task's position shifted by `ORDER_BITS`, plus the entry's number in its manifest.
+    entry: the task's position shifted by `ORDER_BITS`, plus the entry's number in its manifest. `partitions` are different
+    ones, and which of them each file has (int64). `files` are the files themselves where they were decoded one by one.
     """
 
     rows: int
@@ -80,6 +88,8 @@ class FileBatch:
     stats: dict[str, dict[str, pa.Array]] = field(default_factory=dict)
     identity: pa.Array | None = None
     order: pa.Array | None = None
+    partitions: tuple[Sequence[Partition], pa.Array] | None = None
+    files: Sequence[DataFile] = ()
 
     def filter(self, mask: Any) -> FileBatch:
         """The files for which a boolean array holds."""
@@ -90,6 +100,16 @@ class FileBatch:
             name: {leaf: array.filter(mask) for leaf, array in leaves.items()}
             for name, leaves in self.stats.items()
         }
+        known = {
+            leaf
+            for leaves in stats.values()
+            for leaf, array in leaves.items()
+            if array.null_count < len(array)
+        }
+        stats = {
+            name: {leaf: array for leaf, array in leaves.items() if leaf in known}
+            for name, leaves in stats.items()
+        }
         return replace(
             self,
             rows=int(pc.sum(mask).as_py() or 0),
@@ -97,17 +117,30 @@ class FileBatch:
             stats=stats,
             identity=None if self.identity is None else self.identity.filter(mask),
             order=None if self.order is None else self.order.filter(mask),
+            partitions=None
+            if self.partitions is None
+            else (self.partitions[0], self.partitions[1].filter(mask)),
+            files=[found for found, kept in zip(self.files, mask.to_pylist(), strict=True) if kept]
+            if self.files
+            else (),
         )
 
 
 class FileScan(ABC):
     """A plan to read the files of a state, or the entries of its manifests, by column. Reads manifest lists only.
 
-    `columns` are those that files have in Arrow as far as it can be known before a manifest is read.
+    `columns` are those that files have in Arrow as far as it can be known before a manifest is read. `totals` are columns
+    that whoever reads a whole set always reads, to compare them with what is recorded; `facts` those that are attributes of
+    a `DataFile` and are read before many of them are looked at, `absent` those that no file of the format has. `is_whole`
+    is false once a manifest could not be read.
     """
 
     columns: FileColumns
     tasks: tuple[ScanTask, ...]
+    totals: ClassVar[tuple[str, ...]] = ("content", "record_count", "size_bytes")
+    facts: ClassVar[tuple[str, ...]] = ()
+    absent: ClassVar[tuple[str, ...]] = ()
+    is_whole: bool = True
 
     @property
     def size_bytes(self) -> int:
@@ -150,6 +183,10 @@ class FileScan(ABC):
         False where only the record path can merge the entries: then the table is read again by that one.
         """
         return True
+
+    def encode(self, files: Sequence[DataFile]) -> pa.Array:
+        """What distinguishes files that were decoded one by one, as `FileBatch.identity` has it."""
+        raise NotImplementedError
 
     @abstractmethod
     def with_tasks(self, tasks: Sequence[ScanTask]) -> FileScan:

@@ -9,20 +9,27 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from lakelens.model.scan.files_to_arrow import assemble_batch, assemble_table, lay_out, make_request
 from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest, ScanTask
+from lakelens.progress import Progress
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
+
+Portion = Sequence[ScanTask]
+
+#: The portions that were read for a request which was not read to its end.
+Begun = dict[ScanRequest, list[deque[FileBatch]]]
 
 WORKERS = max(1, min(4, os.cpu_count() or 1))
 PORTION_BYTES = 2 * 1024 * 1024
@@ -45,16 +52,27 @@ def is_warm() -> bool:
     return "datafusion._internal" in sys.modules
 
 
-def read_table(scan: FileScan, stats: bool = True, columns: Iterable[str] | None = None) -> pa.Table | None:
+def read_table(
+    scan: FileScan, stats: bool = True, columns: Iterable[str] | None = None, begun: Begun | None = None
+) -> pa.Table | None:
     """All files of a scan as one table; None when the same file stands in it twice, which only the record path merges.
 
     Raises KeyError for an unknown column.
     """
     request = make_request(scan.columns, stats=stats, wanted=columns, identity=True)
-    batches = list(iterate_batches(scan, replace(request, keeps_all=True)))
-    if _has_repeats([batch.identity for batch in batches]) or not scan.conclude():
+    batches = read_batches(scan, request, {} if begun is None else begun)
+    if has_repeats([batch.identity for batch in batches]) or not scan.conclude():
         return None
     return assemble_table(batches, scan.columns, request)  # manifests may have added columns by now
+
+
+def read_batches(scan: FileScan, request: ScanRequest, begun: Begun) -> list[FileBatch]:
+    """All batches of a scan. What an interrupt leaves is kept in `begun`, and the next try goes on from there."""
+    request = replace(request, keeps_all=True)
+    portions = begun.setdefault(request, [])
+    for batches in iterate_portions(scan, request, skip=len(portions)):
+        portions.append(batches)
+    return [batch for batches in begun.pop(request) for batch in batches]
 
 
 def stream_batches(
@@ -80,27 +98,75 @@ def stream_batches(
 
 def iterate_batches(scan: FileScan, request: ScanRequest, workers: int | None = None) -> Iterator[FileBatch]:
     """The batches of a scan in order, read by `workers` threads (None: as many as pay); what is removed is left out."""
-    portions = cut_portions(scan.tasks)
-    if workers is None:
-        workers = 1 if _is_wide(scan) else min(WORKERS, len(portions))
-        request = replace(request, ahead=workers < WORKERS)
-    removals = scan.removals() if scan.removes and not request.entries else None
-    if len(portions) < 2 or workers < 2:
-        for portion in portions:
-            yield from scan.read(portion, request, removals)
+    if _choose_workers(scan, request, workers)[0] > 1:
+        for batches in iterate_portions(scan, request, workers=workers):
+            while batches:  # each is forgotten once it was taken
+                yield batches.popleft()
         return
-    with ThreadPoolExecutor(workers, thread_name_prefix="lakelens-scan") as pool:
-        waiting: deque[Future[deque[FileBatch]]] = deque()
-        try:
-            for portion in portions:
-                waiting.append(pool.submit(partial(_read_portion, scan, portion, request, removals)))
-                if len(waiting) > workers:
-                    yield from _drain(waiting.popleft())
-            while waiting:
-                yield from _drain(waiting.popleft())
-        finally:
-            for future in waiting:
-                future.cancel()
+    _, request = _choose_workers(scan, request, workers)
+    removals = _find_removals(scan, request)
+    with Progress("manifests", len(scan.tasks)) as progress:
+        for portion in cut_portions(scan.tasks):
+            yield from scan.read(portion, request, removals)
+            progress.advance(len(portion), _measure(portion))
+
+
+def iterate_portions(
+    scan: FileScan, request: ScanRequest, *, skip: int = 0, workers: int | None = None
+) -> Iterator[deque[FileBatch]]:
+    """The batches of each portion of a scan, but of the first `skip`; see `iterate_batches`.
+
+    An interrupt does not wait for the portions that are being read: each stops after its next batch.
+    """
+    portions = cut_portions(scan.tasks)
+    with Progress("manifests", len(scan.tasks)) as progress:
+        for portion in portions[:skip]:
+            progress.advance(len(portion), _measure(portion))
+        chosen, request = _choose_workers(scan, request, workers)
+        removals = _find_removals(scan, request)
+        read = partial(_read_portion, scan, request, removals, stop := Event())
+        for portion, batches in zip(portions[skip:], _run(read, portions[skip:], chosen, stop), strict=True):
+            progress.advance(len(portion), _measure(portion))
+            yield batches
+
+
+def _run(
+    read: Callable[[Portion], deque[FileBatch]], portions: Sequence[Portion], workers: int, stop: Event
+) -> Iterator[deque[FileBatch]]:
+    """What is read of each portion, in order; `workers` threads read ahead."""
+    if workers < 2:
+        yield from map(read, portions)
+        return
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="lakelens-scan")
+    waiting: deque[Future[deque[FileBatch]]] = deque()
+    try:
+        for portion in portions:
+            waiting.append(pool.submit(read, portion))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _measure(portion: Portion) -> int:
+    return sum(task.size_bytes for task in portion)
+
+
+def _find_removals(scan: FileScan, request: ScanRequest) -> pa.Table | None:
+    return scan.removals() if scan.removes and not request.entries else None
+
+
+def _choose_workers(scan: FileScan, request: ScanRequest, workers: int | None) -> tuple[int, ScanRequest]:
+    """Threads that pay, and the request with what those that are left over may do."""
+    portions = len(cut_portions(scan.tasks))
+    if workers is not None:
+        return min(workers, portions), request
+    # of wide entries most of the work is Python's, which threads only take from each other
+    workers = 1 if _is_wide(scan) else min(WORKERS, portions)
+    return workers, replace(request, ahead=workers < WORKERS)
 
 
 def cut_portions(tasks: Sequence[ScanTask], limit: int = PORTION_BYTES) -> list[list[ScanTask]]:
@@ -133,19 +199,18 @@ def _weigh(task: ScanTask) -> int:
 
 
 def _read_portion(
-    scan: FileScan, portion: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None
+    scan: FileScan, request: ScanRequest, removals: pa.Table | None, stop: Event, portion: Portion
 ) -> deque[FileBatch]:
-    return deque(scan.read(portion, request, removals))
+    batches: deque[FileBatch] = deque()
+    for batch in scan.read(portion, request, removals):
+        if stop.is_set():
+            break
+        batches.append(batch)
+    return batches
 
 
-def _drain(portion: Future[deque[FileBatch]]) -> Iterator[FileBatch]:
-    """The batches of a portion, each forgotten once it was taken."""
-    batches = portion.result()
-    while batches:
-        yield batches.popleft()
-
-
-def _has_repeats(identities: Sequence[Any]) -> bool:
+def has_repeats(identities: Sequence[Any]) -> bool:
+    """Whether one of the binary identities of some batches stands there twice."""
     import pyarrow as pa
 
     if not identities:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from lakelens.analysis.diff.diff import Diff, ManifestChanges, PartitionChange
 from lakelens.analysis.diff.diff_summary import format_rows
 from lakelens.analysis.diff.documents import JsonChange
-from lakelens.analysis.diff.level_promotion import Raised, find_raised
+from lakelens.analysis.diff.level_promotion import Raised
 from lakelens.model.comparison import FileCounts, count_by_content
 from lakelens.model.manifest import Manifest
 from lakelens.views.card import cells, wording
@@ -26,7 +26,7 @@ _STATES = {"ADDED": "add", "REMOVED": "del", "RAISED": "", "KEPT": ""}
 @describe.register
 def card_of_diff(diff: Diff, detail: int = 1) -> Card:
     """What changed: files, rows and bytes; then partitions, columns, manifests, the document's places."""
-    raised = find_raised(diff)
+    raised = diff.raised
     folds = [_fold_partitions(diff, raised)]
     if diff.schema or diff.partitioning:
         folds.append(_fold_schema(diff))
@@ -41,8 +41,8 @@ def card_of_diff(diff: Diff, detail: int = 1) -> Card:
         ("Files added", diff.added, "diff.added.to_pandas()"),
         ("Files removed", diff.removed, "diff.removed.to_pandas()"),
     ):
-        left = [f for f in files if f.path not in raised.paths]
-        if left:
+        left = raised.leave_out_of(files)
+        if len(left):
             grid = grid_files(left, how=how)
             answer = format_contents(files) if len(left) == len(files) else wording.plural(len(left), "file")
             folds.append(Fold(label, answer, lambda grid=grid: one(grid)))  # type: ignore[misc]
@@ -82,7 +82,7 @@ def _format_time(diff: Diff) -> str:
 
 def format_counts(diff: Diff) -> str:
     """Files added, removed, raised and kept, and how the rows changed."""
-    raised = find_raised(diff)
+    raised = diff.raised
     added, removed = len(diff.added) - len(raised.files), len(diff.removed) - len(raised.files)
     words = [f"{wording.plural(added, 'file')} added", f"{wording.count(removed)} removed"]
     if raised.files:
@@ -96,10 +96,10 @@ def format_counts(diff: Diff) -> str:
 
 def grid_totals(diff: Diff) -> Grid:
     """Files, rows and bytes by what happened to them and by content, with a bar for the bytes."""
-    raised = find_raised(diff)
+    raised = diff.raised
     sets: list[tuple[str, Mapping[str, FileCounts]]] = [
-        ("ADDED", count_by_content(f for f in diff.added if f.path not in raised.paths)),
-        ("REMOVED", count_by_content(f for f in diff.removed if f.path not in raised.paths)),
+        ("ADDED", count_by_content(raised.leave_out_of(diff.added))),
+        ("REMOVED", count_by_content(raised.leave_out_of(diff.removed))),
         ("RAISED", count_by_content(raised.files)),
         ("KEPT", diff.kept_by_content),
     ]

@@ -25,7 +25,7 @@ _NOUNS = {
 }
 
 
-def grid_files(files: Sequence[DataFile], how: str = "", noun: str = "file") -> Grid:
+def grid_files(files: FileSet | Sequence[DataFile], how: str = "", noun: str = "file") -> Grid:
     """Files, one a row; a column that none of them has is left out. Only the rows shown are looked at."""
     shown = list(islice(files, display.max_rows))
     largest = max((f.size_bytes or 0 for f in shown), default=0)
@@ -50,7 +50,7 @@ def grid_files(files: Sequence[DataFile], how: str = "", noun: str = "file") -> 
 
 def format_contents(files: FileSet) -> str:
     """How many files of which content."""
-    counts = Counter(f.content for f in files)
+    counts = Counter(content for (content,) in files.pick("content"))
     nouns = {content: _NOUNS.get(content, content) for content in counts}
     return ", ".join(wording.plural(number, nouns[content]) for content, number in counts.items())
 
@@ -58,59 +58,57 @@ def format_contents(files: FileSet) -> str:
 @describe.register
 def card_of_set(files: FileSet, detail: int = 1) -> Card:
     """Files together: how many, how large, and the first of them."""
-    listed = list(files)
-    knows_rows = _knows_rows(listed)
-    facts = [Fact("files", cells.number(len(listed)), _format_sizes(listed))]
+    knows_rows = _knows_rows(files)
+    files.read()
+    facts = [Fact("files", cells.number(len(files)), _format_sizes(files))]
     if knows_rows:
         facts.append(Fact("rows", cells.number(files.record_count), "in data files"))
     facts.append(Fact("bytes", cells.size(files.size_bytes)))
     folds = []
-    partitions = [str(f.partition) for f in listed]
-    if any(partitions):
-        fold = _group("Partitions", "partition", listed, partitions, knows_rows)
-        folds.append(fold)
-    if any(f.level for f in listed):
-        folds.append(_group("Levels", "level", listed, [str(f.level) for f in listed], knows_rows))
-    body = (grid_files(listed, how=".to_pandas()"),) if listed else ()
+    for label, noun in (("Partitions", "partition"), ("Levels", "level")):
+        if any(key for (key,) in files.pick(noun)):
+            folds.append(_group(label, noun, files, knows_rows))
+    body = (grid_files(files, how=".to_pandas()"),) if len(files) else ()
     sentence = format_contents(files) or "none"
-    about = list_sections(listed[0], "file_set") if listed else ()
+    about = list_sections(files[0], "file_set") if len(files) else ()
     return Card("Files", sentence, facts=tuple(facts), body=body, folds=tuple(folds), about=about)
 
 
-def _knows_rows(files: Sequence[DataFile]) -> bool:
+def _knows_rows(files: FileSet) -> bool:
     """Whether rows are known without opening the files: where a file itself must be asked, few enough are."""
-    if not files:
-        return True
-    is_asked = isinstance(getattr(type(files[0]), "record_count", None), property | cached_property)
+    first = next(iter(files[:1]), None)
+    is_asked = isinstance(getattr(type(first), "record_count", None), property | cached_property)
     return not is_asked or len(files) <= _MOST_COUNTED
 
 
-def _format_sizes(files: Sequence[DataFile]) -> str:
-    sizes = [f.size_bytes for f in files if f.size_bytes is not None]
+def _format_sizes(files: FileSet) -> str:
+    sizes = [size for (size,) in files.pick("size_bytes") if size is not None]
     if len(sizes) < 2:
         return ""
     return f"{wording.size(min(sizes))} to {wording.size(max(sizes))} each"
 
 
-def _group(label: str, noun: str, files: Sequence[DataFile], keys: Sequence[str], knows_rows: bool) -> Fold:
+def _group(label: str, noun: str, files: FileSet, knows_rows: bool) -> Fold:
     """Files, rows and bytes of each group, by name; the bar is its part of the largest one's bytes."""
-    groups: dict[str, list[DataFile]] = {}
-    for key, found in zip(keys, files, strict=True):
-        groups.setdefault(key, []).append(found)
+    groups: dict[str, list[int]] = {}
+    asked = ("content", "record_count") if knows_rows else ("content", "content")
+    for key, size, content, rows in files.pick(noun, "size_bytes", *asked):
+        group = groups.setdefault(str(key), [0, 0, 0])
+        group[0] += 1
+        group[1] += (rows or 0) if knows_rows and content == "data" else 0
+        group[2] += size or 0
     ordered = sorted(groups.items())
-    sizes = [sum(f.size_bytes or 0 for f in members) for _, members in ordered]
+    sizes = [size for _, (_, _, size) in ordered]
     drawn = cells.shares(sizes, [max(sizes, default=0)] * len(sizes))
     rows = [
         (
             cells.code(name or None),
-            cells.number(len(members)),
-            cells.number(
-                sum(f.record_count or 0 for f in members if f.content == "data") if knows_rows else None
-            ),
+            cells.number(count),
+            cells.number(held if knows_rows else None),
             cells.size(size),
             bar,
         )
-        for (name, members), size, bar in zip(ordered, sizes, drawn, strict=True)
+        for (name, (count, held, size)), bar in zip(ordered, drawn, strict=True)
     ]
     names = (noun, "files#", "rows#", "bytes#", "")
     grid = cells.prune(cells.grid(names, rows, how=".to_pandas()", noun=noun))

@@ -103,9 +103,15 @@ def _fold_manifests(snapshot: Snapshot) -> list[Fold]:
     manifests = snapshot.manifests
     answer = f"{wording.plural(len(manifests), 'manifest')}{_format_entries(manifests)}"
     how = "snapshot.manifests"
+    counted, recorded = count_by_lists(snapshot), snapshot.figures.files
+    alert = ""
+    if counted is not None and recorded is not None and counted != recorded:
+        answer += f", of {wording.plural(counted, 'data file')}; the summary says {wording.count(recorded)}"
+        alert = "the summary DIFFERS"
+    make = lambda: one(grid_manifests(manifests, how=how)) if manifests else ()  # noqa: E731
     return [
         Fold("Lists", roles, lambda: one(grid_lists(lists))),
-        Fold("Manifests", answer, lambda: one(grid_manifests(manifests, how=how)) if manifests else ()),
+        Fold("Manifests", answer, make, alert=alert),
     ]
 
 
@@ -122,7 +128,7 @@ def _fold_files(snapshot: Snapshot) -> Fold:
     files = snapshot.files
     answer = f"{wording.plural(len(files), 'file')}, {wording.size(files.size_bytes)}"
     return Fold(
-        "Files", answer, lambda: one(grid_files(list(files), how=".files.to_pandas()")) if len(files) else ()
+        "Files", answer, lambda: one(grid_files(files, how=".files.to_pandas()")) if len(files) else ()
     )
 
 

@@ -181,7 +181,7 @@ def _add_files(
     chosen = list(_choose_files(files, set(manifests)))
     for file in chosen:
         found.add(file, "file", manifests.get(file.manifest or "", above), names=_name_file(file))
-    deletes = list(islice((file for file in files if file.content != "data"), _MOST_DELETES))
+    deletes = list(islice(files.choose(lambda content: content != "data", "content"), _MOST_DELETES))
     vectors = found.read("Deletion vectors", lambda: list(snapshot.deletion_vectors.values()), above) or []
     if deletes or vectors:
         live = found.read("Live rows", lambda: snapshot.count_live_rows(read=False), top)
@@ -193,13 +193,12 @@ def _add_files(
 
 def _choose_files(files: FileSet, manifests: set[str]) -> Iterator[DataFile]:
     """One file of each manifest that has a section, then the first ones; data files before what deletes from them."""
-    by_manifest: dict[str, DataFile] = {}
-    for file in files:
-        if file.content == "data" and file.manifest in manifests:
-            by_manifest.setdefault(file.manifest, file)
-            if len(by_manifest) == len(manifests):
-                break
-    yield from islice(by_manifest.values(), _MOST_FILES)
+    first: dict[str, int] = {}
+    for number, (content, manifest) in enumerate(files.pick("content", "manifest")):
+        if content == "data" and manifest in manifests:
+            first.setdefault(manifest, number)
+    by_manifest = {manifest: files[number] for manifest, number in islice(first.items(), _MOST_FILES)}
+    yield from by_manifest.values()
     chosen = {file.identity for file in by_manifest.values()}
     others = (file for file in files if file.content == "data" and file.identity not in chosen)
     yield from islice(others, max(_MOST_FILES - len(by_manifest), 0))

@@ -13,9 +13,8 @@ from tests.support.scans import assert_same_files
 def test_sets_of_a_commit_equal_the_recorded(lake: Lake) -> None:
     for snapshot in iterate_snapshots(lake):
         for files in (snapshot.delta_files, snapshot.removed_files, snapshot.changelog_files):
-            assert files._plan_scan is not None
-            scan = files._plan_scan()
-            assert scan is not None
+            assert files._reader is not None
+            scan = files._reader.plan()
             columnar = read_table(force(scan))
             assert columnar is not None
             assert_same_files(columnar, build_table(list(files), files.columns))

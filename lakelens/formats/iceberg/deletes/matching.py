@@ -16,11 +16,12 @@ from __future__ import annotations
 import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lakelens.formats.iceberg.deletes.equality import KeyColumn, describe_keys
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
 from lakelens.model.deletes import DeleteMatch
+from lakelens.model.fileset import FileSet
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.deletes.positions import DeleteReader
@@ -38,9 +39,8 @@ class DeleteIndex:
         self.everywhere = BySequence()
         self.has_vectors = False
         self._keys: dict[tuple[int, ...], tuple[KeyColumn, ...]] = {}
-        for file in files:
-            if file.content != "data":
-                self._add(file)
+        for file in keep_deletes(files):
+            self._add(file)
 
     def __bool__(self) -> bool:
         return bool(self.targeted or self.positions or self.equality or self.everywhere)
@@ -135,6 +135,13 @@ class DeleteIndex:
             lambda: reader.read_positions(file, data),
             at_most=file.record_count,
         )
+
+
+def keep_deletes(files: Iterable[IcebergDataFile]) -> Iterable[IcebergDataFile]:
+    """The delete files and vectors among files; of a set no other file is made."""
+    if not isinstance(files, FileSet):
+        return (file for file in files if file.content != "data")
+    return cast("Iterable[IcebergDataFile]", files.choose(lambda content: content != "data", "content"))
 
 
 class BySequence:

@@ -18,6 +18,7 @@ from lakelens.formats.iceberg.metadata.wire import WireStatistics
 from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
 from lakelens.model.deletes import Vectors
 from lakelens.model.explainable import Source
+from lakelens.model.fileset import FileSet
 
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
@@ -105,6 +106,8 @@ def list_sketch_files(context: TableContext, snapshot_id: int) -> tuple[IndexFil
 def list_vector_files(reader: DeleteReader, files: Iterable[DataFile]) -> tuple[IndexFile, ...]:
     """The Puffin files of the deletion vectors among some files, each with those vectors of it."""
     vectors: dict[str, list[IcebergDataFile]] = {}
+    if isinstance(files, FileSet):
+        files = files.choose(lambda content: content == "deletion_vector", "content")
     for file in files:
         if file.content == "deletion_vector":
             vectors.setdefault(file.recorded_path, []).append(file)  # type: ignore[arg-type]

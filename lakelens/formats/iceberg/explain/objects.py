@@ -32,7 +32,8 @@ from lakelens.formats.explain.stored import (
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.explain.nested import nested_for_metadata
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
-from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, IcebergManifestList
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList
 from lakelens.formats.iceberg.metadata.document import decompress_document
 from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.model.explanation import Explanation

@@ -16,14 +16,20 @@ from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.manifests.bounds import build_bounds
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
 from lakelens.model.collections import Preview
-from lakelens.model.datafile import Content, DataFile, Footer
+from lakelens.model.datafile import Content, DataFile, Footer, column
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
+    from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
     from lakelens.model.deletes import DeleteMatch, DeleteMatches
+    from lakelens.model.scan.file_table import FileRow
 
 _CONTENTS: dict[int, Content] = {0: "data", 1: "position_deletes", 2: "equality_deletes"}
+
+
+# stored fields that a set of files has as columns, with the same values
+_COLUMNS = ("content_offset", "content_size_in_bytes", "sort_order_id", "referenced_data_file")
 
 
 class IcebergDataFile(TableObject, DataFile):
@@ -35,6 +41,11 @@ class IcebergDataFile(TableObject, DataFile):
     """
 
     raw: Mapping[str, Any]
+    _home: IcebergManifest
+    file_path: str = column(of="recorded_path")
+    file_size_in_bytes: int | None = column(of="size_bytes")
+    file_sequence_number: int | None = column()
+    first_row_id: int | None = column()
 
     def __init__(
         self,
@@ -53,12 +64,12 @@ class IcebergDataFile(TableObject, DataFile):
         self._context = context
         self._load_partition = partition
         self.raw = self._fields = fields
-        self.file_path: str = fields["file_path"]
+        self.file_path = fields["file_path"]
         self.recorded_path = self.file_path
         self.file_format = str(fields.get("file_format") or self.file_path.rpartition(".")[2]).lower()
         self.content = self._find_content()
         self.record_count = fields.get("record_count")
-        self.file_size_in_bytes: int | None = fields.get("file_size_in_bytes")
+        self.file_size_in_bytes = fields.get("file_size_in_bytes")
         self.size_bytes = self.file_size_in_bytes
         self.spec_id = spec_id
         self.manifest = manifest
@@ -69,6 +80,20 @@ class IcebergDataFile(TableObject, DataFile):
         self.first_row_id = first_row_id
         self._index: Callable[[], DeleteIndex] | None = None
         self._matches: DeleteMatches | None = None
+
+    @classmethod
+    def of_row(
+        cls, context: TableContext, row: FileRow, manifest: IcebergManifest, index: Callable[[], DeleteIndex]
+    ) -> IcebergDataFile:
+        """The file of a row, as a snapshot sees it, whose deletes `index` knows; `manifest` holds its entry."""
+        made = cls.__new__(cls)
+        made._context, made._row, made._home = context, row, manifest
+        made._index, made._matches = index, None
+        return made
+
+    def _read_entry(self, row: FileRow) -> DataFile:
+        row_id = row.load("first_row_id") if self._home.counts_rows else None
+        return self._home.read_entry(row.entry, row_id).file
 
     @cached_property
     def path(self) -> str:  # type: ignore[override]
@@ -97,6 +122,11 @@ class IcebergDataFile(TableObject, DataFile):
         return self.content_size_in_bytes or self.size_bytes
 
     def _find_stored(self, name: str) -> Any:
+        if self._row is not None and name in _COLUMNS:
+            try:
+                return self._row.find(name)
+            except KeyError:
+                pass  # that column was not read: the record is
         return self._fields.get(name)
 
     column_sizes = StoredKey[dict[int, int] | None]("Bytes on disk by column id (108).")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from lakelens.codecs.avro.records import AvroHeader, decode_header, iter_records
+from lakelens.codecs.avro.records import AvroHeader, AvroRecords, decode_header, iter_records
 from lakelens.codecs.avro.schema import find_record
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.formats.iceberg.context import TableContext, TableObject
@@ -22,13 +22,9 @@ from lakelens.formats.iceberg.manifests.header import (
     read_text,
 )
 from lakelens.formats.iceberg.manifests.records import (
-    MANIFEST_FIELDS,
     EntryReader,
-    check_manifest_line,
-    make_rename,
 )
 from lakelens.formats.iceberg.metadata.partitions import PartitionColumn
-from lakelens.io.store import find_info
 from lakelens.model.collections import Document
 from lakelens.model.explainable import Source
 from lakelens.model.manifest import (
@@ -37,8 +33,6 @@ from lakelens.model.manifest import (
     FieldSummaries,
     FieldSummary,
     Manifest,
-    ManifestList,
-    Manifests,
 )
 
 T = TypeVar("T")
@@ -61,7 +55,7 @@ def decode_head(data: bytes, path: str) -> AvroHeader:
 
 
 @dataclass(slots=True)
-class _AvroFile:
+class AvroFile:
     """A manifest or manifest list that was read: where it is, its header, and its bytes until they are taken."""
 
     path: str
@@ -72,6 +66,14 @@ class _AvroFile:
         """The bytes, which are not kept."""
         data, self.data = self.data, b""
         return data
+
+
+@dataclass(frozen=True, slots=True)
+class OpenEntries:
+    """The entries of a manifest one by one: what turns a record into one, and the records."""
+
+    reader: EntryReader
+    records: AvroRecords
 
 
 class IcebergManifest(TableObject, Manifest):
@@ -163,7 +165,7 @@ class IcebergManifest(TableObject, Manifest):
     @cached_property
     def entries(self) -> Entries:
         """Every entry, deleted ones included, in file order. Raises `LakeError` when the file cannot be read."""
-        return Entries(_raise_error(self.walk()), self._context.describe_columns)
+        return Entries(raise_error(self.walk()), self._context.describe_columns)
 
     def walk(self) -> tuple[Sequence[Entry], LakeError | None]:
         """The entries that can be read, and what stopped the reading (None: nothing did)."""
@@ -172,30 +174,69 @@ class IcebergManifest(TableObject, Manifest):
     def open(self) -> bytes:
         """The bytes of the file, which are not kept, after its header was checked. Raises `LakeError`."""
         self._check_content()
-        return self._file.take()
+        return self._take_data()
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether entries without a first row id count on from those before them."""
+        return self.first_row_id is not None and self.content == "data"
+
+    def read_entry(self, position: int, first_row_id: int | None = None) -> Entry:
+        """One entry, decoded alone where the others were not. Raises `LakeError`, and IndexError where there is none.
+
+        Where the manifest `counts_rows`, `first_row_id` is the entry's.
+        """
+        if "_read_entries" in self.__dict__:
+            return self._read_entries[0][position]
+        opened = self._context.opened.get(self.path, self._open_entries)
+        record = opened.records[position]
+        entry, fields = opened.reader.convert(record, position)
+        self._context.columns.add_unknown(fields)
+        return self._build_entry(opened.reader, record, entry, fields, first_row_id, position)
+
+    def iterate_entries(self) -> Iterator[Entry]:
+        """The entries, each decoded when it is asked for, and not kept. Raises `LakeError` where that cannot be done."""
+        if "_read_entries" in self.__dict__:
+            return iter(self._read_entries[0])
+        return self._iterate(self._iterate_opened())
+
+    def _iterate_opened(self) -> Iterator[dict[str, Any]]:
+        yield from self._context.opened.get(self.path, self._open_entries).records
+
+    def _open_entries(self) -> OpenEntries:
+        self._check_content()
+        file = self._file
+        records = AvroRecords(self._take_data(), file.path, file.header)
+        return OpenEntries(EntryReader(file.header.record, file.path), records)
+
+    def _take_data(self) -> bytes:
+        """The bytes of the file, which are not kept: whoever asks again reads it again."""
+        return self._file.take() or self._context.access.read_recorded(self.manifest_path)[1]
 
     @cached_property
     def _entry_source(self) -> Source | None:
         return self._context.source(self)
 
     @cached_property
-    def _file(self) -> _AvroFile:
+    def _file(self) -> AvroFile:
         path, data = self._context.access.read_recorded(self.manifest_path)
         self._check_length(path, len(data))
         header = decode_head(data, path)
         learn_from_header(self._context, header, self.raw.get("partition_spec_id"), path)
-        return _AvroFile(path, header, data)
+        return AvroFile(path, header, data)
 
     @cached_property
     def _read_entries(self) -> tuple[Sequence[Entry], LakeError | None]:
-        return _collect(self._iterate())
+        return collect(self._iterate(self._iterate_records()))
 
-    def _iterate(self) -> Iterator[Entry]:
+    def _iterate_records(self) -> Iterator[dict[str, Any]]:
+        yield from iter_records(self._take_data(), self._file.path, self._file.header)
+
+    def _iterate(self, records: Iterator[Mapping[str, Any]]) -> Iterator[Entry]:
         self._check_content()
-        path, header = self._file.path, self._file.header
-        reader = EntryReader(header.record, path)
-        next_row_id = self.first_row_id if self.content == "data" else None
-        for index, record in enumerate(iter_records(self._file.take(), path, header)):
+        reader = EntryReader(self._file.header.record, self._file.path)
+        next_row_id = self.first_row_id if self.counts_rows else None
+        for index, record in enumerate(records):
             entry, fields = reader.convert(record, index)
             self._context.columns.add_unknown(fields)
             status = entry.get("status")
@@ -258,89 +299,7 @@ class IcebergManifest(TableObject, Manifest):
             self._context.findings.add("warning", "manifest-content", self._file.path, message)
 
 
-class KnownManifests:
-    """The manifests of one table: the same line in many lists is one object, so that each file is read once."""
-
-    def __init__(self, context: TableContext) -> None:
-        self.context = context
-        #: what was read of each manifest list, by its recorded path
-        self.lists: dict[str, tuple[Sequence[IcebergManifest], LakeError | None]] = {}
-        self._manifests: dict[tuple[Any, ...], IcebergManifest] = {}
-
-    def share(self, line: Mapping[str, Any], snapshot_id: int | None) -> IcebergManifest:
-        """The manifest of a line. `snapshot_id` is used where no list records who added it."""
-        names = ("manifest_path", "manifest_length", "added_snapshot_id", "sequence_number", "first_row_id")
-        key = tuple(line.get(name) for name in names)
-        if key not in self._manifests:
-            self._manifests[key] = IcebergManifest(self.context, line, snapshot_id)
-        return self._manifests[key]
-
-
-class IcebergManifestList(TableObject, ManifestList):
-    """The manifest list of a snapshot; without a file (`path` is None) when version 1 names the manifests itself."""
-
-    role = "all"
-
-    def __init__(
-        self, known: KnownManifests, recorded: str | None, snapshot_id: int, inline: Sequence[str] = ()
-    ) -> None:
-        self._context = known.context
-        self._known = known
-        self._inline = tuple(inline)
-        self.recorded_path = recorded
-        self.snapshot_id = snapshot_id
-
-    @cached_property
-    def path(self) -> str | None:  # type: ignore[override]
-        """Where the list is now."""
-        return None if self.recorded_path is None else self._context.access.locator.locate(self.recorded_path)
-
-    @cached_property
-    def size_bytes(self) -> int | None:  # type: ignore[override]
-        """Bytes of the file; None when it is not there."""
-        info = None if self.path is None else find_info(self._context.access.store, self.path)
-        return None if info is None else info.size
-
-    @cached_property
-    def header(self) -> Document:
-        """The header of the Avro file; empty for manifests named in the metadata document."""
-        return Document({} if self.recorded_path is None else describe_header(self._file.header), "header")
-
-    @cached_property
-    def manifests(self) -> Manifests[IcebergManifest]:
-        """The manifests it names, in order. Raises `LakeError` when the file cannot be read."""
-        return Manifests(_raise_error(self.walk()))
-
-    def walk(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
-        """The manifests that can be read of, and what stopped the reading (None: nothing did)."""
-        return self._read_manifests
-
-    @cached_property
-    def _file(self) -> _AvroFile:
-        assert self.recorded_path is not None
-        path, data = self._context.access.read_recorded(self.recorded_path)
-        return _AvroFile(path, decode_head(data, path), data)
-
-    @cached_property
-    def _read_manifests(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
-        if self.recorded_path is None:
-            lines = ({"manifest_path": recorded} for recorded in self._inline)
-            return tuple(self._known.share(line, self.snapshot_id) for line in lines), None
-        if self.recorded_path not in self._known.lists:
-            manifests = (self._known.share(line, None) for line in self._iterate_lines())
-            self._known.lists[self.recorded_path] = _collect(manifests)
-        return self._known.lists[self.recorded_path]
-
-    def _iterate_lines(self) -> Iterator[dict[str, Any]]:
-        path, header = self._file.path, self._file.header
-        rename = make_rename(header.record, MANIFEST_FIELDS)
-        for index, record in enumerate(iter_records(self._file.take(), path, header)):
-            line = rename(record)
-            check_manifest_line(line, path, index)
-            yield line
-
-
-def _collect(items: Iterator[T]) -> tuple[Sequence[T], LakeError | None]:
+def collect(items: Iterator[T]) -> tuple[Sequence[T], LakeError | None]:
     """The items that can be read, and the error that stopped the reading."""
     found: list[T] = []
     try:
@@ -351,7 +310,7 @@ def _collect(items: Iterator[T]) -> tuple[Sequence[T], LakeError | None]:
     return tuple(found), None
 
 
-def _raise_error(read: tuple[Sequence[T], LakeError | None]) -> Sequence[T]:
+def raise_error(read: tuple[Sequence[T], LakeError | None]) -> Sequence[T]:
     items, error = read
     if error is not None:
         raise error

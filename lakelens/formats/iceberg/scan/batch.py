@@ -66,11 +66,12 @@ class _Columns:
         stats = {}
         if asked:
             stats = build_stats(self.entries, self.keep, self.context.columns, asked, self.report)
+        partitions = self.partitions.list_distinct() if request.partitions else None
         if not request.identity:
-            return FileBatch(self.rows, plain, stats)
+            return FileBatch(self.rows, plain, stats, partitions=partitions)
         identity = encode_identity(self.recorded, self.take_file("content_offset", "int64"))
         order = self.keep_rows(pa.array(number_entries(self.parts)))
-        return FileBatch(self.rows, plain, stats, identity, order)
+        return FileBatch(self.rows, plain, stats, identity, order, partitions)
 
     def build_column(self, name: str) -> pa.Array:
         import pyarrow as pa

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.fileset import Columns
+    from lakelens.model.stats import Partition
 
 
 class PartitionColumns:
@@ -29,11 +30,13 @@ class PartitionColumns:
             raise NotColumnar("a partition spec with the same field twice")
         self.rows = rows
         self.columns = columns
+        self._specs, self._spec_id = specs, spec_id
         self._kinds = dict(specs.model_columns())
         self._names = _find_names(reader.partition_record)
         if stored is not None and not hasattr(stored.type, "num_fields"):
             raise NotColumnar("a partition that is no record")
         self._stored = stored
+        self._encoded: dict[str, tuple[pa.Array, list[Any]]] = {}
         self._decoded: dict[str, tuple[pa.Array, list[Any]]] = {}
 
     def format(self) -> pa.Array:
@@ -69,12 +72,38 @@ class PartitionColumns:
                 children.append(to_array(values, kind.type).take(indices))
         return make_struct(children, kinds, self.rows)
 
+    def list_distinct(self) -> tuple[list[Partition], pa.Array]:
+        """The different partitions, as the record path builds them, and which of them each file has."""
+        import numpy as np
+        import pyarrow as pa
+
+        encoded = [self._encode(column) for column in self.columns]
+        codes = np.zeros(self.rows, np.int64)
+        for indices, values in encoded:  # a null is one of the values, but has no number of its own
+            numbers = indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+            _, codes = np.unique(codes * (len(values) + 1) + numbers, return_inverse=True)
+        _, firsts = np.unique(codes, return_index=True)
+        found = []
+        for first in firsts.tolist():
+            stored: dict[int | str, Any] = {
+                column.field_id: None if (place := indices[first].as_py()) is None else values[place]
+                for column, (indices, values) in zip(self.columns, encoded, strict=True)
+            }
+            found.append(self._specs.build(stored, self._spec_id))
+        return found, pa.array(codes, pa.int64())
+
     def _decode(self, column: PartitionColumn) -> tuple[pa.Array, list[Any]]:
         """Which value each file has, and the values; null is one of them."""
         if column.shown not in self._decoded:
-            indices, stored = _encode(self._find(column), self.rows)
+            indices, stored = self._encode(column)
             self._decoded[column.shown] = indices, [column.to_value(value) for value in stored]
         return self._decoded[column.shown]
+
+    def _encode(self, column: PartitionColumn) -> tuple[pa.Array, list[Any]]:
+        """Which value each file has, and the values as they are stored."""
+        if column.shown not in self._encoded:
+            self._encoded[column.shown] = _encode(self._find(column), self.rows)
+        return self._encoded[column.shown]
 
     def _find(self, column: PartitionColumn) -> pa.Array | None:
         name = self._names.get(column.field_id, self._names.get(column.name))

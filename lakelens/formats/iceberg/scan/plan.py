@@ -23,6 +23,7 @@ from lakelens.formats.iceberg.metadata.wire import WireMetadata
 from lakelens.formats.iceberg.scan.batch import build_batch, encode_files
 from lakelens.formats.iceberg.scan.entries import OpenManifest
 from lakelens.io.tracing import TracingStore
+from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.scan.columnar import ColumnarScan, Part
@@ -48,6 +49,23 @@ _NEEDED = (
 
 class IcebergScan(ColumnarScan):
     """Reads the files of some manifests. Nothing is removed from elsewhere: an entry that deletes a file stands for it."""
+
+    totals = ("content", "record_count", "size_bytes", "content_size_in_bytes")
+    facts = (
+        *(
+            "content",
+            "path",
+            "recorded_path",
+            "file_format",
+            "record_count",
+            "size_bytes",
+            "spec_id",
+            "manifest",
+        ),
+        *("snapshot_id", "sequence_number", "file_sequence_number", "first_row_id", "content_offset"),
+        "content_size_in_bytes",
+    )
+    absent = ("bucket", "level", "schema_id")
 
     def __init__(
         self,
@@ -97,6 +115,10 @@ class IcebergScan(ColumnarScan):
             chosen = [one for one in numbered if request.entries or one[1].is_live]
             encode = encode_files if request.identity else None
             yield batch_entries(chosen, self.columns, request, task.position, encode)
+
+    def encode(self, files: Sequence[DataFile]) -> pa.Array:
+        """See `FileScan.encode`."""
+        return encode_files(files)
 
     def with_tasks(self, tasks: Sequence[ScanTask]) -> IcebergScan:
         """The same scan over other tasks."""

@@ -7,7 +7,7 @@ dicts by field name; in ORC and Parquet the same names are struct columns. A fie
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.codecs.avro.bulk import FileGroup
+    from lakelens.codecs.avro.records import AvroRecords
 
 #: Decompressed bytes of Avro that are decoded at once: the reader needs several times as much beside.
 _GROUP_BYTES = 4 * 1024 * 1024
@@ -47,6 +48,15 @@ def decode_container(data: bytes, path: str) -> list[dict[str, Any]]:
         return decode_records(data, path)
     rows: list[dict[str, Any]] = _attempt(lambda: _read_table(kind, data, path).to_pylist(), path)
     return rows
+
+
+def open_container(data: bytes, path: str) -> Sequence[dict[str, Any]] | AvroRecords:
+    """The records by their numbers; those of Avro are decoded when they are asked for. Raises as `decode_container`."""
+    if sniff_container(data, path) != "avro":
+        return decode_container(data, path)
+    from lakelens.codecs.avro.records import AvroRecords
+
+    return AvroRecords(data, path)
 
 
 def decode_tables(

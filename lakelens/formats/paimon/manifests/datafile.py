@@ -25,12 +25,13 @@ from lakelens.formats.paimon.manifests.stats import (
     decode_stats,
 )
 from lakelens.formats.paimon.metadata.layout import file_format
+from lakelens.formats.paimon.metadata.partitions import PaimonPartition
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, require_schema
 from lakelens.formats.paimon.metadata.type_promotion import Promotion, keep
 from lakelens.formats.paimon.metadata.types import describe_field
 from lakelens.formats.paimon.metadata.wire import parse_millis
 from lakelens.model.collections import Preview
-from lakelens.model.datafile import DataFile, Footer
+from lakelens.model.datafile import DataFile, Footer, column
 from lakelens.model.explainable import Source
 from lakelens.model.schema import DataType
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest
     from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
     from lakelens.model.explanation import Explanation
+    from lakelens.model.scan.file_table import FileRow
 
 SOURCES = {0: "APPEND", 1: "COMPACT"}
 MERGED = "rows of a primary-key table are merged by key when they are read"
@@ -51,6 +53,15 @@ class PaimonDataFile(TableObject, DataFile):
     `source_manifest` is the manifest it was found in, `position` its entry's place there, from 0.
     """
 
+    row_count: int | None = column(of="record_count")
+    file_size: int | None = column(of="size_bytes")
+    max_sequence_number: int | None = column(of="sequence_number")
+    min_sequence_number: int | None = column()
+    delete_row_count: int | None = column()
+    first_row_id: int | None = column()
+    _write_cols: Sequence[str] | None = column(of="write_cols")
+    _find_deletes: Callable[[str], tuple[DeleteMatch, ...]] | None = None
+
     def __init__(
         self, raw: Mapping[str, Any], manifest: PaimonManifest, context: TableContext, position: int
     ) -> None:
@@ -61,32 +72,63 @@ class PaimonDataFile(TableObject, DataFile):
         self.manifest = manifest.path
         self.source_manifest = manifest
         self.position = position
-        self.partition_bytes: bytes = raw.get("_PARTITION") or b""
+        self.partition_bytes = raw.get("_PARTITION") or b""
         self.bucket = raw.get("_BUCKET")
         self.total_buckets: int | None = raw.get("_TOTAL_BUCKETS")
-        self.file_name: str = file["_FILE_NAME"]
-        self.file_size: int | None = file.get("_FILE_SIZE")
-        self.row_count: int | None = file.get("_ROW_COUNT")
-        self.min_sequence_number: int | None = file.get("_MIN_SEQUENCE_NUMBER")
-        self.max_sequence_number: int | None = file.get("_MAX_SEQUENCE_NUMBER")
+        self.file_name = file["_FILE_NAME"]
+        self.file_size = file.get("_FILE_SIZE")
+        self.row_count = file.get("_ROW_COUNT")
+        self.min_sequence_number = file.get("_MIN_SEQUENCE_NUMBER")
+        self.max_sequence_number = file.get("_MAX_SEQUENCE_NUMBER")
         self.schema_id = file.get("_SCHEMA_ID")
         self.level = file.get("_LEVEL")
         self.extra_files: tuple[str, ...] = tuple(file.get("_EXTRA_FILES") or ())
         self.creation_time = to_wall_clock(file.get("_CREATION_TIME"))
-        self.delete_row_count: int | None = file.get("_DELETE_ROW_COUNT")
+        self.delete_row_count = file.get("_DELETE_ROW_COUNT")
         self.embedded_file_index: bytes | None = file.get("_EMBEDDED_FILE_INDEX")
         self.file_source: str | None = SOURCES.get(file.get("_FILE_SOURCE"))
         self.value_stats_cols = _to_tuple(file.get("_VALUE_STATS_COLS"))
         self.external_path: str | None = file.get("_EXTERNAL_PATH")
-        self.first_row_id: int | None = file.get("_FIRST_ROW_ID")
-        self.write_cols = _to_tuple(file.get("_WRITE_COLS"))
+        self.first_row_id = file.get("_FIRST_ROW_ID")
+        self._write_cols = file.get("_WRITE_COLS")
         self.write_cols_sequences = _to_tuple(file.get("_WRITE_COLS_SEQUENCES"))
         self.file_format = file_format(self.file_name)
         self.record_count = self.row_count
         self.size_bytes = self.file_size
         self.sequence_number = self.max_sequence_number
         self.recorded_path = self.external_path or self.file_name
-        self._find_deletes: Callable[[str], tuple[DeleteMatch, ...]] | None = None
+
+    @classmethod
+    def of_row(
+        cls,
+        context: TableContext,
+        row: FileRow,
+        manifest: PaimonManifest,
+        find_deletes: Callable[[str], tuple[DeleteMatch, ...]] | None,
+    ) -> PaimonDataFile:
+        """The file of a row, as a snapshot sees it; `manifest` holds its entry."""
+        made = cls.__new__(cls)
+        made.context, made._row, made.source_manifest = context, row, manifest
+        made._find_deletes = find_deletes
+        return made
+
+    def _read_entry(self, row: FileRow) -> DataFile:
+        return self.source_manifest.read_entry(row.entry).file
+
+    @cached_property
+    def write_cols(self) -> tuple[str, ...] | None:
+        """The columns that the file holds, where it does not hold all of its schema."""
+        return _to_tuple(self._write_cols)
+
+    @cached_property
+    def file_name(self) -> str:
+        """The name, which is what the path of every file ends with."""
+        return self.path.rpartition("/")[2]
+
+    @cached_property
+    def partition_bytes(self) -> bytes:
+        """The partition as the entry stores it, a BinaryRow."""
+        return self.partition.stored if isinstance(self.partition, PaimonPartition) else b""
 
     @property
     def identity(self) -> tuple[Hashable, ...]:
@@ -110,12 +152,16 @@ class PaimonDataFile(TableObject, DataFile):
     @cached_property
     def partition(self) -> Partition:  # type: ignore[override]
         """The partition, decoded from its BinaryRow; without values, and with a finding, when it does not decode."""
+        if self._row is not None:
+            self.read_record()
         return self.context.partitions.decode(self.partition_bytes, self.source_manifest.path)
 
     @cached_property
     def path(self) -> str:  # type: ignore[override]
         """Where the file is now: by partition and bucket, or where its external path leads."""
         manifest = self.source_manifest.path
+        if self._row is not None:
+            self.read_record()
         return self.context.locate_data(
             self.partition_bytes, self.bucket or 0, self.file_name, self.external_path, manifest
         )
@@ -267,9 +313,9 @@ class PaimonDataFile(TableObject, DataFile):
                     field.name, field.type, field.id, nulls=rows, values=rows, truncated=False, _source=source
                 )
         kept = {field.id for field in fields}
-        for position, column in enumerate(stats.columns):
-            if column.id not in kept and not column.name.startswith("_"):
-                name, kind = f"{column.name}#{column.id}", describe_field(column).type
+        for position, stored in enumerate(stats.columns):
+            if stored.id not in kept and not stored.name.startswith("_"):
+                name, kind = f"{stored.name}#{stored.id}", describe_field(stored).type
                 built[name] = self._make_bounds(position, name, kind, keep, source)
         return Bounds({name: bounds for name, bounds in built.items() if bounds is not None})
 

@@ -9,14 +9,19 @@ table specification.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Corrupt, Missing
 from lakelens.formats.paimon.context import TableContext, TableObject
-from lakelens.formats.paimon.manifests.containers import decode_container, decode_container_header
+from lakelens.formats.paimon.manifests.containers import (
+    decode_container,
+    decode_container_header,
+    open_container,
+)
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.stats import SimpleStats, decode_stats
 from lakelens.model.collections import Document
@@ -30,6 +35,9 @@ from lakelens.model.manifest import (
     ManifestList,
     Manifests,
 )
+
+if TYPE_CHECKING:
+    from lakelens.codecs.avro.records import AvroRecords
 
 KINDS = {0: "ADD", 1: "DELETE"}
 
@@ -100,6 +108,25 @@ class PaimonManifest(_Container, Manifest):
         added = sum(entry.is_live for entry in entries)
         self.check_counts(added, len(entries) - added)
         return entries
+
+    def read_entry(self, position: int) -> Entry:
+        """One entry, decoded alone where the others were not. Raises `LakeError`, and IndexError where there is none."""
+        if "entries" in self.__dict__:
+            return self.entries[position]
+        return self._make_entry(self.context.opened.get(self.path, self._open)[position], position)
+
+    def iterate_entries(self) -> Iterator[Entry]:
+        """The entries, each decoded when it is asked for, and not kept. Raises `LakeError` where that cannot be done."""
+        for position in count():
+            try:
+                yield self.read_entry(position)
+            except IndexError:
+                return
+
+    def _open(self) -> Sequence[Any] | AvroRecords:
+        return open_container(
+            read_metadata(self.context, self.path, self.file_size, "manifest list"), self.path
+        )
 
     def _make_entry(self, record: Mapping[str, Any], position: int) -> Entry:
         file = record.get("_FILE")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from lakelens.formats.paimon.context import TableContext
     from lakelens.model.fileset import FileColumns
+    from lakelens.model.stats import Partition
 
 # the column, the field of the record that it is, and what family its type must be of
 _FIELDS = {
@@ -76,6 +77,12 @@ class PlainColumns:
             elif name in makers:
                 built[name] = makers[name]()
         return built
+
+    def list_partitions(self) -> tuple[list[Partition], pa.Array]:
+        """The different partitions, and which of them each row has."""
+        import pyarrow as pa
+
+        return self._partitions.list_distinct(), self._partitions.codes.cast(pa.int64())
 
     @staticmethod
     def _take(texts: Sequence[str | None], numbers: pa.Array) -> pa.Array:

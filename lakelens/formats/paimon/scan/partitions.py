@@ -43,6 +43,10 @@ class PartitionColumns:
             return to_array([str(one) for one, _ in self._singly], _string())
         return _join("", [f"{name}=" for name in self._by_column], [t for _, t in self._by_column.values()])
 
+    def list_distinct(self) -> list[Partition]:
+        """Each partition, as the record path decodes it."""
+        return [partition for partition, _ in self._singly]
+
     def find_folders(self, outside: pa.Array | None) -> pa.Array:
         """The directory of each partition, of those alone that have a row that is not `outside`."""
         import pyarrow.compute as pc

@@ -32,6 +32,7 @@ from lakelens.formats.paimon.scan.identity import encode_files, encode_rows
 from lakelens.formats.paimon.scan.stats import StatsColumns
 from lakelens.formats.paimon.scan.tally import FoldTally
 from lakelens.io.tracing import TracingStore
+from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.manifest import Entry
@@ -58,6 +59,13 @@ class PaimonScan(ColumnarScan):
     "live" are the ADD entries that no later DELETE takes away, "added" the ADD entries, "removed" the DELETE entries.
     `check_total` is called with the number of rows of the live files, where all could be read.
     """
+
+    facts = (
+        *("content", "path", "recorded_path", "file_format", "bucket", "level", "record_count", "size_bytes"),
+        *("schema_id", "sequence_number", "manifest", "min_sequence_number", "delete_row_count"),
+        *("first_row_id", "write_cols"),
+    )
+    absent = ("spec_id", "snapshot_id")
 
     def __init__(
         self,
@@ -138,7 +146,9 @@ class PaimonScan(ColumnarScan):
             return None
         wanted = _list_wanted(self.columns, request)
         with self._lock:  # what decodes partitions, finds directories and reads schemas is shared
-            plain = PlainColumns(self.context, self.columns, rows).build(wanted)
+            made = PlainColumns(self.context, self.columns, rows)
+            plain = made.build(wanted)
+            partitions = made.list_partitions() if request.partitions else None
             grouped = [name for name in wanted if name in STATS or name in KEYS]
             groups = group_rows(self.context, rows) if grouped else None
         stats: dict[str, dict[str, pa.Array]] = {}
@@ -146,7 +156,7 @@ class PaimonScan(ColumnarScan):
             columns = StatsColumns(self.context, self.columns, groups)
             plain |= {name: columns.build_keys(name) for name in grouped if name in KEYS}
             stats = columns.build([name for name in grouped if name in STATS])
-        return FileBatch(len(rows), plain, stats, identity, order)
+        return FileBatch(len(rows), plain, stats, identity, order, partitions)
 
     def records(
         self, task: ScanTask, start: int, request: ScanRequest, removals: pa.Table | None = None
@@ -170,6 +180,10 @@ class PaimonScan(ColumnarScan):
             )
         if batch is not None:
             yield batch
+
+    def encode(self, files: Sequence[DataFile]) -> pa.Array:
+        """See `FileScan.encode`."""
+        return encode_files(files)
 
     def refuse(self, task: ScanTask, error: LakeError) -> None:
         """See `ColumnarScan.refuse`."""

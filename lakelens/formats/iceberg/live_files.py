@@ -1,0 +1,113 @@
+"""The live files of some manifests of a snapshot, where they are many: read by column, and made one by one.
+
+And what all of them together must agree with: the totals of the summary, and that every delete reaches a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError
+from lakelens.formats.iceberg.changes import count_line
+from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+from lakelens.model.comparison import FileCounts, count_by_content, sum_known
+from lakelens.model.scan.file_table import FileReader, FileRow
+from lakelens.model.traits import parse_figure
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.scan.plan import IcebergScan
+    from lakelens.formats.iceberg.snapshot import IcebergSnapshot
+    from lakelens.model.datafile import DataFile
+    from lakelens.model.fileset import FileSet
+
+
+class LiveFiles(FileReader):
+    """Reads the files of manifests as a snapshot sees them; of all its manifests it compares the totals (`is_all`)."""
+
+    def __init__(
+        self, snapshot: IcebergSnapshot, manifests: Iterable[IcebergManifest], *, is_all: bool = False
+    ) -> None:
+        self._snapshot = snapshot
+        self.manifests = tuple(dict.fromkeys(manifests))
+        self._is_all = is_all
+
+    @cached_property
+    def _scan(self) -> IcebergScan:
+        return self._snapshot.plan_scan(self.manifests)
+
+    def plan(self) -> IcebergScan:
+        """See `FileReader.plan`."""
+        return self._scan
+
+    def view(self, row: FileRow) -> IcebergDataFile:
+        """See `FileReader.view`."""
+        snapshot = self._snapshot
+        manifest = self.manifests[row.task]
+        return IcebergDataFile.of_row(snapshot.context, row, manifest, lambda: snapshot.delete_index)
+
+    def see(self, found: DataFile) -> DataFile:
+        """See `FileReader.see`."""
+        snapshot = self._snapshot
+        assert isinstance(found, IcebergDataFile)
+        return found.with_deletes(lambda: snapshot.delete_index)
+
+    def first(self) -> Iterator[DataFile]:
+        """See `FileReader.first`. What stops a manifest from being read becomes a finding when all are."""
+        for manifest in self.manifests:
+            try:
+                for entry in manifest.iterate_entries():
+                    if entry.is_live:
+                        yield self.see(entry.file)
+            except LakeError:
+                continue
+
+    def count(self) -> FileCounts | None:
+        """See `FileReader.count`."""
+        lines = [(one.content == "data", count_line(one)) for one in self.manifests]
+        rows = sum_known(*(line.rows for is_data, line in lines if is_data))
+        return FileCounts(sum_known(*(line.files for _, line in lines)), rows, None)
+
+    def conclude(self, files: FileSet) -> None:
+        """See `FileReader.conclude`."""
+        if self._is_all and self._scan.is_whole:
+            check_files(self._snapshot, files)
+
+
+def check_files(snapshot: IcebergSnapshot, files: FileSet | Sequence[IcebergDataFile]) -> None:
+    """Compare all files with what the summary records, and keep deletes that reach nothing as a finding."""
+    found = count_by_content(files)
+    data = found.pop("data", FileCounts())
+    deletes = sum(found.values(), FileCounts())
+    counted = {
+        "total-records": data.rows,
+        "total-data-files": data.files,
+        "total-delete-files": deletes.files,
+        "total-files-size": (data + deletes).bytes,
+    }
+    for key, seen in counted.items():
+        recorded = parse_figure(snapshot.summary, key)
+        if recorded is not None and recorded != seen:
+            message = f"snapshot {snapshot.id} records {key} {recorded}, its manifests add up to {seen}"
+            snapshot.add_warning(key, snapshot.context.document.path, message)
+    if deletes.files:
+        _note_dangling(snapshot, files)
+
+
+def _note_dangling(snapshot: IcebergSnapshot, files: Any) -> None:
+    """Keep deletes that reach nothing as a finding, as far as the metadata shows; no delete file is read."""
+    from lakelens.formats.iceberg.deletes.dangling import find_dangling
+    from lakelens.formats.iceberg.deletes.matching import DeleteIndex
+
+    found = list(find_dangling(DeleteIndex(files, snapshot.delete_reader), files, read=False))
+    if found:
+        rows = sum(dangling.record_count or 0 for dangling in found)
+        counted = "1 delete" if rows == 1 else f"{rows:,} deletes"
+        one = len(found) == 1
+        some = (
+            f"1 delete file ({counted}) reaches" if one else f"{len(found):,} delete files ({counted}) reach"
+        )
+        path = snapshot.path or snapshot.context.document.path
+        snapshot.add_warning("dangling-deletes", path, f"{some} no live data file")

@@ -1,0 +1,108 @@
+"""Manifest lists, and the manifests that they name, each once.
+
+Follows "Manifest Lists" of the Iceberg table specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from lakelens.codecs.avro.records import iter_records
+from lakelens.errors import LakeError
+from lakelens.formats.iceberg.context import TableContext, TableObject
+from lakelens.formats.iceberg.manifests.header import describe_header
+from lakelens.formats.iceberg.manifests.manifest import (
+    AvroFile,
+    IcebergManifest,
+    collect,
+    decode_head,
+    raise_error,
+)
+from lakelens.formats.iceberg.manifests.records import MANIFEST_FIELDS, check_manifest_line, make_rename
+from lakelens.io.store import find_info
+from lakelens.model.collections import Document
+from lakelens.model.manifest import ManifestList, Manifests
+
+
+class KnownManifests:
+    """The manifests of one table: the same line in many lists is one object, so that each file is read once."""
+
+    def __init__(self, context: TableContext) -> None:
+        self.context = context
+        #: what was read of each manifest list, by its recorded path
+        self.lists: dict[str, tuple[Sequence[IcebergManifest], LakeError | None]] = {}
+        self._manifests: dict[tuple[Any, ...], IcebergManifest] = {}
+
+    def share(self, line: Mapping[str, Any], snapshot_id: int | None) -> IcebergManifest:
+        """The manifest of a line. `snapshot_id` is used where no list records who added it."""
+        names = ("manifest_path", "manifest_length", "added_snapshot_id", "sequence_number", "first_row_id")
+        key = tuple(line.get(name) for name in names)
+        if key not in self._manifests:
+            self._manifests[key] = IcebergManifest(self.context, line, snapshot_id)
+        return self._manifests[key]
+
+
+class IcebergManifestList(TableObject, ManifestList):
+    """The manifest list of a snapshot; without a file (`path` is None) when version 1 names the manifests itself."""
+
+    role = "all"
+
+    def __init__(
+        self, known: KnownManifests, recorded: str | None, snapshot_id: int, inline: Sequence[str] = ()
+    ) -> None:
+        self._context = known.context
+        self._known = known
+        self._inline = tuple(inline)
+        self.recorded_path = recorded
+        self.snapshot_id = snapshot_id
+
+    @cached_property
+    def path(self) -> str | None:  # type: ignore[override]
+        """Where the list is now."""
+        return None if self.recorded_path is None else self._context.access.locator.locate(self.recorded_path)
+
+    @cached_property
+    def size_bytes(self) -> int | None:  # type: ignore[override]
+        """Bytes of the file; None when it is not there."""
+        info = None if self.path is None else find_info(self._context.access.store, self.path)
+        return None if info is None else info.size
+
+    @cached_property
+    def header(self) -> Document:
+        """The header of the Avro file; empty for manifests named in the metadata document."""
+        return Document({} if self.recorded_path is None else describe_header(self._file.header), "header")
+
+    @cached_property
+    def manifests(self) -> Manifests[IcebergManifest]:
+        """The manifests it names, in order. Raises `LakeError` when the file cannot be read."""
+        return Manifests(raise_error(self.walk()))
+
+    def walk(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
+        """The manifests that can be read of, and what stopped the reading (None: nothing did)."""
+        return self._read_manifests
+
+    @cached_property
+    def _file(self) -> AvroFile:
+        assert self.recorded_path is not None
+        path, data = self._context.access.read_recorded(self.recorded_path)
+        return AvroFile(path, decode_head(data, path), data)
+
+    @cached_property
+    def _read_manifests(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
+        if self.recorded_path is None:
+            lines = ({"manifest_path": recorded} for recorded in self._inline)
+            return tuple(self._known.share(line, self.snapshot_id) for line in lines), None
+        if self.recorded_path not in self._known.lists:
+            manifests = (self._known.share(line, None) for line in self._iterate_lines())
+            self._known.lists[self.recorded_path] = collect(manifests)
+        return self._known.lists[self.recorded_path]
+
+    def _iterate_lines(self) -> Iterator[dict[str, Any]]:
+        path, header = self._file.path, self._file.header
+        rename = make_rename(header.record, MANIFEST_FIELDS)
+        for index, record in enumerate(iter_records(self._file.take(), path, header)):
+            line = rename(record)
+            check_manifest_line(line, path, index)
+            yield line

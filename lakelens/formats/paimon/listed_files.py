@@ -1,0 +1,86 @@
+"""The files that some lists of a snapshot name, where they are many: read by column, and made one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lakelens.errors import LakeError
+from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
+from lakelens.formats.paimon.manifests.manifest import PaimonManifest
+from lakelens.formats.paimon.scan.plan import ADDED, LIVE, PaimonScan, plan_tasks
+from lakelens.model.comparison import FileCounts, sum_known
+from lakelens.model.datafile import DataFile
+from lakelens.model.scan.file_table import FileReader, FileRow
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.snapshot import PaimonSnapshot
+    from lakelens.model.fileset import FileSet
+
+
+class ListedFiles(FileReader):
+    """Reads the files of manifests that are `kept` (see `PaimonScan`); the live ones as the snapshot sees them."""
+
+    def __init__(
+        self, snapshot: PaimonSnapshot, manifests: Sequence[PaimonManifest], kept: str = LIVE
+    ) -> None:
+        self._snapshot = snapshot
+        self.manifests = manifests
+        self._kept = kept
+
+    @cached_property
+    def _scan(self) -> PaimonScan:
+        check = self._snapshot.check_total if self._kept == LIVE else None
+        return plan_manifests(self._snapshot, self.manifests, self._kept, check)
+
+    def plan(self) -> PaimonScan:
+        """See `FileReader.plan`."""
+        return self._scan
+
+    def view(self, row: FileRow) -> PaimonDataFile:
+        """See `FileReader.view`."""
+        snapshot = self._snapshot
+        has_deletes = self._kept == LIVE and snapshot.index_manifest is not None
+        find_deletes = snapshot.find_deletes if has_deletes else None
+        return PaimonDataFile.of_row(snapshot.context, row, self.manifests[row.task], find_deletes)
+
+    def see(self, found: DataFile) -> DataFile:
+        """See `FileReader.see`."""
+        is_seen = self._kept == LIVE and isinstance(found, PaimonDataFile)
+        return self._snapshot.see(found) if is_seen and isinstance(found, PaimonDataFile) else found
+
+    def first(self) -> Iterator[DataFile]:
+        """See `FileReader.first`: where some entries delete, all must be read to know which files are left."""
+        for manifest in () if self._scan.removes else self.manifests:
+            try:
+                for entry in manifest.iterate_entries():
+                    if entry.is_live == (self._kept in (LIVE, ADDED)):
+                        yield self.see(entry.file)
+            except LakeError:
+                continue
+
+    def count(self) -> FileCounts | None:
+        """See `FileReader.count`. A list does not record rows."""
+        added = sum_known(*(one.num_added_files for one in self.manifests))
+        deleted = sum_known(*(one.num_deleted_files for one in self.manifests))
+        if self._kept == LIVE:
+            return FileCounts(None if added is None or deleted is None else added - deleted, None, None)
+        return FileCounts(added if self._kept == ADDED else deleted, None, None)
+
+    def conclude(self, files: FileSet) -> None:
+        """See `FileReader.conclude`."""
+        if not self._scan.is_whole:
+            self._snapshot.is_incomplete = True
+
+
+def plan_manifests(
+    snapshot: PaimonSnapshot,
+    manifests: Sequence[PaimonManifest],
+    kept: str = LIVE,
+    check_total: Callable[[int], None] | None = None,
+) -> PaimonScan:
+    """A plan to read manifests of a snapshot, whose entries are folded in this order."""
+    context, tasks = snapshot.context, plan_tasks(manifests, kept)
+    columns = context.describe_columns()
+    return PaimonScan(context, columns, tasks, kept, (snapshot.id,), check_total=check_total)

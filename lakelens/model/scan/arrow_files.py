@@ -1,0 +1,234 @@
+"""The ways of a set of files into Arrow: one table, batches, a reader, and the libraries that take those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any, cast
+
+from lakelens.display import plot_files
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+    from lakelens.model.datafile import DataFile
+    from lakelens.model.fileset import FileColumns, FileSet
+    from lakelens.model.scan.file_rows import FileRows
+    from lakelens.model.scan.file_table import FileTable
+    from lakelens.model.scan.plan import FileScan
+
+
+class ArrowFiles:
+    """What `FileSet` gives to others."""
+
+    if TYPE_CHECKING:
+        _load: Callable[[], Iterable[DataFile]]
+        _choose: Callable[[], FileRows | None] | None
+
+        @property
+        def columns(self) -> FileColumns: ...
+        @property
+        def rows(self) -> FileRows | None: ...
+        @property
+        def is_loaded(self) -> bool: ...
+        @property
+        def _table(self) -> FileTable: ...
+        @property
+        def _scan(self) -> FileScan | None: ...
+        def __iter__(self) -> Iterator[DataFile]: ...
+
+    def to_arrow(self, stats: bool = True, columns: Iterable[str] | None = None) -> pa.Table:
+        """One row per file: the columns that all formats have, bounds and counts, then the format's own.
+
+        Parameters
+        ----------
+        stats
+            Whether to decode bounds and counts: structs of the leaf columns, `lower_bounds` to `column_sizes`.
+        columns
+            The names of the wanted columns, in the wanted order; None for all.
+
+        Returns
+        -------
+        pyarrow.Table
+            Of dropped columns (`name#id`) the bounds and counts have those that some file has anything for.
+
+        Raises
+        ------
+        KeyError
+            There is no such column.
+        LakeError
+            The files cannot be read at all.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").files.to_arrow(columns=["path", "record_count"]).shape
+        (7, 2)
+        """
+        wanted = None if columns is None else list(columns)
+        if not self.is_loaded and self._scan is not None and stats:
+            from lakelens.model.scan.scan_to_arrow import read_table
+
+            if (table := read_table(self._scan, stats, wanted, self._table.begun)) is not None:
+                return table
+        if self.rows is not None:
+            return self.rows.to_arrow(stats, wanted)
+        from lakelens.model.scan.files_to_arrow import build_table
+
+        return build_table(list(self), self.columns, stats=stats, wanted=wanted)
+
+    def to_pandas(self, stats: bool = True, columns: Iterable[str] | None = None) -> pd.DataFrame:
+        """`to_arrow` as a pandas DataFrame.
+
+        Parameters
+        ----------
+        stats, columns
+            As for `to_arrow`.
+        """
+        frame: pd.DataFrame = self.to_arrow(stats, columns).to_pandas()
+        return frame
+
+    def to_polars(self, stats: bool = True, columns: Iterable[str] | None = None) -> Any:
+        """`to_arrow` as a polars DataFrame; needs polars.
+
+        Parameters
+        ----------
+        stats, columns
+            As for `to_arrow`.
+        """
+        import polars
+
+        return polars.from_arrow(self.to_arrow(stats, columns))
+
+    def batches(
+        self, size: int = 4096, stats: bool = True, columns: Iterable[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """`to_arrow` in record batches, one at a time; nothing is kept.
+
+        Parameters
+        ----------
+        size
+            The most files in one batch.
+        stats, columns
+            As for `to_arrow`.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            All batches have one schema: bounds and counts have every known dropped column.
+
+        Raises
+        ------
+        KeyError
+            There is no such column.
+        """
+        wanted = None if columns is None else list(columns)
+        if self._scan is not None:
+            from lakelens.model.scan.scan_to_arrow import stream_batches
+
+            return stream_batches(self._scan, size, stats, wanted)
+        if self._choose is not None and self.rows is not None:
+            return self.rows.stream(size, stats, wanted)
+        from lakelens.model.scan.files_to_arrow import iterate_tables
+
+        source: Iterable[DataFile] = self if self.is_loaded else self._load()
+        return iterate_tables(source, self.columns, size=size, stats=stats, wanted=wanted)
+
+    def to_reader(
+        self, size: int = 4096, stats: bool = True, columns: Iterable[str] | None = None
+    ) -> pa.RecordBatchReader:
+        """`batches` as a reader that knows its schema before the first of them; few files come in one `to_arrow`.
+
+        Parameters
+        ----------
+        size, stats, columns
+            As for `batches`.
+
+        Returns
+        -------
+        pyarrow.RecordBatchReader
+            The batches, read while they are taken.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").files.to_reader(columns=["path", "level"]).read_all().num_rows
+        7
+        """
+        import pyarrow as pa
+
+        wanted = None if columns is None else list(columns)
+        if self._scan is not None or (self._choose is not None and self.rows is not None):
+            batches = self.batches(size, stats, wanted)
+            first = next(batches, None)
+            if first is not None:
+                return pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
+        return self.to_arrow(stats, wanted).to_reader(max_chunksize=size)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        # a consumer that takes batch after batch never holds all of a large table
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+    def pick(self, *names: str) -> Iterator[tuple[Any, ...]]:
+        """The values of some columns of `to_arrow`, file by file, without making the files.
+
+        Parameters
+        ----------
+        names
+            Columns without bounds and counts; `own_size_bytes` too. A partition is text.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> sum(size for content, size in ll.sample("iceberg").files.pick("content", "size_bytes") if content == "data")
+        1913
+        """
+        if self.rows is not None:
+            return self.rows.pick(names)
+        return pick(iter(self), *names)
+
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
+        """Plot these files: how many have which size, and bytes, files and rows by partition, bucket and level.
+
+        Of more than 50 partitions or buckets the largest are shown and the others become one bar.
+
+        Parameters
+        ----------
+        figsize
+            Width and height in inches.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure; sizes are bytes in binary units.
+
+        Raises
+        ------
+        Unsupported
+            Matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> [axes.get_xlabel() for axes in ll.sample("paimon").files.plot().axes]
+        ['file size (binary units)', 'bytes (binary units)']
+        """
+        return plot_files(cast("FileSet", self), figsize)
+
+
+def pick(files: ArrowFiles | Iterable[DataFile], *names: str) -> Iterator[tuple[Any, ...]]:
+    """`FileSet.pick` of a set, and the same of files that are none."""
+    if isinstance(files, ArrowFiles):
+        return files.pick(*names)
+    return (tuple(_get(found, name) for name in names) for found in files)
+
+
+def _get(found: DataFile, name: str) -> Any:
+    """The value of a column: of a partition its text."""
+    from lakelens.model.scan.files_to_arrow import COMMON
+
+    is_common = name in COMMON or name == "own_size_bytes"
+    value = getattr(found, name) if is_common else found.further(name)
+    return str(value) if name == "partition" else value

@@ -1,0 +1,110 @@
+"""Which files of a set a person means: by SQL over their columns, by a function, by values of attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError
+from lakelens.model.scan.engines import run_query
+from lakelens.model.scan.files_to_arrow import list_columns
+
+if TYPE_CHECKING:
+    from lakelens.model.datafile import DataFile
+    from lakelens.model.fileset import FileColumns, FileSet
+
+Mask = Callable[["FileSet"], Sequence[bool]]
+# what a SELECT with a WHERE alone has
+_PLAIN = {"expressions", "where", "from", "from_", "kind"}
+_ROW = "file_number"  # no column of files is called that
+
+
+def choose_numbers(
+    files: FileSet, predicate: str | Callable[[DataFile], bool] | None, equal: Mapping[str, Any]
+) -> Callable[[], list[int]]:
+    """A function that gives the numbers of the files for which all holds; see `FileSet.where`. Raises what that does."""
+    masks: list[Mask] = []
+    if isinstance(predicate, str):
+        masks.append(_parse_condition(predicate, files.columns))
+    elif callable(predicate):
+        function = predicate
+        masks.append(lambda of: [bool(function(found)) for found in of])
+    elif predicate is not None:
+        expected = "a condition in SQL or a function of a file"
+        raise TypeError(f"where takes {expected}, not {type(predicate).__name__}")
+    masks += [_compare(files, name, wanted) for name, wanted in equal.items()]
+
+    def choose() -> list[int]:
+        found = [mask(files) for mask in masks]
+        return (
+            [number for number, kept in enumerate(zip(*found, strict=True)) if all(kept)]
+            if found
+            else [*range(len(files))]
+        )
+
+    return choose
+
+
+def check_name(name: str, columns: FileColumns) -> None:
+    """Raises `LakeError` with the nearest names where no column of `FileSet.to_arrow` is called that."""
+    known = list_columns(columns, stats=True)
+    if name not in known:
+        raise LakeError(f"there is no column {name}", hint=_list_nearest(name, known))
+
+
+def _list_nearest(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    near = get_close_matches(name, names, 3, 0.5)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+
+
+def _parse_condition(text: str, columns: FileColumns) -> Mask:
+    """A condition in SQL. Raises `LakeError` for what is none, and for columns that there are not."""
+    import sqlglot
+    from sqlglot import exp
+
+    try:
+        (tree,) = sqlglot.parse(f"SELECT 1 FROM files WHERE {text}", dialect="duckdb")
+    except (sqlglot.errors.SqlglotError, ValueError) as error:
+        said = str(error).splitlines()[0] if str(error) else "it is no SQL"
+        raise LakeError(f"not a condition in SQL: {text!r} ({said})") from error
+    where = None if tree is None else tree.args.get("where")
+    others = {key for key, value in (tree.args if tree is not None else {}).items() if value} - _PLAIN
+    if not isinstance(tree, exp.Select) or where is None or others or where.find(exp.Query):
+        raise LakeError(
+            f"not a condition in SQL: {text!r}",
+            hint="what stands after WHERE, over the columns of to_arrow()",
+        )
+    names = list(dict.fromkeys(column.parts[0].name.lower() for column in where.find_all(exp.Column)))
+    for name in names:
+        check_name(name, columns)
+
+    def judge(files: FileSet) -> Sequence[bool]:
+        import numpy as np
+        import pyarrow as pa
+
+        table = files.to_arrow(columns=names or ["content"])
+        table = table.append_column(_ROW, pa.array(np.arange(table.num_rows)))
+        query = f"SELECT {_ROW} FROM files WHERE (\n{text}\n)"  # a comment at its end ends with the line
+        try:
+            found = run_query(query, {"files": table})
+        except Exception as error:  # engines raise errors of many classes
+            raise LakeError(f"the condition {text!r} cannot be judged: {error}") from error
+        kept = np.zeros(table.num_rows, np.bool_)
+        kept[found.column(0).to_numpy()] = True
+        judged: list[bool] = kept.tolist()
+        return judged
+
+    return judge
+
+
+def _compare(files: FileSet, name: str, wanted: Any) -> Mask:
+    """Whether an attribute has a value. Raises TypeError for an attribute that no file has."""
+    plain = [column for column in list_columns(files.columns, stats=False) if column != "partition_values"]
+    if name in plain and (name != "partition" or isinstance(wanted, str)):
+        return lambda of: [value == wanted for (value,) in of.pick(name)]
+    first = next(iter(files), None)
+    if name not in plain and (first is None or not hasattr(first, name)):
+        raise TypeError(f"files have no attribute {name!r}; {_list_nearest(name, plain)}")
+    return lambda of: [bool(getattr(found, name) == wanted) for found in of]

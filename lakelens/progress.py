@@ -1,0 +1,101 @@
+"""How far a long reading is: one line after a second, none before; and an interrupt that stops with one line too.
+
+A notebook and a terminal have a bar, a plain log has a line every five seconds; with `options.display.progress = False`
+there is none. What was read before an interrupt is kept by whoever reads: asked again, it goes on from there.
+
+>>> with Progress("manifests", 2) as progress:
+...     progress.advance(1)
+...     progress.advance(1, 4_000_000)
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Any, TypeVar
+
+from lakelens.errors import Interrupted
+from lakelens.options import display
+
+T = TypeVar("T")
+#: Seconds before the first line, and between the lines of a plain log.
+PATIENCE, LOG_EVERY = 1.0, 5.0
+
+
+class Progress:
+    """Counts what was read of `total` things of one kind (`noun`, in the plural), and their bytes."""
+
+    def __init__(self, noun: str, total: int | None = None) -> None:
+        self.noun, self.total = noun, total
+        self.done = self.bytes = 0
+        self._started = time.monotonic()
+        self._written = float("-inf")
+        self._bar: Any = None
+
+    def advance(self, count: int = 1, size: int = 0) -> None:
+        """Count more as read, with their bytes."""
+        self.done += count
+        self.bytes += size
+        now = time.monotonic()
+        if display.progress and now - self._started >= PATIENCE:
+            self._show(now)
+
+    def describe(self) -> str:
+        """How far it is: `reading 12 of 40 manifests, 31 MB; interrupt to stop`."""
+        of = f" of {self.total:,}" if self.total is not None else ""
+        size = f", {self.bytes / 1e6:,.0f} MB" if self.bytes else ""
+        return f"reading {self.done:,}{of} {self.noun}{size}; interrupt to stop"
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        if isinstance(error, KeyboardInterrupt) and not isinstance(error, Interrupted):
+            of = f" of {self.total:,}" if self.total is not None else ""
+            message = (
+                f"stopped after {self.done:,}{of} {self.noun}; what was read is kept: ask again to go on"
+            )
+            raise Interrupted(message) from None
+
+    def _show(self, now: float) -> None:
+        if _is_log():
+            if now - self._written >= LOG_EVERY:
+                self._written = now
+                print(f"lakelens: {self.describe()}", file=sys.stderr, flush=True)
+            return
+        if self._bar is None:
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=self.total, leave=False, bar_format="{desc} {bar}", file=sys.stderr)
+        self._bar.n = self.done
+        self._bar.set_description_str(self.describe(), refresh=False)
+        self._bar.refresh()
+
+
+def track(things: Iterable[T], noun: str, total: int | None = None) -> Iterator[T]:
+    """The things, of which each counts as read once the next one is asked for.
+
+    >>> list(track([1, 2], "snapshots", 2))
+    [1, 2]
+    """
+    with Progress(noun, total) as progress:
+        for thing in things:
+            yield thing
+            progress.advance()
+
+
+def _is_log() -> bool:
+    """Whether what is written goes to a file or a pipe, and not to somebody who looks at it."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if getattr(shell, "kernel", None) is not None:  # a notebook
+        return False
+    try:
+        return not sys.stderr.isatty()
+    except (AttributeError, ValueError):  # closed, or replaced by something simpler
+        return True

@@ -1,0 +1,94 @@
+"""How far a long reading is, and what an interrupt leaves: nothing is said of what is quick, nothing is read twice."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lakelens as ll
+from lakelens import progress
+from lakelens.errors import Interrupted
+from lakelens.model.scan import scan_to_arrow
+from lakelens.options import display
+from lakelens.progress import Progress, track
+from tests.support.growth import grow_iceberg, grow_paimon
+
+
+def test_what_is_quick_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert list(track(range(3), "snapshots", 3)) == [0, 1, 2]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_log_has_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 0.5, 2.0, 3.0, 8.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    with Progress("manifests", 40) as reading:
+        for _ in range(4):
+            reading.advance(10, 5_000_000)
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "lakelens: reading 20 of 40 manifests, 10 MB; interrupt to stop",
+        "lakelens: reading 40 of 40 manifests, 20 MB; interrupt to stop",
+    ]
+
+
+def test_it_can_be_silent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    with display.using(progress=False):
+        assert list(track("ab", "files")) == ["a", "b"]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_interrupt_says_how_far_it_was() -> None:
+    with (
+        pytest.raises(Interrupted, match="stopped after 2 of 5 manifests") as raised,
+        Progress("manifests", 5) as reading,
+    ):
+        reading.advance(2)
+        raise KeyboardInterrupt
+    assert raised.value._render_traceback_() == [f"Interrupted: {raised.value}"]
+
+
+@pytest.mark.parametrize("grow", [grow_iceberg, grow_paimon])
+@pytest.mark.parametrize("ask", ["to_arrow", "rows"])
+def test_a_second_try_goes_on(
+    grow: Callable[..., Path], ask: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = grow(tmp_path / "t", files=20_000, manifests=10)
+    monkeypatch.setattr(scan_to_arrow, "PORTION_BYTES", 1)
+    monkeypatch.setattr(scan_to_arrow, "cut_portions", lambda tasks, limit=1: [[task] for task in tasks])
+    act: Callable[[Any], Any] = {
+        "to_arrow": lambda files: files.to_arrow().select(["path", "null_counts"]),
+        "rows": lambda files: files.to_arrow(columns=["path", "size_bytes"]),
+    }[ask]
+    expected = act(ll.open(path).files)
+    files, read = ll.open(path).files, list[str]()
+    whole = scan_to_arrow._run
+
+    def stop_after_three(*arguments: Any) -> Iterator[deque[Any]]:
+        for number, batches in enumerate(whole(*arguments)):
+            if number == 3:
+                raise KeyboardInterrupt
+            yield batches
+
+    monkeypatch.setattr(scan_to_arrow, "_run", stop_after_three)
+    with pytest.raises(Interrupted, match=re.escape("stopped after 3 of")):
+        act(files)
+    monkeypatch.setattr(scan_to_arrow, "_run", whole)
+    reading = scan_to_arrow._read_portion
+
+    def note(scan: Any, request: Any, removals: Any, stop: Any, portion: Any) -> Any:
+        read.extend(task.path for task in portion)
+        return reading(scan, request, removals, stop, portion)
+
+    monkeypatch.setattr(scan_to_arrow, "_read_portion", note)
+    assert act(files).equals(expected)
+    first = [task.path for task in files._scan.tasks[:3]]
+    assert read and not set(read[: len(files._scan.tasks) - 3]) & set(first)
