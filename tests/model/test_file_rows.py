@@ -13,13 +13,15 @@ from lakelens.errors import LakeError
 from lakelens.formats.paimon import changes
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
-from lakelens.model.scan import scan_to_arrow
+from lakelens.model.scan import file_table, scan_to_arrow
 from lakelens.model.scan.file_table import FileTable
 from lakelens.model.table import Table
 from tests.support.growth import grow_iceberg, grow_paimon
 from tests.support.view_lakes import PATHS, name_lake, open_lake
 
 each_lake = pytest.mark.parametrize("path", PATHS, ids=name_lake)
+# with all facts of the files kept, and with none
+each_size = pytest.mark.parametrize("most_kept", [300_000, -1], ids=["kept", "read again"])
 # what a row of columns answers without its record
 PLAIN = (
     *("content", "path", "recorded_path", "file_format", "bucket", "level", "record_count", "size_bytes"),
@@ -27,8 +29,9 @@ PLAIN = (
 )
 
 
-def open_many(path: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
+def open_many(path: Path, monkeypatch: pytest.MonkeyPatch, most_kept: int) -> Table:
     """Opens a table whose files are read by column, however few they are."""
+    monkeypatch.setattr(file_table, "_FEW", most_kept)
     monkeypatch.setattr(scan_to_arrow, "is_worthwhile", lambda scan: True)
     monkeypatch.setattr(changes, "_MANY", 0)
     monkeypatch.setattr(changes, "is_worthwhile", lambda scan: True)
@@ -70,14 +73,17 @@ def assert_same_file(seen: DataFile, read: DataFile) -> None:
     assert [match.rule for match in seen.deletes] == [match.rule for match in read.deletes]
 
 
+@each_size
 @each_lake
-def test_files_as_rows_are_those_that_were_decoded(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_as_rows_are_those_that_were_decoded(
+    path: Path, most_kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     few = open_few(path, monkeypatch)
     if few is None or few.traits.files_are_listed:
         pytest.skip("a view, or a table without manifests")
     expected = [list(snapshot.files) for snapshot in few.snapshots[-3:]]
     columns = [snapshot.files.columns for snapshot in few.snapshots[-3:]]
-    many = open_many(path, monkeypatch)
+    many = open_many(path, monkeypatch, most_kept)
     for snapshot, files, known in zip(many.snapshots[-3:], expected, columns, strict=True):
         assert len(snapshot.files) == len(files)
         assert snapshot.files.rows is not None or not files
@@ -91,13 +97,14 @@ def test_files_as_rows_are_those_that_were_decoded(path: Path, monkeypatch: pyte
     }
 
 
+@each_size
 @each_lake
-def test_sets_of_rows_are_those_of_files(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sets_of_rows_are_those_of_files(path: Path, most_kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     few = open_few(path, monkeypatch)
     if few is None or not few.snapshots:
         pytest.skip("a view, or a table without snapshots")
     expected = list(map(repr, list_sets(few).items()))
-    many = open_many(path, monkeypatch)
+    many = open_many(path, monkeypatch, most_kept)
     assert list(map(repr, list_sets(many).items())) == expected
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import weakref
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import chain
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.model.scan.files_to_arrow import (
@@ -19,7 +19,7 @@ from lakelens.model.scan.files_to_arrow import (
     type_column,
 )
 from lakelens.model.scan.plan import ORDER_BITS, FileBatch, FileScan, ScanRequest
-from lakelens.model.scan.scan_to_arrow import Begun, has_repeats, iterate_batches, read_batches
+from lakelens.model.scan.scan_to_arrow import Begun, Repeats, has_repeats, iterate_batches, read_batches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,6 +144,7 @@ class FileTable(RowTable):
         self.begun: Begun = {}
         self._partitions: list[Partition] = []
         self._singles: dict[int, DataFile] = {}
+        self._found_twice = False
         self._alive: weakref.WeakValueDictionary[int, DataFile] = weakref.WeakValueDictionary()
         self._latest: deque[DataFile] = deque(maxlen=_VIEWS)
 
@@ -156,16 +157,18 @@ class FileTable(RowTable):
         """Read what the files are; False where a file stands in it twice, which only the record path can merge."""
         return not self.read_all() and self.scan.conclude()
 
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether all facts of all files are too much to keep; of a few hundred thousand files they are read at once."""
+        return sum(task.entries or 0 for task in self.scan.tasks) > _FEW
+
     def read_all(self) -> bool:
         """Read what the files are; whether a file stands in it twice."""
         import pyarrow as pa
 
-        names = (*self.scan.totals, IDENTITY)
-        if (
-            sum(task.entries or 0 for task in self.scan.tasks) <= _FEW
-        ):  # all that most answers ask for, in one pass
-            names = tuple(dict.fromkeys((*names, PARTITION, *self.scan.facts)))
-        batches = self._read(names)
+        facts = () if self.is_large else (*self.scan.facts, IDENTITY)
+        names = tuple(dict.fromkeys((*self.scan.totals, PARTITION, *facts)))
+        batches = self._read((*names, IDENTITY), self._drop_identity if self.is_large else None)
         found: Numbers = _join([batch.order for batch in batches], pa.int64()).to_numpy()
         self.order = found
         self._keep(names, batches)
@@ -173,7 +176,17 @@ class FileTable(RowTable):
         for batch in batches:
             self._singles.update(enumerate(batch.files, number))
             number += batch.rows
-        return has_repeats([batch.identity for batch in batches])
+        return self._found_twice or (not self.is_large and has_repeats([one.identity for one in batches]))
+
+    def _drop_identity(self, batch: FileBatch) -> FileBatch:
+        """A batch without what distinguishes its files, after they were compared with those before."""
+        assert batch.identity is not None
+        self._found_twice = self._found_twice or not self._repeats.find_new(batch.identity).all()
+        return replace(batch, identity=None)
+
+    @cached_property
+    def _repeats(self) -> Repeats:
+        return Repeats()
 
     def seen_by(self, reader: FileReader) -> FileTable:
         """The same files, made by another reader."""
@@ -186,12 +199,11 @@ class FileTable(RowTable):
 
     def load(self, names: Sequence[str]) -> None:
         """See `RowTable.load`."""
-        needed = chain.from_iterable(
-            _need(name, self.columns) for name in names if name not in self.scan.absent
-        )
-        missing = tuple(dict.fromkeys(name for name in needed if name not in self._columns))
+        wanted = (name for name in names if name not in self.scan.absent)
+        needed = {part for name in wanted for part in _need(name, self.columns)}
+        missing = tuple(sorted(needed - self._columns.keys()))
         if missing:
-            self._keep(missing, self._read(missing))
+            self._keep(missing, self._read(missing), needed)
 
     def column(self, name: str) -> pa.Array:
         """See `RowTable.column`."""
@@ -224,22 +236,48 @@ class FileTable(RowTable):
         """See `RowTable.iterate`."""
         import numpy as np
 
-        if numbers is None:
-            numbers = np.arange(len(self))
+        places = np.arange(len(self)) if numbers is None else numbers
+        if not self.is_large:
+            yield from self._iterate_kept(places)
+        elif (np.diff(places) > 0).all():
+            yield from self._iterate_read(places, numbers is None)
+        else:  # in another order than they are read
+            ordered = np.unique(places)
+            made = dict(zip(ordered.tolist(), self._iterate_read(ordered, False), strict=True))
+            yield from map(made.__getitem__, places.tolist())
+
+    def _iterate_kept(self, places: Numbers) -> Iterator[DataFile]:
+        """Files whose facts are kept."""
         names = [*self.scan.facts, PARTITION]
         self.load(names)
         columns = [self.column(name) for name in names]
-        for start in range(0, len(numbers), CHUNK):
-            chosen = numbers[start : start + CHUNK]
-            values = [column.take(chosen).to_pylist() for column in columns]
-            for number, partition, *facts in zip(chosen.tolist(), values[-1], *values[:-1], strict=True):
-                made = self._alive.get(number) or self._make(number)
-                if number not in self._singles:
-                    known = made.__dict__
-                    for name, value in zip(names, facts, strict=False):
-                        known.setdefault(name, tuple(value) if isinstance(value, list) else value)
-                    known.setdefault("partition", self._partitions[partition])
-                yield made
+        for start in range(0, len(places), CHUNK):
+            chosen = places[start : start + CHUNK]
+            *facts, partitions = (column.take(chosen).to_pylist() for column in columns)
+            yield from self._fill(chosen, facts, [self._partitions[one] for one in partitions])
+
+    def _iterate_read(self, places: Numbers, is_all: bool) -> Iterator[DataFile]:
+        """Files in the order of the table, whose facts are read for this alone."""
+        request = ScanRequest(False, self.scan.facts, partitions=True)
+        done = 0
+        for batch in self.read(request, None if is_all else places):
+            found, codes = batch.partitions or ((), ())
+            facts = [batch.plain[name].to_pylist() for name in self.scan.facts]
+            chosen = places[done : done + batch.rows]
+            yield from self._fill(chosen, facts, [found[one.as_py()] for one in codes])
+            done += batch.rows
+
+    def _fill(
+        self, places: Numbers, facts: Sequence[Sequence[Any]], partitions: Sequence[Partition]
+    ) -> Iterator[DataFile]:
+        """Files with facts that are known of them: by name a value for each."""
+        names = (*self.scan.facts, "partition")
+        for place, *values in zip(places.tolist(), *facts, partitions, strict=True):
+            made = self._alive.get(place) or self._make(place)
+            if place not in self._singles:
+                for name, value in zip(names, values, strict=True):
+                    made.__dict__.setdefault(name, tuple(value) if isinstance(value, list) else value)
+            yield made
 
     def read(self, request: ScanRequest, numbers: Numbers | None) -> Iterator[FileBatch]:
         """See `RowTable.read`: only the manifests that hold some of the files."""
@@ -269,13 +307,15 @@ class FileTable(RowTable):
         single = self._singles.get(number)
         return self.reader.view(FileRow(self, number)) if single is None else self.reader.see(single)
 
-    def _read(self, names: Sequence[str]) -> list[FileBatch]:
+    def _read(
+        self, names: Sequence[str], settle: Callable[[FileBatch], FileBatch] | None = None
+    ) -> list[FileBatch]:
         """One pass for some columns. What an interrupt leaves behind, the next try goes on from."""
         plain = tuple(name for name in names if not name.startswith("#"))
         request = ScanRequest(False, plain, identity=IDENTITY in names, partitions=PARTITION in names)
-        return read_batches(self.scan, request, self.begun)
+        return read_batches(self.scan, request, self.begun, settle)
 
-    def _keep(self, names: Sequence[str], batches: Sequence[FileBatch]) -> None:
+    def _keep(self, names: Sequence[str], batches: Sequence[FileBatch], needed: Collection[str] = ()) -> None:
         import pyarrow as pa
 
         for name in names:
@@ -286,7 +326,7 @@ class FileTable(RowTable):
             else:
                 pieces, kind = [batch.plain[name] for batch in batches], type_column(name, self.columns)
                 self._columns[name] = _code(pieces, kind) if name in _CODED else _join(pieces, kind)
-        spare = iter([name for name in self._columns if name not in names])
+        spare = iter([name for name in self._columns if name not in names and name not in needed])
         while sum(column.nbytes for column in self._columns.values()) > KEPT_BYTES:
             oldest = next(spare, None)
             if oldest is None:

@@ -66,12 +66,20 @@ def read_table(
     return assemble_table(batches, scan.columns, request)  # manifests may have added columns by now
 
 
-def read_batches(scan: FileScan, request: ScanRequest, begun: Begun) -> list[FileBatch]:
-    """All batches of a scan. What an interrupt leaves is kept in `begun`, and the next try goes on from there."""
+def read_batches(
+    scan: FileScan,
+    request: ScanRequest,
+    begun: Begun,
+    settle: Callable[[FileBatch], FileBatch] | None = None,
+) -> list[FileBatch]:
+    """All batches of a scan. What an interrupt leaves is kept in `begun`, and the next try goes on from there.
+
+    `settle` gives what to keep of each, once and in their order.
+    """
     request = replace(request, keeps_all=True)
     portions = begun.setdefault(request, [])
     for batches in iterate_portions(scan, request, skip=len(portions)):
-        portions.append(batches)
+        portions.append(batches if settle is None else deque(map(settle, batches)))
     return [batch for batches in begun.pop(request) for batch in batches]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import islice
 
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
@@ -27,7 +26,7 @@ _NOUNS = {
 
 def grid_files(files: FileSet | Sequence[DataFile], how: str = "", noun: str = "file") -> Grid:
     """Files, one a row; a column that none of them has is left out. Only the rows shown are looked at."""
-    shown = list(islice(files, display.max_rows))
+    shown = list(files[: display.max_rows])
     largest = max((f.size_bytes or 0 for f in shown), default=0)
     drawn = cells.shares([f.size_bytes for f in shown], [largest] * len(shown))
     rows = [
