@@ -285,7 +285,7 @@ class FileSet(ArrowFiles, Displayable):
         --------
         >>> import lakelens as ll
         >>> [file.record_count for file in ll.sample("iceberg").files.sort_by("record_count", descending=True)[:3]]
-        [11, 9, 1]
+        [10, 10, 4]
         """
         from lakelens.model.scan.choosing import check_name
 

@@ -182,8 +182,8 @@ class ArrowFiles:
         Examples
         --------
         >>> import lakelens as ll
-        >>> sum(size for content, size in ll.sample("iceberg").files.pick("content", "size_bytes") if content == "data")
-        1913
+        >>> [rows for content, rows in ll.sample("iceberg").files.pick("content", "record_count") if content == "data"]
+        [1, 1, 1, 10, 10]
         """
         if self.rows is not None:
             return self.rows.pick(names)

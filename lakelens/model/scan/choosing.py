@@ -55,7 +55,7 @@ def check_name(name: str, columns: FileColumns) -> None:
 
 def _list_nearest(name: str, known: Iterable[str]) -> str:
     names = list(known)
-    near = get_close_matches(name, names, 3, 0.5)
+    near = get_close_matches(name, names, 3, 0.75) or get_close_matches(name, names, 3, 0.5)
     return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
 
 
