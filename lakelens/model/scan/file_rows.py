@@ -143,14 +143,19 @@ class FileRows:
 
     def find_common(self, other: FileRows) -> pa.Array:
         """For each row whether the other rows have the same file."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
+        if not len(other):  # what distinguishes the files need not be read for that
+            return pa.repeat(pa.scalar(False), len(self))
         return pc.is_in(self.column(IDENTITY), value_set=other.column(IDENTITY))
 
     def leave_out(self, other: FileRows) -> FileRows:
         """The rows whose file the other rows do not have."""
         import pyarrow.compute as pc
 
+        if not len(other):
+            return self
         return self.choose(pc.invert(self.find_common(other)))
 
     def encode(self, files: Sequence[DataFile]) -> pa.Array:
