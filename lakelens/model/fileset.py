@@ -79,8 +79,7 @@ class FileSet(ArrowFiles, Displayable):
             return None
         from lakelens.model.scan.scan_to_arrow import is_worthwhile
 
-        scan = self._reader.plan()
-        return scan if is_worthwhile(scan) else None
+        return self._reader.plan() if is_worthwhile(self._reader) else None
 
     @cached_property
     def _table(self) -> FileTable:

@@ -13,8 +13,10 @@ from lakelens.errors import LakeError
 from lakelens.formats.iceberg.changes import count_line
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+from lakelens.formats.iceberg.scan.plan import plan_tasks
 from lakelens.model.comparison import FileCounts, count_by_content, sum_known
 from lakelens.model.scan.file_table import FileReader, FileRow
+from lakelens.model.scan.plan import ScanTask
 from lakelens.model.traits import parse_figure
 
 if TYPE_CHECKING:
@@ -37,6 +39,11 @@ class LiveFiles(FileReader):
     @cached_property
     def _scan(self) -> IcebergScan:
         return self._snapshot.plan_scan(self.manifests)
+
+    @cached_property
+    def tasks(self) -> Sequence[ScanTask]:
+        """See `FileReader.tasks`."""
+        return plan_tasks(self.manifests)
 
     def plan(self) -> IcebergScan:
         """See `FileReader.plan`."""

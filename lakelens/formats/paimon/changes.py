@@ -19,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError
-from lakelens.formats.paimon.listed_files import ListedFiles, plan_manifests
+from lakelens.formats.paimon.listed_files import ListedFiles
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest
 from lakelens.formats.paimon.scan.plan import ADDED, REMOVED
@@ -61,7 +61,7 @@ class PaimonComparison(FileComparison):
         try:
             newer, older = self._choose_manifests()
             every = (*newer, *older)
-            if count_entries(every) >= _MANY and is_worthwhile(plan_manifests(self._new, every)):
+            if count_entries(every) >= _MANY and is_worthwhile(ListedFiles(self._new, every)):
                 net = fold_columns(self._old, self._new, older, newer)
             else:
                 net = self._fold(newer, older)

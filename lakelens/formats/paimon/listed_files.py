@@ -13,6 +13,7 @@ from lakelens.formats.paimon.scan.plan import ADDED, LIVE, PaimonScan, plan_task
 from lakelens.model.comparison import FileCounts, sum_known
 from lakelens.model.datafile import DataFile
 from lakelens.model.scan.file_table import FileReader, FileRow
+from lakelens.model.scan.plan import ScanTask
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
@@ -33,6 +34,11 @@ class ListedFiles(FileReader):
     def _scan(self) -> PaimonScan:
         check = self._snapshot.check_total if self._kept == LIVE else None
         return plan_manifests(self._snapshot, self.manifests, self._kept, check)
+
+    @cached_property
+    def tasks(self) -> Sequence[ScanTask]:
+        """See `FileReader.tasks`."""
+        return plan_tasks(self.manifests, self._kept)
 
     def plan(self) -> PaimonScan:
         """See `FileReader.plan`."""

@@ -18,7 +18,7 @@ from lakelens.model.scan.files_to_arrow import (
     STATS,
     type_column,
 )
-from lakelens.model.scan.plan import ORDER_BITS, FileBatch, FileScan, ScanRequest
+from lakelens.model.scan.plan import ORDER_BITS, FileBatch, FileScan, ScanRequest, ScanTask
 from lakelens.model.scan.scan_to_arrow import Begun, Repeats, has_repeats, iterate_batches, read_batches
 
 if TYPE_CHECKING:
@@ -48,6 +48,11 @@ _VIEWS = 256
 
 class FileReader(ABC):
     """How a format reads the files of a set where they are many."""
+
+    @property
+    @abstractmethod
+    def tasks(self) -> Sequence[ScanTask]:
+        """The manifests of the set, by which it is known whether there are many; nothing else is read for that."""
 
     @abstractmethod
     def plan(self) -> FileScan:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from lakelens.model.scan.file_table import FileReader
+
 
 Portion = Sequence[ScanTask]
 
@@ -42,7 +44,7 @@ WORTH_BYTES = 64 * 1024
 WORTH_BYTES_WARM = 48 * 1024
 
 
-def is_worthwhile(scan: FileScan) -> bool:
+def is_worthwhile(scan: FileScan | FileReader) -> bool:
     """Whether reading by column takes less time than reading record by record, its imports included."""
     return sum(map(_weigh, scan.tasks)) >= (WORTH_BYTES_WARM if is_warm() else WORTH_BYTES)
 

@@ -166,13 +166,18 @@ def plan_scan(
     context: TableContext, manifests: Iterable[IcebergManifest], snapshots: Sequence[int] = ()
 ) -> IcebergScan:
     """A scan of these manifests, each once."""
-    tasks = [_plan_task(position, manifest) for position, manifest in enumerate(dict.fromkeys(manifests))]
+    tasks = plan_tasks(manifests)
     has_deletes = any(task.line.get("content") for task in tasks)
     context.columns.expect_reserved(context.typed.format_version or 1, has_deletes)
     if _has_lost_schemas(context):
         for task in tasks:
             _learn_columns(context, task)
     return IcebergScan(context, tasks, snapshots)
+
+
+def plan_tasks(manifests: Iterable[IcebergManifest]) -> list[ScanTask]:
+    """One task for each manifest, each once; no manifest is read."""
+    return [_plan_task(position, manifest) for position, manifest in enumerate(dict.fromkeys(manifests))]
 
 
 def _has_lost_schemas(context: TableContext) -> bool:
