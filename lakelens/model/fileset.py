@@ -176,12 +176,8 @@ class FileSet(ArrowFiles, Displayable):
             return False
         if self.rows is None:
             return item.identity in self._files
-        try:
-            return self._find(item.recorded_path).identity == item.identity or any(
-                found.identity == item.identity for found in self.where(recorded_path=item.recorded_path)
-            )
-        except KeyError:
-            return False
+        named_so = self.where(recorded_path=item.recorded_path)
+        return any(found.identity == item.identity for found in named_so)
 
     def __repr__(self) -> str:
         return f"<FileSet {len(self)} files, {self.record_count} rows, {self.size_bytes} bytes>"

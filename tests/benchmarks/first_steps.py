@@ -7,17 +7,14 @@ again on the table opened anew (warm).
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.measure import LIMIT, ROOT, Grown, Measurement, measure
+from tests.benchmarks.measure import ROOT, Grown, Measurement, measure, run_process
 from tests.benchmarks.tables import Tables
 
 CASE, BASE, OTHER = "steps", "files.to_arrow()", "other"
@@ -167,19 +164,4 @@ def _ask(step: Step, path: Path, checkout: Path) -> dict[str, Any]:
     # -P: the working directory is no place to import from, the checkout is
     command = [sys.executable, "-P", "-c", _SCRIPT.replace("{statement}", step.statement)]
     environment = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONWARNINGS": "ignore"}
-    started = time.time()
-    try:
-        done = subprocess.run(
-            [*command, str(path), str(_WARM_RUNS), str(_PATIENCE)],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-        )
-    except subprocess.TimeoutExpired:
-        return {"unavailable": f"took more than {LIMIT // 60} minutes"}
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        return {"unavailable": f"failed: {last[:200]}"}
-    answer: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
-    return {**answer, "elapsed": answer["finished"] - started}
+    return run_process([*command, str(path), str(_WARM_RUNS), str(_PATIENCE)], environment)

@@ -77,16 +77,19 @@ def ask_child(request: dict[str, Any], modules: Sequence[str] = ()) -> dict[str,
     if not Path(python).exists():
         return {"unavailable": "not installed (make benchmark-venv)"}
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+    command = [python, "-m", "tests.benchmarks.child", json.dumps(request)]
+    return run_process(command, environment, json.dumps(list(modules)))
+
+
+def run_process(command: Sequence[str], environment: dict[str, str], said: str = "") -> dict[str, Any]:
+    """What a process says in its last line, as JSON; `elapsed` is the time until it had its result.
+
+    One that fails or takes too long is unavailable, with the last line it said. It runs in the checkout's own directory.
+    """
     started = time.time()
     try:
         done = subprocess.run(
-            [python, "-m", "tests.benchmarks.child", json.dumps(request)],
-            cwd=ROOT,
-            env=environment,
-            input=json.dumps(list(modules)),
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
+            command, cwd=ROOT, env=environment, input=said, capture_output=True, text=True, timeout=LIMIT
         )
     except subprocess.TimeoutExpired:
         return {"unavailable": f"took more than {LIMIT // 60} minutes"}
