@@ -10,13 +10,13 @@ from typing import Any
 
 from lakelens.codecs.kinds import KINDS, choose_kind, explain, find_kind
 from lakelens.errors import LakeError
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 
 _MOST_PARENTS = 8
 _MOST_SNAPSHOTS = 100
 
 
-def explain_bytes(data: bytes, kind: str, **context: Any) -> Explanation:
+def explain_bytes(data: bytes, kind: str, **context: Any) -> BytesView:
     """Explain bytes: a tree of spans (`start`, `end`, `label`, `value`, `note`, `children`); each byte is in one leaf.
 
     Parameters
@@ -46,7 +46,7 @@ def explain_bytes(data: bytes, kind: str, **context: Any) -> Explanation:
     data = bytes(data)
     span = explain(data, kind, **context)
     span.check()
-    return Explanation(data, span)
+    return BytesView(data, span)
 
 
 def explain_file(
@@ -54,11 +54,11 @@ def explain_file(
     kind: str | None = None,
     *,
     storage_options: Mapping[str, Any] | None = None,
-) -> Explanation:
+) -> BytesView:
     """Explain a whole file: a tree of spans in which each byte is in one leaf.
 
     A manifest or an index file of a table in a directory above is explained with the facts that the table records about it.
-    Only the parts of a large file that are looked at are read. Damage is shown in place; `Explanation.check` raises it.
+    Only the parts of a large file that are looked at are read. Damage is shown in place; `BytesView.check` raises it.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def explain_file(
     if not KINDS[choose_kind(data, posixpath.basename(path))].is_self_describing:
         for thing in _find_in_table(store, path):
             try:
-                found: Explanation = thing.bytes_view()
+                found: BytesView = thing.bytes_view()
                 return found
             except LakeError:
                 continue

@@ -21,7 +21,7 @@ from lakelens.model.storage import Reads, Relocation
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from lakelens.model.explanation import Explanation
+    from lakelens.model.bytes_view import BytesView
 
 T = TypeVar("T")
 
@@ -96,9 +96,9 @@ class StoredKey(Generic[T]):
         return value
 
 
-def explain_late(module: str, thing: Any, *needs: Any) -> Explanation:
+def explain_late(module: str, thing: Any, *needs: Any) -> BytesView:
     """The bytes of an object of a table by the `explain_object` of a module, which is loaded when it is first asked for."""
-    explanation: Explanation = import_module(module).explain_object(thing, *needs)
+    explanation: BytesView = import_module(module).explain_object(thing, *needs)
     return explanation
 
 

@@ -19,7 +19,7 @@ from lakelens.model.explainable import Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.model.explanation import Explanation
+    from lakelens.model.bytes_view import BytesView
 
 #: The formats that describe themselves, and whose rows are read here.
 FORMATS = ("parquet", "orc", "avro")
@@ -45,7 +45,7 @@ def read_footer(store: Store, path: str, file_format: str) -> Footer:
 def make_footer(store: Store, path: str, facts: Any) -> Footer:
     """The footer of decoded facts, which finds its bytes in the file."""
 
-    def explain(footer: Footer) -> Explanation:
+    def explain(footer: Footer) -> BytesView:
         from lakelens.formats.explain.stored import explain_footer
 
         return explain_footer(footer, store)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
 
     from lakelens.errors import LakeError
+    from lakelens.model.bytes_view import BytesView
     from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
-    from lakelens.model.explanation import Explanation
     from lakelens.model.scan.file_table import FileRow
 
 
@@ -238,7 +238,7 @@ class IndexFile(Explainable, Displayable):
             raise LakeError("an index file that belongs to no open table cannot be read", path=self.path)
         return self._contents(self)
 
-    def vector_view(self, data_file: str) -> Explanation:
+    def vector_view(self, data_file: str) -> BytesView:
         """The bytes of the deletion vector of one data file inside this file, each with its name.
 
         Parameters

@@ -20,8 +20,8 @@ from lakelens.model.facts import Fact
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
 
+    from lakelens.model.bytes_view import BytesView
     from lakelens.model.datafile import DataFile, IndexFile
-    from lakelens.model.explanation import Explanation
 
 DeleteKind = Literal["position_deletes", "equality_deletes", "deletion_vector"]
 Rows = Sequence[tuple[Any, ...]]
@@ -82,13 +82,13 @@ class DeleteMatch(Explainable, Displayable):
         """
         return () if self._load_values is None else self._load_values()
 
-    def bytes_view(self) -> Explanation:
+    def bytes_view(self) -> BytesView:
         """The bytes of what deletes, each with its name: the vector in its file, or the delete file. Raises `Missing`."""
         # an index file has the vectors of many data files
         find_vector = getattr(self.file, "vector_view", None)
         if find_vector is None or self.kind != "deletion_vector":
             return self.file.bytes_view()
-        vector: Explanation = find_vector(self.data_file)
+        vector: BytesView = find_vector(self.data_file)
         return vector
 
     def __repr__(self) -> str:

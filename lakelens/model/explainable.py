@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from lakelens.errors import LakeError
 
 if TYPE_CHECKING:
-    from lakelens.model.explanation import Explanation
+    from lakelens.model.bytes_view import BytesView
 
 
 class Source:
@@ -29,8 +29,8 @@ class Source:
         self._explain = explain
         self._needs = needs
 
-    def __call__(self, thing: Any, *more: Any) -> Explanation:
-        explanation: Explanation = self._explain(thing, *self._needs, *more)
+    def __call__(self, thing: Any, *more: Any) -> BytesView:
+        explanation: BytesView = self._explain(thing, *self._needs, *more)
         return explanation
 
     def __copy__(self) -> Source:
@@ -55,15 +55,15 @@ class Explainable:
     #: what to ask instead, where objects of a class never have bytes of their own
     _without_bytes: ClassVar[str | None] = None
 
-    def bytes_view(self) -> Explanation:
-        """The bytes that this was read from, each with its name: an `Explanation`, read when this is called.
+    def bytes_view(self) -> BytesView:
+        """The bytes that this was read from, each with its name: a `BytesView`, read when this is called.
 
-        Damage is shown in its place (a leaf of role `damage`), not raised; `Explanation.check` raises it. Raises `Missing`
+        Damage is shown in its place (a leaf of role `damage`), not raised; `BytesView.check` raises it. Raises `Missing`
         when the file is gone, and `LakeError` for what has no bytes of its own, saying what to ask instead.
         """
         source = getattr(self, "_source", None)
         if source is None:
             hint = self._without_bytes or "what was inferred, made by hand or unpickled has none"
             raise LakeError(f"no bytes belong to this {type(self).__name__}", hint=hint)
-        explanation: Explanation = source(self)
+        explanation: BytesView = source(self)
         return explanation

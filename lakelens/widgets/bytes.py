@@ -7,7 +7,7 @@ from typing import Any
 import traitlets
 
 from lakelens.codecs.span.span import Span
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from lakelens.views.card.wording import visible
 from lakelens.views.hexdump.html import bytes_style, choose_columns, render_bytes
 from lakelens.views.hexdump.model import present_bytes
@@ -18,7 +18,7 @@ _STATIC_BYTES = 65_536
 
 
 class BytesWidget(StillWidget):
-    """An `Explanation` to look around in: hovering or selecting a field shows its bytes, and the other way round.
+    """A `BytesView` to look around in: hovering or selecting a field shows its bytes, and the other way round.
 
     Folds are opened by asking Python for what is in them. `selected` is what the reader selected, synced with the browser
     (`{"start", "end", "label", "code"}` or None; `code` is the call that leads to decompressed bytes); `span` is that span.
@@ -26,7 +26,7 @@ class BytesWidget(StillWidget):
     opens a fold or selects; Escape takes the selection back.
 
     >>> from lakelens.codecs.span.span import Span
-    >>> widget = BytesWidget(Explanation(b"\\\\x05", Span(0, 1, "id", 5)))
+    >>> widget = BytesWidget(BytesView(b"\\\\x05", Span(0, 1, "id", 5)))
     >>> widget.select(0)
     >>> widget.selected["label"], widget.span.value
     ('id', 5)
@@ -37,7 +37,7 @@ class BytesWidget(StillWidget):
     view = traitlets.Dict().tag(sync=True)
     selected: Any = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
 
-    def __init__(self, explanation: Explanation) -> None:
+    def __init__(self, explanation: BytesView) -> None:
         self._explanation = explanation
         self._rows = Rows()
         super().__init__(view=self._write_view(), _css=f"{bytes_style()}\n{read_static('bytes.css')}")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import lakelens as ll
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from tests.browser.looks import find_faults, find_overflow, open_folds
 from tests.support import LAKES
 from tests.views.test_bytes import make_row
@@ -24,11 +24,11 @@ FILES = {
 }
 
 
-def explain(pattern: str) -> Explanation:
+def explain(pattern: str) -> BytesView:
     return ll.explain_file(min(LAKES.glob(pattern)))
 
 
-EXPLAINERS: dict[str, Callable[[], Explanation]] = {
+EXPLAINERS: dict[str, Callable[[], BytesView]] = {
     "row": make_row,
     **{name: lambda pattern=pattern: explain(pattern) for name, pattern in FILES.items()},
 }

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lakelens.codecs.span.span import Span
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from tests.browser.host import host_widget, settle
 from tests.browser.looks import find_faults, find_overflow
 from tests.views.test_bytes import make_endless, make_row
@@ -79,7 +79,7 @@ def test_folds_are_filled_by_python_when_they_open(page: Any) -> None:
 
 
 def test_what_was_left_out_comes_in_its_place(page: Any) -> None:
-    host_widget(page, Explanation(bytes(100), make_endless(100)).widget())
+    host_widget(page, BytesView(bytes(100), make_endless(100)).widget())
     page.locator("tr.ll-more").click()
     page.locator("tr[role=row]", has_text="f99").wait_for()
     fields = page.locator("#widget td:nth-child(3)").all_inner_texts()
@@ -156,7 +156,7 @@ def test_no_text_becomes_markup(page: Any) -> None:
     leaves = [Span(n, n + 1, word, word, word, number=n) for n, word in enumerate(HOSTILE)]
     inner = Span(0, len(HOSTILE), HOSTILE[1], None, HOSTILE[2], leaves)
     root = Span(0, len(HOSTILE), HOSTILE[0], None, HOSTILE[1], (inner,))
-    explanation = Explanation(bytes(len(HOSTILE)), root, place=HOSTILE[0], details=HOSTILE[1])
+    explanation = BytesView(bytes(len(HOSTILE)), root, place=HOSTILE[0], details=HOSTILE[1])
     errors = host_widget(page, explanation.widget())
     page.locator("#widget tbody tr", has_text="&lt;b&gt;").last.hover()
     for tag in ("script", "img", "svg"):

@@ -10,14 +10,14 @@ from tests.browser.lab import Lab
 
 MAKE = """
 from lakelens.codecs.span.span import Span
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 
 blocks = [
     Span(at, at + 100, f"block {at // 100}", None, "of fields",
          lambda at=at: [Span(n, n + 1, f"field {n}", n % 100, "uint8") for n in range(at, at + 100)])
     for at in range(0, 3000, 100)
 ]
-widget = Explanation(bytes(3000), Span(0, 3000, "file", None, "blocks", blocks)).widget()
+widget = BytesView(bytes(3000), Span(0, 3000, "file", None, "blocks", blocks)).widget()
 widget
 """
 

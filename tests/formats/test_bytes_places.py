@@ -10,7 +10,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import LakeError, Missing
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from tests.support import LAKES
 from tests.support.explained_objects import assert_stored, list_objects
 from tests.support.iceberg_builder import Builder
@@ -44,7 +44,7 @@ def test_what_has_no_bytes_says_so() -> None:
     assert refused
     for column in refused:
         try:
-            assert isinstance(column.bytes_view(), Explanation)
+            assert isinstance(column.bytes_view(), BytesView)
         except LakeError as error:
             assert "added after the file was written" in str(error)
 

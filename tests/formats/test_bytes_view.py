@@ -15,7 +15,7 @@ import pytest
 import lakelens as ll
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.explain import stored as stored_bytes
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from tests.support import LAKES
 from tests.support.explained_objects import ANY, Explained, assert_stored, list_objects
 from tests.support.span_checks import assert_tiles, find_error
@@ -65,7 +65,7 @@ def test_every_object_shows_its_bytes(case: str) -> None:
             assert is_same(find_value(explanation), one.value), one
 
 
-def find_value(explanation: Explanation) -> Any:
+def find_value(explanation: BytesView) -> Any:
     """The value; of a compressed document that of its content."""
     for span in explanation.walk():
         if span.is_packed and explanation.what == "Table metadata":

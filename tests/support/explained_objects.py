@@ -14,7 +14,7 @@ from lakelens.errors import LakeError
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.table import PaimonTable
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from lakelens.model.table import Table
 from tests.codecs.bitmaps.test_deletion_vector import decode_vectors
 
@@ -30,8 +30,8 @@ class Explained:
         self.value = value
         self.view = view or thing.bytes_view
 
-    def explain(self) -> Explanation:
-        explanation: Explanation = self.view()
+    def explain(self) -> BytesView:
+        explanation: BytesView = self.view()
         return explanation
 
     def __repr__(self) -> str:
@@ -192,7 +192,7 @@ def _list_hive(table: Table) -> Iterator[Explained]:
             yield from _list_file(file.path, file)
 
 
-def assert_stored(explanation: Explanation) -> None:
+def assert_stored(explanation: BytesView) -> None:
     """Where the explanation says that its bytes lie in a file, there they lie."""
     if explanation.base is None:
         return

@@ -11,7 +11,7 @@ import pytest
 
 from lakelens.codecs.span.span import Deferred, Span
 from lakelens.errors import Corrupt
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from lakelens.options import display
 from lakelens.views.hexdump.html import bytes_style
 from lakelens.views.hexdump.model import present_bytes
@@ -45,7 +45,7 @@ def strict() -> Iterator[None]:
         yield
 
 
-def make_row() -> Explanation:
+def make_row() -> BytesView:
     """A row of two fields, its second one in the variable part, behind an arity of four bytes."""
     data = bytes.fromhex(
         "00000002 0000000000000000 0700000000000000 0a00000018000000 68656c6c6f776f726c64000000000000"
@@ -68,7 +68,7 @@ def make_row() -> Explanation:
         Span(12, 28, "Fixed part", None, "2 slots", slots),
         Span(28, 44, "Variable part", None, "16 bytes", (Span(28, 44, "name", None, "", text, number=1),)),
     )
-    return Explanation(data, Span(0, 44, "BinaryRow", None, "2 fields", sections, origin=4), place="_MIN_KEY")
+    return BytesView(data, Span(0, 44, "BinaryRow", None, "2 fields", sections, origin=4), place="_MIN_KEY")
 
 
 def make_endless(count: int, asked: list[int] | None = None) -> Span:
@@ -181,7 +181,7 @@ def test_style_is_small_and_holds_every_class_that_is_used() -> None:
 def test_no_more_is_made_than_is_shown() -> None:
     asked: list[int] = []
     size = 10**12
-    explanation = Explanation(Zeros(size), make_endless(size, asked))
+    explanation = BytesView(Zeros(size), make_endless(size, asked))
     view = present_bytes(explanation)
     assert len(list(view.list_lines())) == 64
     assert isinstance(view.parts[-1], More)
@@ -190,11 +190,11 @@ def test_no_more_is_made_than_is_shown() -> None:
     # the first values for the sentence, the lines, and one more to know that there are others
     assert len(asked) < 100
     held = bytes(5000)
-    assert "… more than 1,000 more from 64" in str(Explanation(held, make_endless(5000)))
+    assert "… more than 1,000 more from 64" in str(BytesView(held, make_endless(5000)))
 
 
 def test_what_is_left_out_is_counted_and_can_be_shown() -> None:
-    explanation = Explanation(bytes(200), make_endless(200))
+    explanation = BytesView(bytes(200), make_endless(200))
     (group, more) = present_bytes(explanation).parts
     assert isinstance(group, LineGroup)
     assert isinstance(more, More)
@@ -208,7 +208,7 @@ def test_what_is_left_out_is_counted_and_can_be_shown() -> None:
 
 def test_long_bytes_have_a_head_and_a_tail() -> None:
     data = bytes(range(256)) * 40
-    (group,) = present_bytes(Explanation(data, Span(0, len(data), "image"))).parts
+    (group,) = present_bytes(BytesView(data, Span(0, len(data), "image"))).parts
     assert isinstance(group, LineGroup)
     assert [line.meaning for line in group.lines] == [
         "",
@@ -219,10 +219,10 @@ def test_long_bytes_have_a_head_and_a_tail() -> None:
     assert [line.at for line in group.lines] == ["0", "16", "", "10224"]
 
 
-def make_packed(inner: Span, content: bytes) -> Explanation:
+def make_packed(inner: Span, content: bytes) -> BytesView:
     packed = Span(4, 10, "block", None, "6 bytes of zstandard", unpacked=lambda: (content, inner))
     root = Span(0, 10, "file", None, "one block", (Span(0, 4, "magic", "Obj"), packed))
-    return Explanation(b"Obj\x01packed", root)
+    return BytesView(b"Obj\x01packed", root)
 
 
 def test_compressed_bytes_are_shown_as_stored_and_decompressed() -> None:
@@ -244,7 +244,7 @@ def test_bytes_that_cannot_be_decompressed_are_an_error_in_their_place() -> None
         raise Corrupt("a frame that is cut short", offset=4)
 
     root = Span(0, 8, "file", children=(Span(0, 8, "block", unpacked=fail),))
-    text = render_text(Explanation(bytes(8), root))
+    text = render_text(BytesView(bytes(8), root))
     assert "(ERROR at byte 0)" in text
     assert "ERROR: a frame that is cut short (at byte 4)" in text
 
@@ -254,7 +254,7 @@ def test_damage_is_told_in_words_in_its_place_and_above() -> None:
         yield Span(0, 4, "magic", "PFA1")
         raise Corrupt("no blob begins here", offset=4, expected="1", seen="<b>")
 
-    explanation = Explanation(b"PFA1\x00\x01", Span(0, 6, "file", None, "Puffin", make))
+    explanation = BytesView(b"PFA1\x00\x01", Span(0, 6, "file", None, "Puffin", make))
     for told in (render_text(explanation), "".join(parse(render_card(explanation)).itertext())):
         assert "ERROR at byte 4" in told
         assert "ERROR: no blob begins here (at byte 4; expected 1; seen <b>)" in told
@@ -271,7 +271,7 @@ def test_a_fold_says_that_there_is_an_error_inside() -> None:
         )
         for n in range(0, 1000, 50)
     ]
-    view = present_bytes(Explanation(bytes(1000), Span(0, 1000, "file", children=blocks)))
+    view = present_bytes(BytesView(bytes(1000), Span(0, 1000, "file", children=blocks)))
     folds = [part for part in view.parts if isinstance(part, ByteFold)]
     assert [fold.answer.startswith("ERROR inside: ") for fold in folds[:4]] == [False, False, True, False]
     assert view.alert == "ERROR at byte 140"
@@ -286,7 +286,7 @@ def test_no_string_becomes_markup_or_acts(detail: int, shift: int) -> None:
     )
     inner = Span(0, len(words), words[1], None, words[2], leaves)
     root = Span(0, len(words), words[3], None, words[4], (inner,))
-    explanation = Explanation(
+    explanation = BytesView(
         bytes(len(words)), root, what=words[0], summary=words[5], place=words[6], details=words[7]
     )
     markup = render_card(explanation, detail)
@@ -317,7 +317,7 @@ def test_a_view_keeps_its_size(detail: int, most: int) -> None:
     tree = Span(0, 3, "file", children=lambda: (_move(block, n) for n, block in enumerate(blocks)))
     many = make_endless(100_000)
     with display.using(max_bytes=most):
-        for explanation in (Explanation(bytes(3), tree), Explanation(Zeros(100_000), many)):
+        for explanation in (BytesView(bytes(3), tree), BytesView(Zeros(100_000), many)):
             assert len(render_card(explanation, detail).encode()) <= most
             assert len(render_text(explanation, detail)) <= most
 
@@ -334,7 +334,7 @@ def test_more_detail_opens_and_shows_more() -> None:
     blocks = tuple(
         Span(n, n + 40, f"block {n}", None, "", partial(_yield_fields, n, n + 40)) for n in range(0, 240, 40)
     )
-    explanation = Explanation(bytes(240), Span(0, 240, "file", children=blocks))
+    explanation = BytesView(bytes(240), Span(0, 240, "file", children=blocks))
     counts = [str(render_text(explanation, detail)).count("\n") for detail in (0, 1, 2, 3)]
     assert counts[0] == 0
     assert counts[1] < counts[2] <= counts[3]
@@ -345,7 +345,7 @@ def test_a_tree_of_any_depth_is_shown() -> None:
     def nest(depth: int) -> Span:
         return Span(0, 1, f"level {depth}", None, "", lambda: [nest(depth + 1)] if depth < 100_000 else [])
 
-    explanation = Explanation(b"\x00", nest(0))
+    explanation = BytesView(b"\x00", nest(0))
     parse(render_card(explanation))
     assert ".at(0)" in render_text(explanation)
 
@@ -372,7 +372,7 @@ def test_a_part_says_what_it_is_part_of() -> None:
         "file",
         children=(Span(0, 956, "head"), Span(956, 1000, "tail", None, "", [_shift(row, 956)])),
     )
-    found = Explanation(bytes(956) + bytes(row.data), file, place="m0").at(956 + 16)
+    found = BytesView(bytes(956) + bytes(row.data), file, place="m0").at(956 + 16)
     assert (found.what, found.start, found.details) == ("BinaryRow", 956, "file › tail")
     assert str(found).startswith(
         "BinaryRow: 2 fields, 44 bytes\n  m0\n  file › tail; “at” counts from byte 960\n"

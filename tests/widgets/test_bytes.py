@@ -12,13 +12,13 @@ import traitlets
 
 from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from lakelens.widgets.bytes import BytesWidget
 from tests.views.test_bytes import Zeros, make_endless, make_packed, make_row
 from tests.views.test_hostile import HOSTILE
 
 
-def make_blocks(count: int = 30, *, asked: list[int] | None = None) -> Explanation:
+def make_blocks(count: int = 30, *, asked: list[int] | None = None) -> BytesView:
     """A file of blocks of records of fields, each made when it is asked for."""
 
     def make_records(start: int) -> Iterator[Span]:
@@ -35,7 +35,7 @@ def make_blocks(count: int = 30, *, asked: list[int] | None = None) -> Explanati
         Span(at, at + 100, f"block {at // 100}", None, "two records", lambda at=at: make_records(at))
         for at in range(0, count * 100, 100)
     ]
-    return Explanation(bytes(count * 100), Span(0, count * 100, "file", None, "blocks", blocks))
+    return BytesView(bytes(count * 100), Span(0, count * 100, "file", None, "blocks", blocks))
 
 
 def ask(widget: BytesWidget, content: Any) -> list[Any]:
@@ -46,7 +46,7 @@ def ask(widget: BytesWidget, content: Any) -> list[Any]:
 
 
 def test_the_state_is_small_json() -> None:
-    for explanation in (make_row(), make_blocks(), Explanation(Zeros(10**12), make_endless(10**12))):
+    for explanation in (make_row(), make_blocks(), BytesView(Zeros(10**12), make_endless(10**12))):
         widget = explanation.widget()
         text = json.dumps(widget.view)
         assert json.loads(text) == widget.view
@@ -76,7 +76,7 @@ def test_what_is_answered_once_stays_the_same() -> None:
 
 
 def test_all_that_was_left_out_can_be_asked_for() -> None:
-    widget = Explanation(bytes(300), make_endless(300)).widget()
+    widget = BytesView(bytes(300), make_endless(300)).widget()
     rows = list(widget.view["rows"])
     while rows[-1]["kind"] == "more":
         (answer,) = ask(widget, {"type": "open", "id": rows.pop()["id"]})
@@ -107,7 +107,7 @@ def test_a_fold_that_fails_is_answered_in_words() -> None:
     spans = [
         Span(n, n + 1, f"s{n}", None, "", lambda n=n: [Span(n, n + 1, "a", children=list)]) for n in range(80)
     ]
-    explanation = Explanation(bytes(80), Span(0, 80, "file", children=spans))
+    explanation = BytesView(bytes(80), Span(0, 80, "file", children=spans))
     widget = explanation.widget()
     fold = next(row for row in widget.view["rows"] if row["kind"] in ("fold", "more"))
     source = widget._rows._sources[fold["id"]]
@@ -123,7 +123,7 @@ def test_damage_behind_a_fold_is_told() -> None:
         raise Corrupt("cut short", offset=40)
 
     blocks = [Span(0, 50, "block", None, "", make), *(Span(n, n + 1, f"v{n}", n) for n in range(50, 130))]
-    widget = Explanation(bytes(130), Span(0, 130, "file", children=blocks)).widget()
+    widget = BytesView(bytes(130), Span(0, 130, "file", children=blocks)).widget()
     fold = next(row for row in widget.view["rows"] if row["kind"] == "fold")
     rows = ask(widget, {"type": "open", "id": fold["id"]})[0]["rows"]
     told = "".join(text for row in rows if row["kind"] == "line" for text, _ in row["meaning"])
@@ -216,7 +216,7 @@ def test_what_comes_from_a_lake_is_made_visible() -> None:
     root = Span(
         0, len(HOSTILE), HOSTILE[-3], None, HOSTILE[-4], (Span(0, len(HOSTILE), "x", None, "", leaves),)
     )
-    widget = Explanation(bytes(len(HOSTILE)), root, what=HOSTILE[10], place=HOSTILE[11]).widget()
+    widget = BytesView(bytes(len(HOSTILE)), root, what=HOSTILE[10], place=HOSTILE[11]).widget()
 
     def walk(held: Any) -> Iterator[str]:
         if isinstance(held, str):

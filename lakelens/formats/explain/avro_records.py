@@ -10,10 +10,10 @@ from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
 from lakelens.formats.explain.stored import Caption, detect_kind, make_explanation, name_file, read_octets
 from lakelens.io.store import Store
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 
 
-def find_record(file: Explanation, position: int) -> Explanation | None:
+def find_record(file: BytesView, position: int) -> BytesView | None:
     """The record of a position as an explanation of its own; None in other files than Avro, or behind damage.
 
     Of a compressed block the bytes are those of its decompressed content, and `details` say so; `base` is None then, as

@@ -15,8 +15,8 @@ from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, Missing
 from lakelens.formats.access import LruCache
 from lakelens.io.store import Store
+from lakelens.model.bytes_view import BytesView
 from lakelens.model.datafile import Footer
-from lakelens.model.explanation import Explanation
 
 #: Files up to this size are read whole, in one request.
 WHOLE = 16 << 20
@@ -98,7 +98,7 @@ def read_octets(store: Store, path: str) -> Octets:
 
 def explain_file(
     store: Store, path: str, expected: str = "", caption: Caption | None = None, **context: Any
-) -> Explanation:
+) -> BytesView:
     """A stored file with a name for every byte. `expected` is the kind by its metadata, `context` is for that kind.
 
     Raises `Missing`; damage is shown in its place.
@@ -113,7 +113,7 @@ def explain_file(
 
 def explain_octets(
     data: Octets, path: str, expected: str = "", caption: Caption | None = None, **context: Any
-) -> Explanation:
+) -> BytesView:
     """The bytes of a file that were read already; see `explain_file`."""
     kind = detect_kind(data, path, expected)
     span = explain(data, kind, **(context if kind == expected else {}))
@@ -142,9 +142,9 @@ def kind_of_format(file_format: str) -> str:
 
 def make_explanation(
     data: Octets, span: Span, caption: Caption, *, path: str | None, base: int | None, noun: str = ""
-) -> Explanation:
+) -> BytesView:
     """An explanation of these bytes under this caption; without a summary it says how many bytes there are."""
-    return Explanation(
+    return BytesView(
         data,
         span,
         what=caption.what or noun or span.label,
@@ -156,7 +156,7 @@ def make_explanation(
     )
 
 
-def focus_on(explanation: Explanation, span: Span, caption: Caption) -> Explanation:
+def focus_on(explanation: BytesView, span: Span, caption: Caption) -> BytesView:
     """One span of an explanation under its own caption, which keeps the place and the details that it does not give."""
     filled = replace(
         caption, place=caption.place or explanation.place, details=caption.details or explanation.details
@@ -177,9 +177,7 @@ class LabelledBytes:
     context: tuple[tuple[str, Any], ...] = ()
 
 
-def explain_parts(
-    parts: Sequence[LabelledBytes], caption: Caption, *, path: str | None = None
-) -> Explanation:
+def explain_parts(parts: Sequence[LabelledBytes], caption: Caption, *, path: str | None = None) -> BytesView:
     """Bytes from several places as one explanation: a root with a child for each, in the order given.
 
     The value of the root is a dict of the parts' values by their label.
@@ -218,7 +216,7 @@ def explain_range(
     *,
     path: str,
     **context: Any,
-) -> Explanation:
+) -> BytesView:
     """`length` bytes from `start` of a file, both as its metadata records them; positions count in the file.
 
     A range that is not within the file is damage: what there is of it is explained.
@@ -255,7 +253,7 @@ def find_child(span: Span, start: int, end: int | None = None) -> Span | None:
         span = inside
 
 
-def explain_footer(footer: Footer, store: Store) -> Explanation:
+def explain_footer(footer: Footer, store: Store) -> BytesView:
     """The footer of a data file inside the file: its spans of the whole file's explanation, or the header of Avro."""
     path = footer.path or ""
     explanation = explain_file(store, path, footer.facts.format)
@@ -265,7 +263,7 @@ def explain_footer(footer: Footer, store: Store) -> Explanation:
     return focus_on(explanation, span, caption)
 
 
-def find_footer(explanation: Explanation) -> Span | None:
+def find_footer(explanation: BytesView) -> Span | None:
     """The footer among the parts of a file's explanation, or the header of an Avro file."""
     for wanted in ("footer", "header"):
         for part in explanation.iter_children():
@@ -276,7 +274,7 @@ def find_footer(explanation: Explanation) -> Span | None:
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """The texts above the bytes of an explanation; see `Explanation`."""
+    """The texts above the bytes of an explanation; see `BytesView`."""
 
     what: str = ""
     summary: str = ""

@@ -26,7 +26,7 @@ from lakelens.model.schema import Field
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:
-    from lakelens.model.explanation import Explanation
+    from lakelens.model.bytes_view import BytesView
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class FileContext:
     access: TableAccess
     columns: Sequence[str]
     names: Mapping[str, str]
-    explain: Callable[..., Explanation]
+    explain: Callable[..., BytesView]
     # of the files that were read last: the facts of a whole large table would fill the memory
     cache: LruCache[str, FileFacts | None] = field(default_factory=lambda: LruCache(200))
 

@@ -19,7 +19,7 @@ from lakelens.formats.explain.stored import (
     read_octets,
 )
 from lakelens.formats.hive.datafile import HiveFile
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from lakelens.model.stats import ColumnBounds
 
 _SEPARATOR = b"\x01"  # between the fields of a line, unless the table says otherwise
@@ -27,13 +27,13 @@ _HEAD = 1 << 16
 
 
 @singledispatch
-def explain_object(thing: Any, *needs: Any) -> Explanation:
+def explain_object(thing: Any, *needs: Any) -> BytesView:
     """The bytes of an object of a table, by its class; `needs` is what finding them takes beside the object."""
     raise LakeError(f"no bytes belong to this {type(thing).__name__}")
 
 
 @explain_object.register(HiveFile)
-def _explain_data_file(file: HiveFile, access: TableAccess) -> Explanation:
+def _explain_data_file(file: HiveFile, access: TableAccess) -> BytesView:
     """The stored file; lines of text with their fields where they are separated as Hive does by default."""
     data = read_octets(access.store, file.path)
     kind, context = kind_of_format(file.file_format), dict[str, Any]()
@@ -44,7 +44,7 @@ def _explain_data_file(file: HiveFile, access: TableAccess) -> Explanation:
 
 
 @explain_object.register(ColumnBounds)
-def _explain_bounds(bounds: ColumnBounds, path: str) -> Explanation:
+def _explain_bounds(bounds: ColumnBounds, path: str) -> BytesView:
     """The smallest and the largest value as stored in the statistics of a Parquet footer.
 
     Where a file has several row groups each is the extreme of all, taken from the group that has it.

@@ -21,7 +21,7 @@ from lakelens.model.schema import DataType, Field
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.manifest import OpenEntries
-    from lakelens.model.explanation import Explanation
+    from lakelens.model.bytes_view import BytesView
 
 _INT = DataType("int", "int32")
 _LONG = DataType("long", "int64")
@@ -61,7 +61,7 @@ class TableContext:
         self,
         access: TableAccess,
         document: Document,
-        explain: Callable[..., Explanation] | None = None,
+        explain: Callable[..., BytesView] | None = None,
         columns: ColumnIndex | None = None,
     ) -> None:
         self.access = access

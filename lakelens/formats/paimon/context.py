@@ -24,7 +24,7 @@ from lakelens.model.storage import Relocation
 
 if TYPE_CHECKING:
     from lakelens.codecs.avro.records import AvroRecords
-    from lakelens.model.explanation import Explanation
+    from lakelens.model.bytes_view import BytesView
 
 # Paimon's own columns of a set of files, after the keys
 _FURTHER = {
@@ -59,7 +59,7 @@ class TableContext:
         store: TracingStore,
         root: str,
         branch: str = MAIN,
-        find_bytes: Callable[..., Explanation] | None = None,
+        find_bytes: Callable[..., BytesView] | None = None,
     ) -> None:
         #: of the manifests that were looked into last, to read one entry after the other
         self.opened: LruCache[str, Sequence[Any] | AvroRecords] = LruCache(_OPENED)
@@ -73,7 +73,7 @@ class TableContext:
         self._lost: list[str] = []
         self._promotions: dict[int, dict[int, Promotion | None]] = {}
 
-    def explain(self, thing: Any, *needs: Any) -> Explanation:
+    def explain(self, thing: Any, *needs: Any) -> BytesView:
         """The bytes of an object of this table; `needs` is what finding them takes beside the object. Raises `LakeError`."""
         if self.find_bytes is None:
             raise LakeError(f"no bytes belong to this {type(thing).__name__}", hint="open its table again")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.listed_files import ListedFiles
     from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.paimon.table import PaimonTable
-    from lakelens.model.explanation import Explanation
+    from lakelens.model.bytes_view import BytesView
 
 T = TypeVar("T")
 L = TypeVar("L", PaimonManifestList, PaimonManifest)
@@ -318,7 +318,7 @@ class PaimonSnapshot(TableObject, Snapshot):
         """A file as this snapshot sees it: with its own deletion vectors."""
         return found if self.index_manifest is None else found.with_deletes(self.find_deletes)
 
-    def index_manifest_view(self) -> Explanation:
+    def index_manifest_view(self) -> BytesView:
         """The bytes of the index manifest, which names every index file.
 
         Raises

@@ -9,12 +9,12 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from lakelens.views.card.markup import read_style, template_environment
 from lakelens.views.card.wording import visible
 from lakelens.views.hexdump.lines import list_tokens
 from lakelens.views.hexdump.model import choose_scale, present_bytes
-from lakelens.views.hexdump.parts import ByteFold, BytesView, DumpPart, LineGroup, More
+from lakelens.views.hexdump.parts import ByteFold, DumpPart, HexDump, LineGroup, More
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -50,7 +50,7 @@ class Columns(NamedTuple):
         return max(24, self.at - depth * _INDENT)
 
 
-def render_bytes(explanation: Explanation, detail: int, most: int, *, style: bool = True) -> str:
+def render_bytes(explanation: BytesView, detail: int, most: int, *, style: bool = True) -> str:
     """An explanation as HTML of at most `most` bytes: with fewer rows until it fits."""
     scale = choose_scale(detail, most, _ROW)
     while True:
@@ -63,7 +63,7 @@ def render_bytes(explanation: Explanation, detail: int, most: int, *, style: boo
         scale *= min(0.7, 0.9 * most / size)
 
 
-def _render(view: BytesView, style: bool) -> str:
+def _render(view: HexDump, style: bool) -> str:
     markup: str = (
         _environment()
         .get_template("bytes.html")
@@ -72,7 +72,7 @@ def _render(view: BytesView, style: bool) -> str:
     return markup
 
 
-def choose_columns(view: BytesView) -> Columns:
+def choose_columns(view: HexDump) -> Columns:
     """The columns that some line fills, as wide as what is in them; the rest of the width is for the meaning."""
     lines = list(view.list_lines())
     numbers = [len(str(line.number)) for line in lines if line.number is not None]

@@ -9,10 +9,10 @@ from typing import Any
 
 from lakelens.codecs.span.span import Span
 from lakelens.errors import LakeError
-from lakelens.model.explanation import Explanation, is_field
+from lakelens.model.bytes_view import BytesView, is_field
 
 
-def write_json(explanation: Explanation, depth: int | None) -> Iterator[str]:
+def write_json(explanation: BytesView, depth: int | None) -> Iterator[str]:
     """The tree as JSON in pieces, `depth` levels below its root; None is all of it. Nothing of it is kept."""
     facts = {"file": explanation.path, "what": explanation.what, "summary": explanation.summary}
     yield f'{json.dumps(facts)[:-1]}, "root": '

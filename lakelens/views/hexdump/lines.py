@@ -1,6 +1,6 @@
 """The lines of an annotated hex dump: what stands beside the bytes of one field.
 
-A field is a leaf, or a value with its few leaves (`lakelens.model.explanation.is_field`); it begins a line of its own, and
+A field is a leaf, or a value with its few leaves (`lakelens.model.bytes_view.is_field`); it begins a line of its own, and
 what does not fit follows on lines that say which of its bytes they hold.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
-from lakelens.model.explanation import find_main
+from lakelens.model.bytes_view import find_main
 from lakelens.views.card import wording
 
 LineRole = Literal["", "mute", "null", "damage", "more"]

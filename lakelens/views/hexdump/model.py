@@ -22,13 +22,13 @@ from itertools import chain, dropwhile, islice
 
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
-from lakelens.model.explanation import Explanation, is_field
+from lakelens.model.bytes_view import BytesView, is_field
 from lakelens.views.card import wording
 from lakelens.views.hexdump.lines import Frame, Line, format_value
 from lakelens.views.hexdump.parts import (
     ByteFold,
-    BytesView,
     DumpPart,
+    HexDump,
     LineGroup,
     More,
     count_shown,
@@ -61,8 +61,8 @@ class _Node:
 
 
 def present_bytes(
-    explanation: Explanation, detail: int = 1, scale: float = 1.0, *, hidden: int | None = None
-) -> BytesView:
+    explanation: BytesView, detail: int = 1, scale: float = 1.0, *, hidden: int | None = None
+) -> HexDump:
     """The view-model of an explanation; `scale` makes it smaller, for a view that must fit a size.
 
     `hidden` are the rows behind folds, where the view can ask for them later.
@@ -87,7 +87,7 @@ def present_bytes(
         "" if not origin and not explanation.base else f"“at” counts from {frame.format_byte(origin or 0)}"
     )
     details = [wording.clean(explanation.details), "" if origin is None else counts]
-    return BytesView(
+    return HexDump(
         wording.clean(explanation.what, 200),
         describe_structure(explanation, explanation.summary),
         wording.clean(explanation.place),

@@ -50,7 +50,7 @@ DumpPart: TypeAlias = LineGroup | More | ByteFold
 
 
 @dataclass(frozen=True, slots=True)
-class BytesView:
+class HexDump:
     """What a view says of an explanation."""
 
     noun: str

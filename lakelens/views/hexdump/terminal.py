@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from lakelens.options import display
 from lakelens.views.card.wording import visible
 from lakelens.views.hexdump.lines import Line
 from lakelens.views.hexdump.model import choose_scale, present_bytes
-from lakelens.views.hexdump.parts import ByteFold, BytesView, DumpPart, LineGroup
+from lakelens.views.hexdump.parts import ByteFold, DumpPart, HexDump, LineGroup
 from lakelens.views.hexdump.text import format_more
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _STYLES = ("dim", "cyan", "bold", "dim", "green")
 _WIDE = 110  # columns from which the ASCII column has room
 
 
-def print_bytes(console: Console, explanation: Explanation, detail: int = 1) -> None:
+def print_bytes(console: Console, explanation: BytesView, detail: int = 1) -> None:
     """Print an explanation."""
     from rich.text import Text
 
@@ -37,7 +37,7 @@ def print_bytes(console: Console, explanation: Explanation, detail: int = 1) -> 
     _print_parts(console, view, view.parts, "")
 
 
-def _print_parts(console: Console, view: BytesView, parts: Sequence[DumpPart], indent: str) -> None:
+def _print_parts(console: Console, view: HexDump, parts: Sequence[DumpPart], indent: str) -> None:
     from rich.padding import Padding
     from rich.text import Text
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from lakelens.options import display
 from lakelens.views.card.wording import visible
 from lakelens.views.hexdump.lines import Line
 from lakelens.views.hexdump.model import choose_scale, present_bytes
-from lakelens.views.hexdump.parts import ByteFold, BytesView, DumpPart, LineGroup, More
+from lakelens.views.hexdump.parts import ByteFold, DumpPart, HexDump, LineGroup, More
 
 _NAMES = ("at", "#", "field", "bytes", "ASCII", "meaning", "value")
 _NUMBERS = (0, 1)  # columns that stand to the right
@@ -18,7 +18,7 @@ _ROW = 50  # characters of a short line
 _WIDEST = (8, 4, 20, 47, 16, 34, 24)
 
 
-def render_bytes_text(explanation: Explanation, detail: int = 1) -> str:
+def render_bytes_text(explanation: BytesView, detail: int = 1) -> str:
     """An explanation as text, within `display.max_bytes` characters."""
     scale = choose_scale(detail, display.max_bytes, _ROW)
     while True:
@@ -28,7 +28,7 @@ def render_bytes_text(explanation: Explanation, detail: int = 1) -> str:
         scale *= min(0.7, 0.9 * display.max_bytes / len(text))
 
 
-def write_bytes(view: BytesView) -> Iterator[str]:
+def write_bytes(view: HexDump) -> Iterator[str]:
     """The lines of the text."""
     yield f"{view.noun}: {view.sentence}" + (f" ({view.alert})" if view.alert else "")
     for words in (view.place, view.details):

@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.card.markup import read_style, template_environment
@@ -42,7 +42,7 @@ def render_card(thing: object, detail: int = 1, *, style: bool = True) -> str:
     is_table_card = isinstance(thing, Table) and detail <= 1
     most = min(display.max_bytes, _TABLE_CARD) if is_table_card else display.max_bytes
     try:
-        if isinstance(thing, Explanation):
+        if isinstance(thing, BytesView):
             return render_bytes(thing, detail, display.max_bytes)
         for rows in (*((_MOST_ROWS,) if detail >= 3 else ()), display.max_rows):
             with display.using(max_rows=max(display.max_rows, rows)):
@@ -68,7 +68,7 @@ def render_page(thing: object, detail: int = 2) -> str:
 
     Never longer than 1,000,000 bytes: each section has a size of its own, and says what it leaves out.
     """
-    if isinstance(thing, Explanation):
+    if isinstance(thing, BytesView):
         return _render_bytes_page(thing, detail)
     from markupsafe import Markup
 
@@ -98,7 +98,7 @@ def _measure_head(section: Section) -> int:
     return 1_000 + 12 * words
 
 
-def _render_bytes_page(explanation: Explanation, detail: int) -> str:
+def _render_bytes_page(explanation: BytesView, detail: int) -> str:
     from markupsafe import Markup
 
     markup = render_bytes(explanation, detail, _HARD_STOP, style=False)

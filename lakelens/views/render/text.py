@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lakelens.model.explanation import Explanation
+from lakelens.model.bytes_view import BytesView
 from lakelens.options import display
 from lakelens.views.card.model import Block, Body, Card, Column, Grid, Note, Pairs, Picture
 from lakelens.views.card.wording import clean, format_failure, visible
@@ -25,7 +25,7 @@ def render_text(thing: object, detail: int = 1) -> str:
     if detail <= 0:
         return clean(repr(thing), display.max_text * 5)
     try:
-        if isinstance(thing, Explanation):
+        if isinstance(thing, BytesView):
             return render_bytes_text(thing, detail)
         if detail >= 3:
             with display.using(max_rows=max(display.max_rows, _MOST_ROWS)):

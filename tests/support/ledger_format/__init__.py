@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.analysis.diff.diff import Diff
-    from lakelens.model.explanation import Explanation
+    from lakelens.model.bytes_view import BytesView
 
 TEXT = DataType("text", "string")
 KINDS = {"number": DataType("number", "int64"), "text": TEXT}
@@ -108,7 +108,7 @@ class Page(Manifest):
         """The names of the columns."""
         return {"format": "csv", "schema": list(self.entries[0].raw), "codec": None, "metadata": {}}
 
-    def bytes_view(self) -> Explanation:
+    def bytes_view(self) -> BytesView:
         """The page as text."""
         from lakelens import explain_bytes
 
@@ -211,7 +211,7 @@ class LedgerSnapshot(Snapshot):
         """Compared with the document before."""
         return self._table.diff(None if self.parent_id is None else self.parent_id, self)
 
-    def bytes_view(self) -> Explanation:
+    def bytes_view(self) -> BytesView:
         """The document."""
         from lakelens import explain_bytes
 

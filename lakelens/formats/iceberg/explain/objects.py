@@ -35,8 +35,8 @@ from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList
 from lakelens.formats.iceberg.metadata.document import decompress_document
+from lakelens.model.bytes_view import BytesView
 from lakelens.model.datafile import IndexFile, StatisticsFile
-from lakelens.model.explanation import Explanation
 from lakelens.model.manifest import Entry
 from lakelens.model.schema import PartitionSpec, Schema, SortOrder
 from lakelens.model.snapshot import Ref, Snapshot
@@ -48,13 +48,13 @@ Steps = tuple[str | int, ...]
 
 
 @singledispatch
-def explain_object(thing: Any, context: TableContext, *needs: Any) -> Explanation:
+def explain_object(thing: Any, context: TableContext, *needs: Any) -> BytesView:
     """The bytes of an object of a table, by its class; `needs` are other objects that its bytes are found through."""
     raise LakeError(f"no bytes belong to this {type(thing).__name__}", path=context.document.path)
 
 
 @explain_object.register(Table)
-def _explain_metadata(_: Table, context: TableContext) -> Explanation:
+def _explain_metadata(_: Table, context: TableContext) -> BytesView:
     """The metadata document as stored; of a compressed one also what it decompresses to."""
     path, typed = context.document.path, context.typed
     details = join_clauses(
@@ -65,7 +65,7 @@ def _explain_metadata(_: Table, context: TableContext) -> Explanation:
 
 
 @explain_object.register(MetadataLogEntry)
-def _explain_log_entry(entry: MetadataLogEntry, context: TableContext) -> Explanation:
+def _explain_log_entry(entry: MetadataLogEntry, context: TableContext) -> BytesView:
     """The earlier metadata document that the log names. Raises `Missing` when it is gone."""
     path, _ = context.access.find_recorded(entry.recorded_path)
     caption = Caption(
@@ -75,7 +75,7 @@ def _explain_log_entry(entry: MetadataLogEntry, context: TableContext) -> Explan
 
 
 @explain_object.register(Snapshot)
-def _explain_snapshot(snapshot: Snapshot, context: TableContext) -> Explanation:
+def _explain_snapshot(snapshot: Snapshot, context: TableContext) -> BytesView:
     """The snapshot's object in the metadata document."""
     steps = _find_snapshot(snapshot.id, snapshot.raw, context)
     return _explain_place(context, steps, "Snapshot", f"snapshot {snapshot.id}")
@@ -99,7 +99,7 @@ _NUMBERED: dict[type, tuple[str, str, str, str]] = {
 @explain_object.register(Schema)
 @explain_object.register(PartitionSpec)
 @explain_object.register(SortOrder)
-def _explain_numbered(thing: Schema | PartitionSpec | SortOrder, context: TableContext) -> Explanation:
+def _explain_numbered(thing: Schema | PartitionSpec | SortOrder, context: TableContext) -> BytesView:
     """The object of an id in the metadata document: in its list, or where version 1 keeps the only one."""
     key, id_key, single, noun = _NUMBERED[type(thing)]
     listed = context.document.outline.get(key)
@@ -113,7 +113,7 @@ def _explain_numbered(thing: Schema | PartitionSpec | SortOrder, context: TableC
 
 
 @explain_object.register(Ref)
-def _explain_ref(ref: Ref, context: TableContext) -> Explanation:
+def _explain_ref(ref: Ref, context: TableContext) -> BytesView:
     """The branch or tag in the metadata document; `main` of a document without refs is its `current-snapshot-id`."""
     refs = context.document.outline.get("refs")
     known = isinstance(refs, Mapping) and ref.name in refs
@@ -121,7 +121,7 @@ def _explain_ref(ref: Ref, context: TableContext) -> Explanation:
     return _explain_place(context, steps, "Reference", f"{ref.type} {ref.name}")
 
 
-def _explain_place(context: TableContext, steps: Steps, what: str, details: str) -> Explanation:
+def _explain_place(context: TableContext, steps: Steps, what: str, details: str) -> BytesView:
     """The value at a place of the metadata document: in the file, or in what it decompresses to.
 
     All of the document where it cannot be found: it was damaged after the table was opened.
@@ -150,7 +150,7 @@ def _explain_place(context: TableContext, steps: Steps, what: str, details: str)
 
 
 @explain_object.register(IcebergManifestList)
-def _explain_manifest_list(listed: IcebergManifestList, context: TableContext) -> Explanation:
+def _explain_manifest_list(listed: IcebergManifestList, context: TableContext) -> BytesView:
     """The file of the list; the `manifests` of the snapshot where version 1 names them itself."""
     if listed.recorded_path is None:
         steps = (*_find_snapshot(listed.snapshot_id, None, context), "manifests")
@@ -160,7 +160,7 @@ def _explain_manifest_list(listed: IcebergManifestList, context: TableContext) -
 
 
 @explain_object.register(IcebergManifest)
-def _explain_manifest(manifest: IcebergManifest, context: TableContext) -> Explanation:
+def _explain_manifest(manifest: IcebergManifest, context: TableContext) -> BytesView:
     """The manifest file."""
     counts = (
         (manifest.added_files_count, "added"),
@@ -173,7 +173,7 @@ def _explain_manifest(manifest: IcebergManifest, context: TableContext) -> Expla
     return _explain_avro(context, manifest.recorded_path, "Manifest", details)
 
 
-def _explain_avro(context: TableContext, recorded: str, what: str, details: str) -> Explanation:
+def _explain_avro(context: TableContext, recorded: str, what: str, details: str) -> BytesView:
     path, _ = context.access.find_recorded(recorded)
     caption = Caption(what, place=name_file(path), details=details)
     data = read_octets(context.access.store, path)
@@ -189,7 +189,7 @@ def _make_hook(data: Octets, context: TableContext) -> Nested:
 
 
 @explain_object.register(Entry)
-def _explain_entry(entry: Entry, context: TableContext, manifest: IcebergManifest) -> Explanation:
+def _explain_entry(entry: Entry, context: TableContext, manifest: IcebergManifest) -> BytesView:
     """The record of an entry inside its block; all of the manifest where it cannot be reached any more."""
     whole = _explain_manifest(manifest, context)
     place = f"{entry.status} {name_file(entry.file.recorded_path)}"
@@ -202,7 +202,7 @@ def _explain_entry(entry: Entry, context: TableContext, manifest: IcebergManifes
 
 
 @explain_object.register(IcebergDataFile)
-def _explain_data_file(file: IcebergDataFile, context: TableContext) -> Explanation:
+def _explain_data_file(file: IcebergDataFile, context: TableContext) -> BytesView:
     """The stored file; of a deletion vector its blob, at its place in the Puffin file."""
     path, _ = context.access.find_recorded(file.recorded_path)
     store, details = context.access.store, _describe_entry(file)
@@ -223,7 +223,7 @@ def _describe_entry(file: IcebergDataFile) -> str:
 
 
 @explain_object.register(ColumnBounds)
-def _explain_bounds(bounds: ColumnBounds, context: TableContext, file: IcebergDataFile) -> Explanation:
+def _explain_bounds(bounds: ColumnBounds, context: TableContext, file: IcebergDataFile) -> BytesView:
     """The stored bytes of the lower and the upper bound, each as a value of the column's type."""
     stored = (("lower_bounds", bounds.lower_raw), ("upper_bounds", bounds.upper_raw))
     parts = [_make_part(name, data, bounds, context) for name, data in stored if data is not None]
@@ -248,7 +248,7 @@ def _make_part(name: str, data: bytes, bounds: ColumnBounds, context: TableConte
 @explain_object.register(IndexFile)
 def _explain_index_file(
     file: IndexFile, context: TableContext, vector: Mapping[str, Any] | None = None
-) -> Explanation:
+) -> BytesView:
     """The Puffin file, or one of the deletion vectors in it, by its line in `ranges`."""
     path, _ = context.access.find_recorded(file.recorded_path)
     if vector is None:
@@ -261,7 +261,7 @@ def _explain_index_file(
 
 
 @explain_object.register(StatisticsFile)
-def _explain_statistics(statistics: StatisticsFile, context: TableContext) -> Explanation:
+def _explain_statistics(statistics: StatisticsFile, context: TableContext) -> BytesView:
     """The statistics file: Puffin for those of the table; those of partitions are a file of rows."""
     path, _ = context.access.find_recorded(statistics.recorded_path)
     kind = "puffin" if statistics.kind == "table" else kind_of_format(path.rpartition(".")[2].lower())

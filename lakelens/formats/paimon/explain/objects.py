@@ -33,8 +33,8 @@ from lakelens.formats.paimon.manifests.index import DELETION_VECTORS, PaimonInde
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList
 from lakelens.formats.paimon.manifests.stats import VALUE_STATS, SimpleStats, StoredRow
 from lakelens.formats.paimon.metadata.partitions import PaimonPartition
+from lakelens.model.bytes_view import BytesView
 from lakelens.model.datafile import StatisticsFile
-from lakelens.model.explanation import Explanation
 from lakelens.model.manifest import Entry
 from lakelens.model.schema import Schema
 from lakelens.model.snapshot import Ref, Snapshot
@@ -54,13 +54,13 @@ _INDEX_KINDS = {
 
 
 @singledispatch
-def explain_object(thing: Any, context: TableContext, *needs: Any) -> Explanation:
+def explain_object(thing: Any, context: TableContext, *needs: Any) -> BytesView:
     """The bytes of an object of a table, by its class; `needs` is what finding them takes beside the object."""
     raise LakeError(f"no bytes belong to this {type(thing).__name__}", path=context.layout.root)
 
 
 @explain_object.register(Table)
-def _explain_table(table: Table, context: TableContext) -> Explanation:
+def _explain_table(table: Table, context: TableContext) -> BytesView:
     """The two documents that say what the table is now: the current snapshot and today's schema."""
     store, root = context.store, table.location
     found = (table.current.path if table.current is not None else None, context.schema.path)
@@ -80,7 +80,7 @@ def _explain_table(table: Table, context: TableContext) -> Explanation:
 @explain_object.register(Snapshot)
 def _explain_snapshot(
     snapshot: Snapshot, context: TableContext, index_manifest: str | None = None
-) -> Explanation:
+) -> BytesView:
     """The document of a snapshot, a tag or a long-lived changelog; or the index manifest that it names."""
     if index_manifest is not None:
         return _explain_container(context, index_manifest, "Index manifest")
@@ -89,12 +89,12 @@ def _explain_snapshot(
 
 
 @explain_object.register(Schema)
-def _explain_schema(schema: Schema, context: TableContext) -> Explanation:
+def _explain_schema(schema: Schema, context: TableContext) -> BytesView:
     return _explain_document(context, getattr(schema, "path", None), "Schema document", f"schema {schema.id}")
 
 
 @explain_object.register(Ref)
-def _explain_ref(ref: Ref, context: TableContext) -> Explanation:
+def _explain_ref(ref: Ref, context: TableContext) -> BytesView:
     """The document of a tag, which is a copy of its snapshot's."""
     if ref.type == "branch":
         hint = f"table.branch({ref.name!r}).current.bytes_view() shows its latest snapshot"
@@ -104,13 +104,13 @@ def _explain_ref(ref: Ref, context: TableContext) -> Explanation:
 
 
 @explain_object.register(StatisticsFile)
-def _explain_statistics(statistics: StatisticsFile, context: TableContext) -> Explanation:
+def _explain_statistics(statistics: StatisticsFile, context: TableContext) -> BytesView:
     """The document that ANALYZE wrote."""
     details = f"statistics of snapshot {statistics.snapshot_id}"
     return _explain_document(context, statistics.path, "Statistics document", details)
 
 
-def _explain_document(context: TableContext, path: str | None, what: str, details: str) -> Explanation:
+def _explain_document(context: TableContext, path: str | None, what: str, details: str) -> BytesView:
     assert path is not None
     data = read_octets(context.store, path)
     caption = Caption(what, f"JSON, {count_bytes(len(data))}", name_file(path), details)
@@ -118,24 +118,24 @@ def _explain_document(context: TableContext, path: str | None, what: str, detail
 
 
 @explain_object.register(PaimonManifestList)
-def _explain_manifest_list(listed: PaimonManifestList, context: TableContext) -> Explanation:
+def _explain_manifest_list(listed: PaimonManifestList, context: TableContext) -> BytesView:
     return _explain_container(context, listed.path, "Manifest list", f"role {listed.role}")
 
 
 @explain_object.register(PaimonManifest)
-def _explain_manifest(manifest: PaimonManifest, context: TableContext) -> Explanation:
+def _explain_manifest(manifest: PaimonManifest, context: TableContext) -> BytesView:
     counts = f"{manifest.num_added_files} added, {manifest.num_deleted_files} deleted"
     return _explain_container(context, manifest.path, "Manifest", counts)
 
 
-def _explain_container(context: TableContext, path: str, what: str, details: str = "") -> Explanation:
+def _explain_container(context: TableContext, path: str, what: str, details: str = "") -> BytesView:
     """A file of records; the rows inside of Avro records are explained too."""
     caption = Caption(what, place=name_file(path), details=details)
     return explain_file(context.store, path, "avro", caption, nested=nested_for_metadata(context))
 
 
 @explain_object.register(Entry)
-def _explain_entry(entry: Entry, context: TableContext) -> Explanation:
+def _explain_entry(entry: Entry, context: TableContext) -> BytesView:
     """The record of an entry inside its block; all of the manifest where entries have no bytes of their own.
 
     ORC and Parquet keep a manifest by columns: an entry is spread over all of them.
@@ -153,7 +153,7 @@ def _explain_entry(entry: Entry, context: TableContext) -> Explanation:
 
 
 @explain_object.register(StoredRow)
-def _explain_stored_row(row: StoredRow, context: TableContext, holder: Holder) -> Explanation:
+def _explain_stored_row(row: StoredRow, context: TableContext, holder: Holder) -> BytesView:
     """A row of a manifest or a manifest list: a key of a file, or the minimum or maximum of some columns."""
     place = f"{row.label} of {holder.file_name}"
     if isinstance(holder, PaimonManifest):
@@ -163,7 +163,7 @@ def _explain_stored_row(row: StoredRow, context: TableContext, holder: Holder) -
 
 
 @explain_object.register(PaimonPartition)
-def _explain_partition(partition: PaimonPartition, context: TableContext, path: str) -> Explanation:
+def _explain_partition(partition: PaimonPartition, context: TableContext, path: str) -> BytesView:
     """The row of a partition, in the first manifest that named it."""
     details = f"partition {partition}" if len(partition) else "no partition"
     base = find_value(context.store, path, ("_PARTITION",), partition.stored)
@@ -173,7 +173,7 @@ def _explain_partition(partition: PaimonPartition, context: TableContext, path: 
 
 def _explain_row(
     data: bytes, columns: Sequence[Any], place: str, details: str, path: str | None, base: int | None
-) -> Explanation:
+) -> BytesView:
     span = explain(data, "binary_row", fields=columns)
     caption = Caption("BinaryRow", describe_row(data, columns, span), place, details)
     return make_explanation(data, span, caption, path=path, base=base)
@@ -213,7 +213,7 @@ def _locate_in_entry(file: PaimonDataFile, label: str, stored: bytes, context: T
 
 
 @explain_object.register(SimpleStats)
-def _explain_stats(stats: SimpleStats, context: TableContext, holder: Holder) -> Explanation:
+def _explain_stats(stats: SimpleStats, context: TableContext, holder: Holder) -> BytesView:
     """The record of statistics inside its entry; the two rows alone in a manifest list, or where it is no Avro file."""
     place, columns = f"{stats.label} of {holder.file_name}", _count_noun(len(stats), "column")
     if isinstance(holder, PaimonManifest):
@@ -228,7 +228,7 @@ def _explain_stats(stats: SimpleStats, context: TableContext, holder: Holder) ->
 
 
 @explain_object.register(ColumnBounds)
-def _explain_bounds(bounds: ColumnBounds, _: TableContext, file: PaimonDataFile) -> Explanation:
+def _explain_bounds(bounds: ColumnBounds, _: TableContext, file: PaimonDataFile) -> BytesView:
     """The rows of smallest and largest values: the column is one field of both."""
     stats = file.value_stats
     position = next((i for i, column in enumerate(stats.columns) if column.id == bounds.field_id), None)
@@ -242,7 +242,7 @@ def _explain_bounds(bounds: ColumnBounds, _: TableContext, file: PaimonDataFile)
     return explanation
 
 
-def _explain_both_rows(stats: SimpleStats, caption: Caption, path: str | None) -> Explanation:
+def _explain_both_rows(stats: SimpleStats, caption: Caption, path: str | None) -> BytesView:
     stored = [(name, stats.raw.get(name)) for name in ("_MIN_VALUES", "_MAX_VALUES")]
     context = (("fields", stats.columns),)
     parts = [
@@ -254,7 +254,7 @@ def _explain_both_rows(stats: SimpleStats, caption: Caption, path: str | None) -
 
 
 @explain_object.register(PaimonDataFile)
-def _explain_data_file(file: PaimonDataFile, context: TableContext, part: str = "") -> Explanation:
+def _explain_data_file(file: PaimonDataFile, context: TableContext, part: str = "") -> BytesView:
     """The stored file, by its own magic; as `part` "index" the index over its columns."""
     if part == "index":
         return _explain_file_index(file, context)
@@ -262,7 +262,7 @@ def _explain_data_file(file: PaimonDataFile, context: TableContext, part: str = 
     return explain_file(context.store, file.path, kind_of_format(file.file_format), caption)
 
 
-def _explain_file_index(file: PaimonDataFile, context: TableContext) -> Explanation:
+def _explain_file_index(file: PaimonDataFile, context: TableContext) -> BytesView:
     """The index of a data file: embedded in its manifest entry, or a file of its own beside it."""
     data, types = file.embedded_file_index, list_types(context, file.schema_id)
     if data is not None:
@@ -283,7 +283,7 @@ def _explain_file_index(file: PaimonDataFile, context: TableContext) -> Explanat
 @explain_object.register(PaimonIndexFile)
 def _explain_index_file(
     file: PaimonIndexFile, context: TableContext, vector: Mapping[str, Any] | None = None
-) -> Explanation:
+) -> BytesView:
     """The stored index file, or one of the deletion vectors in it, by its line in `ranges`."""
     kind = "global_index" if file.global_index is not None else _INDEX_KINDS.get(file.index_type, "")
     more: dict[str, Any] = {"ranges": file.ranges} if kind == "paimon_dv_index" else {}

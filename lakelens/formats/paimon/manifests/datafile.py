@@ -38,8 +38,8 @@ from lakelens.model.stats import Bounds, ColumnBounds, Partition
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest
+    from lakelens.model.bytes_view import BytesView
     from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
-    from lakelens.model.explanation import Explanation
     from lakelens.model.scan.file_table import FileRow
 
 SOURCES = {0: "APPEND", 1: "COMPACT"}
@@ -252,7 +252,7 @@ class PaimonDataFile(TableObject, DataFile):
         """The first `n` rows as stored, with `_KEY_…`, `_SEQUENCE_NUMBER` and `_VALUE_KIND` where there are keys."""
         return Preview(read_rows(self.context.store, self.path, self.file_format, n))
 
-    def file_index_view(self) -> Explanation:
+    def file_index_view(self) -> BytesView:
         """The index over the file's columns: embedded in the manifest entry, or a file beside it.
 
         Raises

@@ -18,7 +18,7 @@ _SMALL = 512
 _SCALARS = (bool, int, float, str, bytes, Decimal, date, time, timedelta, UUID)
 
 
-class Explanation(Span, Interactive):
+class BytesView(Span, Interactive):
     """A `Span` that holds its bytes, so that it can be shown as an annotated hex dump.
 
     `data` are the bytes that positions count in; `path` is the file they came from and `base` where `data[0]` is in it
@@ -26,7 +26,7 @@ class Explanation(Span, Interactive):
     `place` and `details` say which field of which object the bytes are. `looked_at` is a byte that the view must show when
     not everything fits.
 
-    >>> row = Explanation(b"\\x05\\x00", Span(0, 2, "row", children=(Span(0, 1, "id", 5, "varint"), Span(1, 2, "end"))))
+    >>> row = BytesView(b"\\x05\\x00", Span(0, 2, "row", children=(Span(0, 1, "id", 5, "varint"), Span(1, 2, "end"))))
     >>> print(row)
     row: id 5, 2 bytes
     at  field  bytes  ASCII  meaning  value
@@ -59,7 +59,7 @@ class Explanation(Span, Interactive):
         self.base = base
         self.looked_at = looked_at
 
-    def at(self, offset: int) -> Explanation:
+    def at(self, offset: int) -> BytesView:
         """The smallest structure around a byte that deserves its own view: more than a field and its parts.
 
         A small structure with positions of its own (a row, a bitmap) is shown whole. The view of a structure that is too
@@ -87,9 +87,9 @@ class Explanation(Span, Interactive):
         found.details = "; ".join(filter(None, (way if len(path) > 1 else "", self.details)))
         return found
 
-    def focus(self, span: Span, *, looked_at: int | None = None) -> Explanation:
+    def focus(self, span: Span, *, looked_at: int | None = None) -> BytesView:
         """A view of one span of this explanation, with the same bytes and place."""
-        return Explanation(
+        return BytesView(
             self.data,
             span,
             what=self.what if span is self else span.label,
@@ -101,7 +101,7 @@ class Explanation(Span, Interactive):
             looked_at=looked_at,
         )
 
-    def unpacked(self, where: Span | int | None = None) -> Explanation:
+    def unpacked(self, where: Span | int | None = None) -> BytesView:
         """The decompressed content of compressed bytes as an explanation of its own, with its own positions.
 
         Parameters
@@ -119,10 +119,10 @@ class Explanation(Span, Interactive):
         packed = self if where is None else self.find(where) if isinstance(where, int) else where
         data, inner = packed.unpack()
         place = f"{packed.label} of {self.what}" if packed is not self else self.place
-        return Explanation(data, inner, place=place, details=self.details, path=self.path)
+        return BytesView(data, inner, place=place, details=self.details, path=self.path)
 
     def __repr__(self) -> str:
-        return f"<Explanation of {self.what}: {len(self)} bytes from {self.start}>"
+        return f"<BytesView of {self.what}: {len(self)} bytes from {self.start}>"
 
 
 def is_field(span: Span) -> bool:
