@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
     from lakelens.model.scan.file_table import FileRow
+    from lakelens.model.scan.row_groups import RowGroups
 
 
 def raise_error(error: LakeError, file: DataFile) -> None:
@@ -140,6 +141,14 @@ class DataFile(Explainable, Displayable, ABC):
     @abstractmethod
     def footer(self) -> Footer:
         """What the file says of itself: Parquet, ORC or Avro facts. Raises `LakeError` when it cannot be read."""
+
+    @property
+    def row_groups(self) -> RowGroups | None:
+        """The row groups of a Parquet file or the stripes of an ORC file, None for others. Reads the footer.
+
+        Raises `LakeError` when the footer cannot be read.
+        """
+        return None
 
     @abstractmethod
     def preview(self, n: int = 10) -> Preview:

@@ -22,24 +22,27 @@ from lakelens.formats.hive.read import Found, Pairs
 from lakelens.model.collections import Document, Preview
 from lakelens.model.datafile import DataFile, Footer
 from lakelens.model.explainable import Source
-from lakelens.model.schema import Field
+from lakelens.model.schema import Field, Schema
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:
     from lakelens.model.bytes_view import BytesView
+    from lakelens.model.scan.row_groups import RowGroups
 
 
 @dataclass(frozen=True, slots=True)
 class FileContext:
     """What the files of one table share: storage, partition columns, the spelling of columns, facts read so far.
 
-    `names` are the metastore's column names by case-folded name. `explain` finds the bytes of an object of the table.
+    `names` are the metastore's column names by case-folded name. `explain` finds the bytes of an object of the table,
+    `find_schema` gives the table's columns.
     """
 
     access: TableAccess
     columns: Sequence[str]
     names: Mapping[str, str]
     explain: Callable[..., BytesView]
+    find_schema: Callable[[], Schema]
     # of the files that were read last: the facts of a whole large table would fill the memory
     cache: LruCache[str, FileFacts | None] = field(default_factory=lambda: LruCache(200))
 
@@ -156,6 +159,15 @@ class HiveFile(DataFile):
     def footer(self) -> Footer:
         """The facts in the file's own footer. Raises `Corrupt` when it is empty, cut off or something else."""
         return read_footer(self._access.store, self.path, self.file_format)
+
+    @cached_property
+    def row_groups(self) -> RowGroups | None:
+        """The row groups or stripes of a Parquet or ORC file, their columns found by name; None for others."""
+        from lakelens.formats.hive.row_groups import open_row_groups
+
+        if not self.size_bytes or self.file_format not in ("parquet", "orc"):
+            return None
+        return open_row_groups(self._context, self.footer)
 
     def preview(self, n: int = 10) -> Preview:
         """The first `n` rows as stored, without the partition's columns; lines of text as one column `line`."""

@@ -187,7 +187,7 @@ class HiveTable(Table):
         known = self._known_schema
         names = {} if known is None else {name.casefold(): name for name in known.names}
         explain = partial(explain_late, "lakelens.formats.hive.explain")
-        context = FileContext(self._access, self._partition_columns, names, explain)
+        context = FileContext(self._access, self._partition_columns, names, explain, lambda: self.schema)
         return [HiveFile(context, one) for one in self._listing if one.is_data]
 
     def _make_columns(self) -> FileColumns:

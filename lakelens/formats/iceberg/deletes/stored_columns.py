@@ -6,7 +6,6 @@ Follows "Column Projection" of the Iceberg table specification: by the ids that 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from lakelens.codecs.avro.schema import find_record
 from lakelens.codecs.orc.footer import FIELD_ID_KEYS
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.contents import load_codec, open_file
+from lakelens.formats.iceberg.metadata.name_mapping import read_name_mapping
 from lakelens.formats.iceberg.metadata.schemas import walk_fields
 
 if TYPE_CHECKING:
@@ -190,14 +190,10 @@ def _map_names(
     by_name: Mapping[tuple[str, ...], StoredColumn], context: TableContext
 ) -> dict[int, StoredColumn]:
     """Ids for a file that keeps none: by the name mapping, or by name where the table has no mapping."""
-    text = context.properties.get("schema.name-mapping.default")
     found: dict[int, StoredColumn] = {}
-    if text is not None:
-        try:
-            mapping = json.loads(text)
-        except (ValueError, RecursionError):
-            mapping = None
-        for path, field_id in _walk_mapping(mapping, (), 0):
+    mapping = read_name_mapping(context.properties)
+    if mapping is not None:
+        for path, field_id in mapping.items():
             if path in by_name:
                 found.setdefault(field_id, by_name[path])
         return found
@@ -206,13 +202,3 @@ def _map_names(
             if path in by_name:
                 found.setdefault(field.id, by_name[path])
     return found
-
-
-def _walk_mapping(mapping: Any, prefix: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], int]]:
-    for entry in mapping if isinstance(mapping, list) and depth < _MAX_DEPTH else ():
-        names = entry.get("names") if isinstance(entry, dict) else None
-        for name in names if isinstance(names, list) else ():
-            path = (*prefix, str(name))
-            if isinstance(entry.get("field-id"), int):
-                yield path, entry["field-id"]
-            yield from _walk_mapping(entry.get("fields"), path, depth + 1)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
     from lakelens.model.deletes import DeleteMatch, DeleteMatches
     from lakelens.model.scan.file_table import FileRow
+    from lakelens.model.scan.row_groups import RowGroups
 
 _CONTENTS: dict[int, Content] = {0: "data", 1: "position_deletes", 2: "equality_deletes"}
 
@@ -203,6 +204,13 @@ class IcebergDataFile(TableObject, DataFile):
         from lakelens.formats.iceberg.manifests.contents import read_footer
 
         return read_footer(self._context, self)
+
+    @cached_property
+    def row_groups(self) -> RowGroups | None:
+        """The row groups or stripes of a Parquet or ORC file, their columns found by field id; None for others."""
+        from lakelens.formats.iceberg.manifests.row_groups import open_row_groups
+
+        return open_row_groups(self._context, self)
 
     def preview(self, n: int = 10) -> Preview:
         from lakelens.formats.iceberg.manifests.contents import read_preview

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
     from lakelens.model.scan.file_table import FileRow
+    from lakelens.model.scan.row_groups import RowGroups
 
 SOURCES = {0: "APPEND", 1: "COMPACT"}
 MERGED = "rows of a primary-key table are merged by key when they are read"
@@ -247,6 +248,13 @@ class PaimonDataFile(TableObject, DataFile):
     def footer(self) -> Footer:
         """The facts in the file's own footer (Parquet, ORC or Avro). Raises `LakeError` when it cannot be read."""
         return read_footer(self.context.store, self.path, self.file_format)
+
+    @cached_property
+    def row_groups(self) -> RowGroups | None:
+        """The row groups or stripes of a Parquet or ORC file, found by the names of its schema; None for others."""
+        from lakelens.formats.paimon.manifests.row_groups import open_row_groups
+
+        return open_row_groups(self.context, self)
 
     def preview(self, n: int = 10) -> Preview:
         """The first `n` rows as stored, with `_KEY_…`, `_SEQUENCE_NUMBER` and `_VALUE_KIND` where there are keys."""

@@ -1,0 +1,63 @@
+"""The row groups and stripes of a Paimon data file: today's columns found by field id in the file's schema, then by name.
+
+A column that was added after the file was written is null in every row. Nothing is known of the columns that a partial file
+does not hold, and of those whose nulls older versions replace when they are read (`fields.NAME.default-value`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lakelens.formats.paimon.context import TableContext
+from lakelens.formats.row_groups.columns import FindColumn, TableColumn, walk_structs
+from lakelens.formats.row_groups.opening import FileLeaf
+from lakelens.formats.row_groups.opening import open_row_groups as open_groups
+from lakelens.model.schema import Field
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
+    from lakelens.model.scan.row_groups import RowGroups
+
+
+def open_row_groups(context: TableContext, file: PaimonDataFile) -> RowGroups | None:
+    """The row groups of a data file; None where its format has none. Raises `LakeError`."""
+    if file.file_format not in ("parquet", "orc"):
+        return None
+    make = partial(_find_columns, context, file)
+    return open_groups(
+        context.store, file.footer, make, lambda error: context.findings.add_error(error, file.path)
+    )
+
+
+def _find_columns(context: TableContext, file: PaimonDataFile, leaves: Sequence[FileLeaf]) -> FindColumn:
+    """What finds a column of today's schema among the leaves of a file."""
+    places = {leaf.names: leaf.place for leaf in leaves}
+    today, written = dict(walk_structs(context.schema.fields)), file.schema.fields
+
+    def find(name: str) -> TableColumn | None:
+        path = today.get(name)
+        if path is None or f"fields.{path[0].name}.default-value" in context.options:
+            return None
+        names = name_by_ids(path, written)
+        if names is None:  # added since; a partial file has it elsewhere
+            return TableColumn(path[-1].type) if file.write_cols is None else None
+        place = places.get(names)
+        if place is None or any("." in part for part in names):
+            return None
+        return TableColumn(path[-1].type, place)
+
+    return find
+
+
+def name_by_ids(path: Sequence[Field], fields: Sequence[Field]) -> tuple[str, ...] | None:
+    """The names that the fields of a path have in another schema, from the top down; None where one is not in it."""
+    names: list[str] = []
+    for wanted in path:
+        found = next((field for field in fields if field.id == wanted.id), None)
+        if found is None:
+            return None
+        names.append(found.name)
+        fields = found.type.children
+    return tuple(names)

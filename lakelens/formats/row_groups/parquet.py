@@ -1,0 +1,258 @@
+"""The row groups of a Parquet file, with the proofs of its statistics, dictionaries and bloom filters."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.codecs.parquet.bloom_filter import decode_bloom_filter
+from lakelens.codecs.parquet.dictionary import is_dictionary_encoded, read_dictionary
+from lakelens.codecs.parquet.enums import UNITS, decode_statistic
+from lakelens.codecs.parquet.footer import ParquetFooter
+from lakelens.codecs.parquet.statistics import ChunkStatistics, iter_chunks, read_statistics
+from lakelens.codecs.parquet.structure import SchemaLeaf
+from lakelens.codecs.span.reader import in_file
+from lakelens.errors import LakeError
+from lakelens.formats.explain.stored import StoredOctets
+from lakelens.formats.row_groups.columns import FindColumn, TableColumn, make_ranges, repeat_default
+from lakelens.formats.row_groups.values import StoredType, is_readable, promote, restore
+from lakelens.io.store import Store
+from lakelens.model.predicate import Term
+from lakelens.model.scan.ranges import judge
+from lakelens.model.scan.row_groups import RowGroups
+from lakelens.model.schema import DataType
+
+if TYPE_CHECKING:
+    from lakelens.model.scan.ranges import Ranges
+
+_DIGITS = dict(zip(UNITS.values(), (3, 6, 9), strict=True))
+_FEW = 4
+_NULL_TESTS = ("is null", "is not null")
+_INTEGER = re.compile(r"Int\(bitWidth=(8|16|32|64), isSigned=(true|false)\)")
+_DECIMAL = re.compile(r"Decimal\(precision=(\d{1,3}), scale=(\d{1,3})\)")
+_TIME = re.compile(r"Time(?:stamp)?\(isAdjustedToUTC=(true|false), timeUnit=(\w+)\)")
+
+
+def find_stored_type(leaf: SchemaLeaf) -> StoredType | None:
+    """What a leaf of a Parquet file stores; None for types whose values or order are not known here.
+
+    >>> find_stored_type(SchemaLeaf("id", "INT32", None, 1, 0, 0))
+    StoredType(family='integer', bits=32, is_signed=True, precision=0, scale=0, digits=0, is_utc=None)
+    """
+    logical, physical = leaf.logical_type or "", leaf.physical_type
+    is_number = physical in ("INT32", "INT64")
+    if matched := _INTEGER.fullmatch(logical):
+        return StoredType("integer", int(matched[1]), matched[2] == "true") if is_number else None
+    if matched := _DECIMAL.fullmatch(logical):
+        return StoredType("decimal", precision=int(matched[1]), scale=int(matched[2]))
+    if matched := _TIME.fullmatch(logical):
+        digits = _DIGITS.get(matched[2])
+        # a time in nanoseconds is cut to microseconds where it is decoded: it bounds nothing
+        if not is_number or digits is None or (digits == 9 and not logical.startswith("Timestamp")):
+            return None
+        family: Any = "timestamp" if logical.startswith("Timestamp") else "time"
+        return StoredType(family, digits=digits, is_utc=matched[1] == "true")
+    if logical == "Date":
+        return StoredType("date") if physical == "INT32" else None
+    if logical in ("String", "Enum", "JSON"):
+        return StoredType("text") if physical == "BYTE_ARRAY" else None
+    if logical == "UUID":
+        return StoredType("uuid") if leaf.width == 16 else None
+    return None if logical else _find_plain_type(physical)
+
+
+def _find_plain_type(physical: str) -> StoredType | None:
+    plain: dict[str, StoredType] = {
+        "BOOLEAN": StoredType("boolean"),
+        "INT32": StoredType("integer", 32),
+        "INT64": StoredType("integer", 64),
+        "FLOAT": StoredType("float"),
+        "DOUBLE": StoredType("double"),
+        "BYTE_ARRAY": StoredType("bytes"),
+        "FIXED_LEN_BYTE_ARRAY": StoredType("bytes"),
+    }
+    return plain.get(physical)
+
+
+def encode_plain(value: Any, leaf: SchemaLeaf, stored: StoredType) -> bytes | None:
+    """A stored value as PLAIN bytes, a byte array without its length; None where several encodings are possible.
+
+    >>> encode_plain(-2, SchemaLeaf("id", "INT32", None, 1, 0, 0), StoredType("integer", 32))
+    b'\\xfe\\xff\\xff\\xff'
+    """
+    match leaf.physical_type:
+        case "INT32" | "INT64":
+            size = 4 if leaf.physical_type == "INT32" else 8
+            return (int(value) & (1 << 8 * size) - 1).to_bytes(size, "little")
+        case "FLOAT" | "DOUBLE":
+            return struct.pack("<f" if leaf.physical_type == "FLOAT" else "<d", value)
+        case "FIXED_LEN_BYTE_ARRAY" if stored.family == "decimal":
+            return int(value).to_bytes(leaf.width, "big", signed=True)
+        case "FIXED_LEN_BYTE_ARRAY" | "BYTE_ARRAY":
+            return value if isinstance(value, bytes) else None  # decimals of any length have no one encoding
+    return None
+
+
+class ParquetRowGroups(RowGroups):
+    """The row groups of one Parquet file; `find` knows which of its leaves a column is, `report` hears of damage."""
+
+    noun = "row group"
+
+    def __init__(
+        self,
+        store: Store,
+        path: str,
+        footer: ParquetFooter,
+        find: FindColumn,
+        report: Callable[[LakeError], None],
+    ) -> None:
+        self.path = path
+        self._store, self._footer, self._find, self._report = store, footer, find, report
+        groups = footer.row_groups
+        self.record_counts = tuple(group.num_rows for group in groups)
+        self.size_bytes = tuple(group.compressed_size for group in groups)
+        self.offsets = tuple(group.start for group in groups)
+
+    def ranges(self, column: str) -> Ranges | None:
+        found = self._find(column)
+        if found is None:
+            return None
+        if found.place is None:
+            return repeat_default(found, self.record_counts)
+        stored = self._find_stored(found)
+        try:
+            parts = read_statistics(self._footer, found.place)
+        except LakeError as error:
+            self._report(error)
+            return None
+        return make_ranges(found.type, [_promote_part(part, stored, found.type) for part in parts])
+
+    def exclude(
+        self, term: Term, among: Sequence[bool] | None = None
+    ) -> Iterator[tuple[str, Sequence[bool]]]:
+        found = self._find(term.column)
+        if found is None or found.place is None or not term.values:
+            return
+        if term.test in _NULL_TESTS or any(value != value for value in term.values):
+            return
+        leaf, stored = self._footer.leaves[found.place], self._find_stored(found)
+        if stored is None or leaf.max_repetition_level or not is_readable(stored, found.type):
+            return
+        wanted = [True] * self.count if among is None else list(among)
+        probes = _Probes(self, found, leaf, stored, term)
+        excluded = [is_wanted and probes.ask_dictionary(i) for i, is_wanted in enumerate(wanted)]
+        yield "dictionary", excluded
+        if term.test in ("=", "in"):
+            left = [a and not b for a, b in zip(wanted, excluded, strict=True)]
+            yield "bloom", [is_wanted and probes.ask_bloom(i) for i, is_wanted in enumerate(left)]
+
+    def _find_stored(self, column: TableColumn) -> StoredType | None:
+        stored = find_stored_type(self._footer.leaves[column.place or 0])
+        is_moment = stored is not None and stored.family in ("date", "timestamp")
+        return replace(stored, is_hybrid=column.is_hybrid) if stored is not None and is_moment else stored
+
+    @property
+    def leaf_names(self) -> list[tuple[str, ...]]:
+        """The names of the file's leaves, from the top down."""
+        return [tuple(leaf.path.split(".")) for leaf in self._footer.leaves]
+
+    @cached_property
+    def octets(self) -> StoredOctets:
+        """The bytes of the file, read where they are looked at."""
+        return StoredOctets(self._store, self.path, self._store.info(self.path).size)
+
+    def read(self, start: int, length: int) -> bytes:
+        """Some bytes of the file."""
+        return self._store.read_range(self.path, start, length)
+
+    def attempt(self, ask: Callable[[], bool]) -> bool:
+        """What a question answers; damage proves nothing and is reported."""
+        try:
+            with in_file(self.path):
+                return ask()
+        except LakeError as error:
+            self._report(error)
+            return False
+
+
+class _Probes:
+    """Asks the dictionaries and bloom filters of one column about one comparison."""
+
+    def __init__(
+        self, groups: ParquetRowGroups, column: TableColumn, leaf: SchemaLeaf, stored: StoredType, term: Term
+    ) -> None:
+        self.groups, self.leaf, self.stored = groups, leaf, stored
+        self.term, self.kind, self.place = term, column.type, column.place or 0
+        self.chunks = [chunk for chunk, _ in iter_chunks(groups._footer, self.place)]
+
+    def ask_dictionary(self, number: int) -> bool:
+        """Whether no value of a row group's dictionary fits, where the dictionary is all that its pages use."""
+        return self.groups.attempt(lambda: self._ask_dictionary(number))
+
+    def ask_bloom(self, number: int) -> bool:
+        """Whether a row group's bloom filter holds none of the literals."""
+        return self.groups.attempt(lambda: self._ask_bloom(number))
+
+    def _ask_dictionary(self, number: int) -> bool:
+        if not is_dictionary_encoded(self.chunks[number]):
+            return False
+        chunk = self.groups._footer.row_groups[number].columns[self.place]
+        octets, end = self.groups.octets, chunk.start + chunk.compressed_size
+        values = read_dictionary(octets, chunk.start, end, self.leaf, chunk.compression)
+        parts = [self._describe_value(value) for value in values]
+        if any(part.lower is None and not part.nans for part in parts):
+            return False  # a value that is not understood may be the one
+        verdict = judge(self.term, make_ranges(self.kind, parts))
+        return bool(verdict.none.all())
+
+    def _describe_value(self, plain: bytes) -> ChunkStatistics:
+        """One value of a dictionary, as a part of the file that holds nothing else."""
+        value = decode_statistic(plain, self.leaf.physical_type, self.leaf.logical_type)
+        if value is not None and value != value:
+            return ChunkStatistics(None, None, 0, 1, 1)
+        value = None if value is None else promote(value, self.stored, self.kind)
+        return ChunkStatistics(value, value, 0, 1, 0)
+
+    def _ask_bloom(self, number: int) -> bool:
+        offset = self.chunks[number].optional("bloom_filter_offset")
+        if not offset:
+            return False
+        encoded = self._encoded
+        if encoded is None:
+            return False
+        octets = self.groups.octets
+        # one block each for few literals; for many of them the filter is read in larger pieces
+        read = self.groups.read if len(encoded) <= _FEW else lambda start, size: octets[start : start + size]
+        found = decode_bloom_filter(offset, len(octets), read)
+        return not any(found.may_contain(plain) for plain in encoded)
+
+    @cached_property
+    def _encoded(self) -> list[bytes] | None:
+        """The literals as the file would store them; None where that is not known of one."""
+        encoded = []
+        for literal in self.term.values:
+            values = restore(literal, self.stored, self.kind)
+            if values is None:
+                return None
+            for value in values:
+                plain = encode_plain(value, self.leaf, self.stored)
+                if plain is None:
+                    return None
+                encoded.append(plain)
+        return encoded
+
+
+def _promote_part(part: ChunkStatistics, stored: StoredType | None, kind: DataType) -> ChunkStatistics:
+    """The same statistics with bounds as values of the column's type, or without bounds."""
+    if part.lower is None:
+        return part
+    if stored is None or not is_readable(stored, kind):
+        return replace(part, lower=None, upper=None)
+    lower, upper = promote(part.lower, stored, kind), promote(part.upper, stored, kind)
+    if lower is None or upper is None:
+        return replace(part, lower=None, upper=None)
+    return replace(part, lower=lower, upper=upper)
