@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class TableColumn:
     """A leaf of today's schema in one file: its type today, and the place of its column among the file's leaves.
 
-    `place` is None where the file does not have the column: all of its rows then have `default`. `is_hybrid` says that
+    `place` is None where the file does not have the column: then `default` is in every row. `is_hybrid` says that
     dates and timestamps before 1583 may have been counted in another calendar than readers use.
     """
 
@@ -33,7 +33,7 @@ FindColumn = Callable[[str], TableColumn | None]
 
 
 def walk_structs(fields: Sequence[Field], prefix: str = "") -> Iterator[tuple[str, tuple[Field, ...]]]:
-    """The leaves that have one value a row, in no list and no map: the full name, and the fields on the way to it."""
+    """The leaves that have one value a row, in no list and no map: the full name, and the fields from the top down to it."""
     for field in fields:
         name = f"{prefix}{field.name}"
         if not field.type.is_nested:
