@@ -40,8 +40,9 @@ _TIME = re.compile(r"Time(?:stamp)?\(isAdjustedToUTC=(true|false), timeUnit=(\w+
 def find_stored_type(leaf: SchemaLeaf) -> StoredType | None:
     """What a leaf of a Parquet file stores; None for types whose values or order are not known here.
 
-    >>> find_stored_type(SchemaLeaf("id", "INT32", None, 1, 0, 0))
-    StoredType(family='integer', bits=32, is_signed=True, precision=0, scale=0, digits=0, is_utc=None)
+    >>> found = find_stored_type(SchemaLeaf("id", "INT32", None, 1, 0, 0))
+    >>> found.family, found.bits
+    ('integer', 32)
     """
     logical, physical = leaf.logical_type or "", leaf.physical_type
     is_number = physical in ("INT32", "INT64")
