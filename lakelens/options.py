@@ -18,6 +18,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+#: Days. Files that nobody refers to and that are younger may belong to a commit that is still running.
+orphan_age: float = 3
+
 _RANGES = {"max_rows": (1, 10_000), "max_text": (16, 100_000), "max_bytes": (4_096, 262_144)}
 _DEFAULTS: dict[str, int | bool] = {
     "max_rows": 20,

@@ -96,18 +96,10 @@ def _read_entries(manifest: Manifest) -> Iterable[Entry]:
 
 
 def list_every_snapshot(table: Table) -> Iterator[tuple[Snapshot, str]]:
-    """The table's snapshots, those that only a branch or a tag still holds, and those kept for their changelog."""
-    seen: set[str | None] = set()
-    for snapshot in table.snapshots:
-        seen.add(snapshot.path)
-        yield snapshot, f"snapshot {snapshot.id}"
-    for ref in table.refs:
-        found = attempt(partial(table.snapshot, ref.name), None)
-        if found is not None and found.path not in seen:
-            seen.add(found.path)
-            yield found, f"{ref.type} {ref.name}"
-    for kept in getattr(table, "changelogs", ()):
-        yield kept, f"changelog {kept.id}"
+    """Every state that keeps files, of all branches, with its name; those that cannot be read are left out."""
+    for keeper in table.list_keepers():
+        if keeper.snapshot is not None:
+            yield keeper.snapshot, keeper.name
 
 
 class Use(NamedTuple):

@@ -54,6 +54,27 @@ class TableAccess:
                 raise Missing(missing.message, path=path, hint=_name_recorded(recorded, path)) from missing
             return original, self.store.read(original)
 
+    def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
+        """The sizes of files by where they are expected and where they were recorded; None for one that is nowhere.
+
+        Each directory is listed once, whatever the number of files that are looked for in it.
+        """
+        folders: dict[str, dict[str, int]] = {}
+        for path, location in recorded:
+            places = (path,) if location is None else (path, split_location(location)[1])
+            sizes = (self._find_size(place, folders) for place in dict.fromkeys(places))
+            yield next((size for size in sizes if size is not None), None)
+
+    def _find_size(self, path: str, folders: dict[str, dict[str, int]]) -> int | None:
+        folder = path.rpartition("/")[0]
+        if folder not in folders:
+            try:
+                children = self.store.list(folder)
+            except LakeError:
+                children = []
+            folders[folder] = {child.path: child.size for child in children if not child.is_dir}
+        return folders[folder].get(path)
+
     def attempt(self, action: Callable[[], T], path: str, default: T, snapshots: Sequence[int] = ()) -> T:
         """The action's result; what it raises becomes a finding, and `default` is the result."""
         try:

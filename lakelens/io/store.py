@@ -7,10 +7,12 @@ A path is a plain string in the store's own name space: `/warehouse/t/data/f.par
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
+
+from lakelens.errors import LakeError, Missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,6 @@ def find_info(store: Store, path: str) -> ObjectInfo | None:
     >>> find_info(MemoryStore({"/t/a": b"x"}), "/t/b") is None
     True
     """
-    from lakelens.errors import Missing
-
     try:
         return store.info(path)
     except Missing:
@@ -73,24 +73,39 @@ def list_names(store: Store, path: str) -> dict[str, ObjectInfo]:
     >>> sorted(list_names(MemoryStore({"/t/a": b"x", "/t/b/c": b""}), "/t"))
     ['a', 'b']
     """
-    from lakelens.errors import Missing
-
     try:
         return {child.name: child for child in store.list(path)}
     except Missing:
         return {}
 
 
-def walk(store: Store, path: str, depth: int | None = None) -> Iterator[ObjectInfo]:
+def walk(
+    store: Store,
+    path: str,
+    depth: int | None = None,
+    refuse: Callable[[LakeError], None] | None = None,
+) -> Iterator[ObjectInfo]:
     """Every object below a directory, directories before what they hold, in path order.
+
+    A directory that cannot be listed is given to `refuse` and passed over; without it, its error is raised.
 
     >>> from lakelens.io.memory import MemoryStore
     >>> [found.path for found in walk(MemoryStore({"/t/b/c": b"", "/t/a": b"x"}), "/t")]
     ['/t/a', '/t/b', '/t/b/c']
     """
-    stack = [(child, 1) for child in reversed(store.list(path))]
+
+    def list_children(folder: str, level: int) -> list[tuple[ObjectInfo, int]]:
+        try:
+            return [(child, level) for child in reversed(store.list(folder))]
+        except LakeError as error:
+            if refuse is None:
+                raise
+            refuse(error)
+            return []
+
+    stack = list_children(path, 1)
     while stack:
         found, level = stack.pop()
         yield found
         if found.is_dir and (depth is None or level < depth):
-            stack.extend((child, level + 1) for child in reversed(store.list(found.path)))
+            stack += list_children(found.path, level + 1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from lakelens.display import Displayable
+from lakelens.errors import LakeError
 from lakelens.model.collections import Items, show_stored, stored
 from lakelens.model.datafile import DataFile
 from lakelens.model.explainable import Explainable, Source
@@ -156,6 +157,13 @@ class ManifestList(Explainable, Displayable, ABC):
     @abstractmethod
     def manifests(self) -> Manifests[Any]:
         """The manifests it names, in order. Raises `LakeError` when the file cannot be read."""
+
+    def walk(self) -> tuple[Sequence[Manifest], LakeError | None]:
+        """The manifests that can be read of, and what stopped the reading (None: nothing did)."""
+        try:
+            return self.manifests, None
+        except LakeError as error:
+            return (), error
 
     @property
     @abstractmethod

@@ -16,6 +16,7 @@ from lakelens.model.collections import Document, stored
 from lakelens.model.explainable import Explainable
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
+from lakelens.model.references import Referring
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
 from lakelens.model.snapshot import History, Refs, Snapshot, SnapshotLog, Snapshots
 from lakelens.model.storage import Evidence, MetadataLog, Reads, Relocation, StoredFile
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from lakelens.watching import Watch
 
 
-class Table(Explainable, Displayable, ABC):
+class Table(Explainable, Displayable, Referring, ABC):
     """A data lake table, read from nothing but its files. Lazy, cached, never written to."""
 
     format: str

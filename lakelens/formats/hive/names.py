@@ -204,3 +204,16 @@ def describe_directory(name: str) -> str | None:
     if name in ("_delta_index", "_change_data"):
         return "Delta file"
     return "hidden" if is_hidden(name) else None
+
+
+def find_leftover(role: str) -> str | None:
+    """Why an object of this role is left over; None for one that readers see or that marks something for them.
+
+    >>> find_leftover("unfinished write"), find_leftover("data"), find_leftover("delta, superseded by base_5")
+    ('a job that did not finish left it: no reader sees it', None, 'a compaction has superseded it: no reader sees it')
+    """
+    if role in ("unfinished write", "unfinished copy"):
+        return "a job that did not finish left it: no reader sees it"
+    if "superseded" in role:
+        return "a compaction has superseded it: no reader sees it"
+    return "its name is hidden: no reader sees it" if role == "hidden" else None

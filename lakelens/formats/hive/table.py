@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 
-from lakelens.errors import Unsupported
+from lakelens.errors import LakeError, Unsupported
 from lakelens.formats.access import TableAccess, explain_late
 from lakelens.formats.base import OpenRequest, name_table
 from lakelens.formats.hive.datafile import FileContext, HiveFile, make_partition
 from lakelens.formats.hive.listing import HiveListing, ListedFiles
 from lakelens.formats.hive.metastore import Registered, compare_partitions, list_registered, walk_registered
+from lakelens.formats.hive.names import find_leftover
 from lakelens.formats.hive.observations import list_columns, observe_listing
 from lakelens.formats.hive.read import Found, walk_table
 from lakelens.formats.hive.schema import infer_schema, make_partitioning, parse_catalog_schema
 from lakelens.io.relocation import Locator
+from lakelens.io.store import ObjectInfo
 from lakelens.model.collections import Document
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
+from lakelens.model.references import Purpose
 from lakelens.model.schema import DataType, PartitionSpec, Schema, Schemas
 from lakelens.model.snapshot import Refs, Snapshots
 from lakelens.model.storage import Reads, Relocation, StoredFile
@@ -161,6 +164,26 @@ class HiveTable(Table):
                 by if one.is_data else (),
                 one.info.modified,
             )
+
+    def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
+        """See `Referring.list_objects`."""
+        found: list[Found] = []
+        try:
+            found = self._list(Findings())
+        except LakeError as error:
+            refuse(error)
+        self._roles = {one.relative_path: one.role for one in found}
+        return (one.info for one in found)
+
+    def find_purpose(self, relative_path: str) -> Purpose:
+        """See `Referring.find_purpose`. Nothing refers to files: only what no reader sees can be left over."""
+        role = self._roles.get(relative_path, "unknown")
+        reason = find_leftover(role)
+        return Purpose(role, "known") if reason is None else Purpose(role, "loose", reason)
+
+    @cached_property
+    def _roles(self) -> dict[str, str]:
+        return {one.relative_path: one.role for one in self._list(Findings())}
 
     @cached_property
     def _registered(self) -> list[Registered]:

@@ -19,6 +19,7 @@ from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.discovery.detect import TableLayout
 from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
+from lakelens.formats.iceberg.references import IcebergReferring
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders, to_time
 from lakelens.io.relocation import split_location
 from lakelens.model.collections import Document, Items
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 _MAIN = "main"
 
 
-class IcebergTable(TableObject, Table):
+class IcebergTable(TableObject, IcebergReferring, Table):
     """An Iceberg table, opened from its metadata document."""
 
     format = "iceberg"

@@ -29,9 +29,14 @@ if TYPE_CHECKING:
 def read_tags(table: PaimonTable) -> dict[str, PaimonSnapshot]:
     """The snapshots that tags keep, by the tag's name; unreadable tags are findings."""
     context = table.context
-    names = list_keys(list_names(context.store, context.layout.folder("tag")), "tag")
+    names = table.tag_names
     read = {name: read_snapshot(table, context.layout.document("tag", name)) for name in names}
     return {name: snapshot for name, snapshot in read.items() if snapshot is not None}
+
+
+def list_tag_names(context: TableContext) -> list[str]:
+    """The names of the tags by the names of their files; markers of finished tags are not among them."""
+    return list_keys(list_names(context.store, context.layout.folder("tag")), "tag")
 
 
 def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:

@@ -184,12 +184,15 @@ class PaimonSnapshot(TableObject, Snapshot):
     @cached_property
     def index_files(self) -> IndexFiles[PaimonIndexFile]:
         """Every index file of this snapshot; none, with a finding, when the index manifest cannot be read."""
+        path = self.context.layout.shared("manifest", self.index_manifest or "")
+        return IndexFiles(self._attempt(self.read_index_files, path, ()))
+
+    def read_index_files(self) -> Sequence[PaimonIndexFile]:
+        """Every index file of this snapshot. Raises `LakeError` when the index manifest cannot be read."""
         name = self.index_manifest
         if name is None:
-            return IndexFiles()
-        path = self.context.layout.shared("manifest", name)
-        read_vector = self._table.vector_reader.read_vector
-        return IndexFiles(self._attempt(lambda: read_index_files(self.context, name, read_vector), path, ()))
+            return ()
+        return read_index_files(self.context, name, self._table.vector_reader.read_vector)
 
     @property
     def deletion_vectors(self) -> Mapping[str, DeleteMatch]:

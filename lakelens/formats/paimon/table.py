@@ -18,7 +18,15 @@ from lakelens.formats.paimon.discovery.pointer import SnapshotPointer, find_late
 from lakelens.formats.paimon.manifests.manifest import KnownManifests
 from lakelens.formats.paimon.metadata.layout import MAIN, list_numbers
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
-from lakelens.formats.paimon.refs import list_branches, make_branch, make_tag, read_consumers, read_tags
+from lakelens.formats.paimon.references import PaimonReferring
+from lakelens.formats.paimon.refs import (
+    list_branches,
+    list_tag_names,
+    make_branch,
+    make_tag,
+    read_consumers,
+    read_tags,
+)
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
 from lakelens.io.store import find_info, list_names
 from lakelens.model.collections import Document
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
 _SHORT_HISTORY = 50
 
 
-class PaimonTable(TableObject, Table):
+class PaimonTable(TableObject, PaimonReferring, Table):
     """A Paimon table, seen from one of its branches (`branch_name`, "main" unless another was asked for).
 
     Beside the neutral facts: `options`, `comment`, `primary_keys`, `partition_keys`, `bucket`, `changelogs`, `consumers`,
@@ -145,6 +153,11 @@ class PaimonTable(TableObject, Table):
         return read_tags(self)
 
     @cached_property
+    def tag_names(self) -> Sequence[str]:
+        """The names of the tags, readable or not."""
+        return list_tag_names(self.context)
+
+    @cached_property
     def refs(self) -> Refs:
         """`main`, the other branches, and the opened branch's tags, by name."""
         branches = [make_branch(self, name) for name in list_branches(self.context)]
@@ -200,10 +213,15 @@ class PaimonTable(TableObject, Table):
     @cached_property
     def changelogs(self) -> Sequence[PaimonSnapshot]:
         """Snapshot documents that are kept for their changelog after the snapshot expired, by id."""
-        layout = self.context.layout
-        numbers = list_numbers(list_names(self.context.store, layout.folder("changelog")), "changelog")
+        layout, numbers = self.context.layout, self.changelog_numbers
         found = (read_snapshot(self, layout.document("changelog", number), number) for number in numbers)
         return tuple(snapshot for snapshot in found if snapshot is not None)
+
+    @cached_property
+    def changelog_numbers(self) -> Sequence[int]:
+        """The numbers of the changelog documents, readable or not."""
+        folder = self.context.layout.folder("changelog")
+        return list_numbers(list_names(self.context.store, folder), "changelog")
 
     @cached_property
     def consumers(self) -> Mapping[str, int]:

@@ -13,13 +13,14 @@ The rows equal those of the record path (`build_table` over `DataFile` objects) 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lakelens.errors import LakeError
     from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileColumns
     from lakelens.model.finding import Findings
@@ -156,6 +157,11 @@ class FileScan(ABC):
     @abstractmethod
     def findings(self) -> Findings:
         """What was found while reading in this process; after pickling it starts empty."""
+
+    @property
+    def refused(self) -> Mapping[str, LakeError]:
+        """The manifests that could not be read in this process, or not to their end, by path."""
+        return {}
 
     @abstractmethod
     def read(

@@ -1,0 +1,319 @@
+"""What the states of a table hold, against a listing of its directory: by column, so that a million entries fit.
+
+    listing    path, size, time of every object below the table
+    named      by path: what documents name: metadata, lists, manifests, index files, statistics
+    entries    by number: the file (its place in the listing, or beyond it where it is not there), its manifest, a weight
+
+The weight of an entry is 1 where it adds a file, 0 for an Iceberg entry that says which commit removed one, -1 for a
+Paimon entry that takes one away. A state needs a file when the weights in the manifests that it names add up to more
+than 0.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError, Missing
+from lakelens.model.manifest import Manifest
+from lakelens.model.references import Keeper, Listed, Reference
+from lakelens.model.scan.plan import FileScan, ScanRequest
+from lakelens.model.table import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+_EXTRA = "extra_files"
+_PLAIN = ("path", "recorded_path", "manifest", "status", "content", "size_bytes")
+_ADDS = ("ADDED", "EXISTING", "ADD")
+_TAKES = ("DELETE",)
+_CONTENTS = ("data", "position_deletes", "equality_deletes", "deletion_vector", "changelog", "beside")
+#: Entries that are kept as they came before their paths are looked up in the listing.
+_MOST_PENDING = 250_000
+
+
+@dataclass
+class Named:
+    """A file that documents name, and the states that need it, by their numbers."""
+
+    reference: Reference
+    keepers: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Unread:
+    """Something that could not be read, so that what it names is not known: where, why, and whose it is."""
+
+    path: str
+    reason: str
+    keepers: list[int] = field(default_factory=list)
+
+
+class Listing:
+    """The objects below a table, by path; `refused` are the directories that could not be listed."""
+
+    def __init__(self, table: Table) -> None:
+        import numpy as np
+        import pyarrow as pa
+
+        self.refused: list[LakeError] = []
+        found: list[Listed] = list(table.list_objects(self.refused.append))
+        self.paths: pa.Array = pa.array([one.path for one in found], pa.string())
+        self.sizes: NDArray[np.int64] = np.fromiter((one.size for one in found), np.int64, len(found))
+        self.modified = [one.modified for one in found]
+        self.root = table.location.rstrip("/") + "/"
+
+    def __len__(self) -> int:
+        return len(self.modified)
+
+    def find(self, paths: pa.Array) -> NDArray[np.int64]:
+        """The places of paths; -1 for those that are not there."""
+        import pyarrow.compute as pc
+
+        found: NDArray[np.int64] = (
+            pc.fill_null(pc.index_in(paths, value_set=self.paths), -1).to_numpy().astype("int64")
+        )
+        return found
+
+    def is_hidden(self, path: str) -> bool:
+        """Whether a path is below a directory that could not be listed."""
+        return any(
+            error.path is None or path.startswith(error.path.rstrip("/") + "/") for error in self.refused
+        )
+
+
+@dataclass
+class FileEntries:
+    """The entries of all manifests by column. The number of a file that is not listed is beyond the listing: see `absent`."""
+
+    files: NDArray[np.int64]
+    manifests: NDArray[np.int32]
+    weights: NDArray[np.int8]
+    sizes: NDArray[np.int64]  # as recorded; -1 where nothing is
+    contents: NDArray[np.int8]
+    absent: pa.Array  # paths, each once
+    recorded: dict[int, str]  # of absent ones, by number
+
+
+class Holdings:
+    """Every state of a table with what it holds."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.keepers: list[Keeper] = []
+        self.named: dict[str, Named] = {}
+        self.manifests: list[Manifest] = []
+        self.naming: list[NDArray[np.int32]] = []  # of each state the manifests whose files it needs
+        self.unread: dict[str, Unread] = {}
+        self._places: dict[str, int] = {}
+        self._take_documents()
+        for number, keeper in enumerate(table.list_keepers()):
+            self.keepers.append(keeper)
+            self._take_state(number, keeper)
+
+    def _take_documents(self) -> None:
+        try:
+            for reference in self.table.list_documents():
+                self._name(reference)
+        except LakeError as error:
+            self._note(error, self.table.location)
+
+    def _take_state(self, number: int, keeper: Keeper) -> None:
+        import numpy as np
+
+        needed: list[int] = []
+        snapshot = keeper.snapshot
+        if snapshot is None:
+            self._note(LakeError(f"{keeper.name} cannot be read"), keeper.path or keeper.name, number)
+        else:
+            try:
+                for reference in self.table.list_named(keeper):
+                    self._name(reference, number)
+            except LakeError as error:
+                self._note(error, keeper.path or keeper.name, number)
+            for listed in snapshot.manifest_lists:
+                needed += self._take_list(number, keeper, listed)
+        self.naming.append(np.unique(np.array(needed, np.int32)))
+
+    def _take_list(self, number: int, keeper: Keeper, listed: Any) -> list[int]:
+        """The manifests of a list, by number; none where only its name keeps files."""
+        is_needed = keeper.roles is None or listed.role in keeper.roles
+        manifests, error = listed.walk()
+        if isinstance(error, Missing) and not is_needed:
+            return []
+        if listed.path is not None:
+            role = "manifest list" if listed.role == "all" else f"manifest list ({listed.role})"
+            self._name(Reference(listed.path, role, None, listed.recorded_path, is_needed), number)
+        if error is not None:
+            self._note(error, listed.path or keeper.path or keeper.name, number)
+        places = [self._place(manifest) for manifest in manifests]
+        return places if is_needed else []
+
+    def _place(self, manifest: Manifest) -> int:
+        place = self._places.setdefault(manifest.path, len(self.manifests))
+        if place == len(self.manifests):
+            self.manifests.append(manifest)
+        return place
+
+    def _name(self, reference: Reference, keeper: int | None = None) -> None:
+        named = self.named.setdefault(reference.path, Named(reference))
+        if keeper is not None and reference.is_needed:
+            named.reference = reference
+            named.keepers.append(keeper)
+
+    def _note(self, error: LakeError, path: str, keeper: int | None = None) -> None:
+        place = error.path or path
+        unread = self.unread.setdefault(place, Unread(place, error.reason))
+        if keeper is not None:
+            unread.keepers.append(keeper)
+
+    def read_entries(self, listing: Listing) -> FileEntries:
+        """Every entry of every manifest. Those manifests that cannot be read to their end are `unread`."""
+        gathered = _Rows(self.manifests, listing)
+        scan = self.table.scan_manifests(self.manifests) if self.manifests else None
+        if scan is not None:
+            for paths, columns in _iterate_rows(scan):
+                gathered.add(paths, columns)
+            for path, error in scan.refused.items():
+                place = self._places.get(path)
+                keepers = [] if place is None else self.find_keepers(place)
+                self.unread.setdefault(path, Unread(path, error.reason, keepers))
+        return gathered.finish()
+
+    def find_keepers(self, manifest: int) -> list[int]:
+        """The states that need a manifest, by their numbers."""
+        import numpy as np
+
+        return [
+            number
+            for number, places in enumerate(self.naming)
+            if (at := int(np.searchsorted(places, manifest))) < len(places) and places[at] == manifest
+        ]
+
+
+def _iterate_rows(scan: FileScan) -> Iterator[tuple[pa.Array, dict[str, Any]]]:
+    """Entries in batches: paths, and the other columns; then the files beside theirs."""
+    import pyarrow.compute as pc
+
+    from lakelens.model.scan.scan_to_arrow import iterate_batches
+
+    has_extra = any(name == _EXTRA for name, _ in scan.columns.further)
+    request = ScanRequest(stats=False, columns=(*_PLAIN, _EXTRA) if has_extra else _PLAIN, entries=True)
+    for batch in iterate_batches(scan, request):
+        columns = {name: batch.plain.get(name) for name in _PLAIN}
+        yield batch.plain["path"], columns
+        if has_extra:
+            rows = pc.list_parent_indices(batch.plain[_EXTRA])
+            if len(rows):
+                yield _list_beside(batch.plain, rows)
+
+
+def _list_beside(plain: dict[str, Any], rows: pa.Array) -> tuple[pa.Array, dict[str, Any]]:
+    """The files beside those of some entries: of the same manifest and status, of no recorded size."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = pc.list_flatten(plain[_EXTRA]).to_pylist()
+    folders = map(posixpath.dirname, plain["path"].take(rows).to_pylist())
+    paths = pa.array(list(map(posixpath.join, folders, names)), pa.string())
+    taken = {name: plain[name].take(rows) for name in ("manifest", "status")}
+    content = pa.array(["beside"] * len(rows), pa.string())
+    return paths, {**taken, "content": content, "size_bytes": None, "recorded_path": None}
+
+
+class _Rows:
+    """Gathers entries: files as places of the listing, all else as small numbers."""
+
+    def __init__(self, manifests: Sequence[Manifest], listing: Listing) -> None:
+        import pyarrow as pa
+
+        self._listing = listing
+        self._manifests = pa.array([manifest.path for manifest in manifests], pa.string())
+        self._pending: list[pa.Array] = []
+        self._recorded: list[pa.Array] = []
+        self._parts: list[tuple[Any, ...]] = []
+        self._files: list[Any] = []
+        self._absent: dict[str, int] = {}
+        self._known: dict[int, str] = {}
+
+    def add(self, paths: pa.Array, columns: dict[str, Any]) -> None:
+        """Some entries."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not len(paths):
+            return
+        status = columns["status"]
+        adds = pc.fill_null(pc.is_in(status, value_set=pa.array(_ADDS)), False).to_numpy(zero_copy_only=False)
+        takes = pc.fill_null(pc.is_in(status, value_set=pa.array(_TAKES)), False).to_numpy(
+            zero_copy_only=False
+        )
+        sizes = columns["size_bytes"]
+        manifests = pc.fill_null(pc.index_in(columns["manifest"], value_set=self._manifests), -1)
+        contents = pc.fill_null(pc.index_in(columns["content"], value_set=pa.array(_CONTENTS)), 0)
+        self._parts.append(
+            (
+                manifests.to_numpy().astype(np.int32),
+                adds.astype(np.int8) - takes.astype(np.int8),
+                np.full(len(paths), -1, np.int64)
+                if sizes is None
+                else pc.fill_null(sizes, -1).to_numpy().astype(np.int64),
+                contents.to_numpy().astype(np.int8),
+            )
+        )
+        self._pending.append(paths)
+        recorded = columns["recorded_path"]
+        self._recorded.append(pa.nulls(len(paths), pa.string()) if recorded is None else recorded)
+        if sum(map(len, self._pending)) >= _MOST_PENDING:
+            self._settle()
+
+    def _settle(self) -> None:
+        import numpy as np
+        import pyarrow as pa
+
+        if not self._pending:
+            return
+        paths = pa.chunked_array(self._pending, pa.string()).combine_chunks()
+        recorded = pa.chunked_array(self._recorded, pa.string()).combine_chunks()
+        places = self._listing.find(paths)
+        gone = np.flatnonzero(places < 0)
+        beyond = len(self._listing)
+        pairs = zip(gone.tolist(), paths.take(gone).to_pylist(), recorded.take(gone).to_pylist(), strict=True)
+        for row, path, location in pairs:
+            number = self._absent.setdefault(path, beyond + len(self._absent))
+            places[row] = number
+            if location is not None:
+                self._known.setdefault(number, location)
+        self._files.append(places)
+        self._pending, self._recorded = [], []
+
+    def finish(self) -> FileEntries:
+        """All entries."""
+        import numpy as np
+        import pyarrow as pa
+
+        self._settle()
+        kinds = (np.int32, np.int8, np.int64, np.int8)
+        columns = [
+            np.concatenate([part[number] for part in self._parts]) if self._parts else np.zeros(0, kind)
+            for number, kind in enumerate(kinds)
+        ]
+        files = np.concatenate(self._files) if self._files else np.zeros(0, np.int64)
+        manifests, weights, sizes, contents = columns
+        absent = pa.array(list(self._absent), pa.string())
+        return FileEntries(files, manifests, weights, sizes, contents, absent, self._known)
+
+
+def name_content(number: int) -> str:
+    """What an entry's file holds, by the number that stands for it: a role of `StoredFile`.
+
+    >>> name_content(0), name_content(3)
+    ('data', 'deletion vectors')
+    """
+    roles = ("data", "position delete", "equality delete", "deletion vectors", "changelog data", "sidecar")
+    return roles[number]

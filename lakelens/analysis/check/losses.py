@@ -1,0 +1,211 @@
+"""Which states of a table lack something that they need: files that are gone or of another length, and what cannot be read.
+
+States that name the same manifests lack the same files. So the files that each set of manifests lacks are found once, as a
+bitmap of their numbers, however long the history is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lakelens.analysis.check.holdings import FileEntries, Holdings, Listing
+from lakelens.model.references import Keeper
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pyroaring import BitMap
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenState:
+    """A state that cannot be read in full: how many files it lacks, how many are of another length, what is unread."""
+
+    keeper: Keeper
+    missing: int
+    resized: int
+    unread: int
+
+    @property
+    def name(self) -> str:
+        """The state, as `Keeper.name` has it."""
+        return self.keeper.name
+
+    def __str__(self) -> str:
+        counts = (
+            (self.missing, "missing file"),
+            (self.resized, "file of another length"),
+            (self.unread, "unread document"),
+        )
+        parts = [f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counts if n]
+        text = ", ".join(parts).replace("file of another lengths", "files of another length")
+        return f"{self.name}: {text}"
+
+
+class Losses:
+    """What is lost, by number of the file, and by state."""
+
+    def __init__(self, holdings: Holdings, listing: Listing, entries: FileEntries) -> None:
+        self._holdings = holdings
+        self._listing = listing
+        self._entries = entries
+        self.resized = self._find_resized()  # number of the file: recorded size, size
+        self.gone = self._find_gone()  # number of the file: where it is, as far as it is recorded
+        self.named: dict[str, tuple[int, ...]] = {}  # documents that are gone, with the states that need them
+        # documents of another length: their size, and the states that need them
+        self.resized_named: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self._find_named()
+
+    def _find_resized(self) -> dict[int, tuple[int, int]]:
+        import numpy as np
+
+        entries, sizes = self._entries, self._listing.sizes
+        rows = np.flatnonzero((entries.weights > 0) & (entries.sizes >= 0) & (entries.files < len(sizes)))
+        rows = rows[entries.sizes[rows] != sizes[entries.files[rows]]] if len(sizes) else rows[:0]
+        return {
+            int(entries.files[row]): (int(entries.sizes[row]), int(sizes[entries.files[row]]))
+            for row in rows.tolist()
+        }
+
+    def _find_gone(self) -> dict[int, str]:
+        """Files that some state needs and that are nowhere; what is below a directory that cannot be listed is unknown."""
+        from pyroaring import BitMap
+
+        entries, beyond = self._entries, len(self._listing)
+        needed = BitMap.union(BitMap(), *(live for live in self._live.values()))
+        numbers = [number for number in needed if number >= beyond]
+        paths = entries.absent.to_pylist()
+        looked = [n for n in numbers if not self._listing.is_hidden(paths[n - beyond])]
+        asked = [(paths[n - beyond], entries.recorded.get(n)) for n in looked]
+        sizes = self._holdings.table.find_sizes(asked)
+        gone = {}
+        for number, (path, _), size in zip(looked, asked, sizes, strict=True):
+            if size is None:
+                gone[number] = path
+            elif (recorded := self.find_recorded(number)) not in (None, size):
+                self.resized[number] = (recorded or 0, size)
+        return gone
+
+    def find_recorded(self, number: int) -> int | None:
+        """The recorded size of a file; None where nothing is."""
+        import numpy as np
+
+        rows = np.flatnonzero((self._entries.files == number) & (self._entries.weights > 0))
+        size = int(self._entries.sizes[rows].max()) if len(rows) else -1
+        return None if size < 0 else size
+
+    def find_content(self, number: int) -> int:
+        """What the first entry that names a file says that it holds."""
+        import numpy as np
+
+        return int(self._entries.contents[np.argmax(self._entries.files == number)])
+
+    def _find_named(self) -> None:
+        """Documents that are not in the listing, and those of another length than recorded; so for manifests."""
+        import pyarrow as pa
+
+        named, manifests = self._holdings.named, self._holdings.manifests
+        paths = [*named, *(manifest.path for manifest in manifests)]
+        recorded = [
+            *((one.reference.size_bytes, one.reference.recorded_path) for one in named.values()),
+            *((manifest.size_bytes, manifest.recorded_path) for manifest in manifests),
+        ]
+        places = self._listing.find(pa.array(paths, pa.string())).tolist()
+        absent = [
+            (path, location)
+            for path, (_, location), place in zip(paths, recorded, places, strict=True)
+            if place < 0 and not self._listing.is_hidden(path)
+        ]
+        elsewhere = dict(
+            zip((path for path, _ in absent), self._holdings.table.find_sizes(absent), strict=True)
+        )
+        for number, (path, (size, _), place) in enumerate(zip(paths, recorded, places, strict=True)):
+            found = int(self._listing.sizes[place]) if place >= 0 else elsewhere.get(path)
+            if found is None and path in elsewhere:
+                self.named[path] = self._list_users(path, number - len(named))
+            elif found is not None and size is not None and found != size:
+                self.resized_named[path] = found, self._list_users(path, number - len(named))
+
+    def _list_users(self, path: str, manifest: int) -> tuple[int, ...]:
+        if manifest >= 0:
+            return tuple(self._holdings.find_keepers(manifest))
+        return tuple(dict.fromkeys(self._holdings.named[path].keepers))
+
+    @cached_property
+    def _rows(self) -> dict[int, tuple[NDArray[np.int64], NDArray[np.int8]]]:
+        """By manifest the entries of files that are lost or may be: their numbers and weights."""
+        import numpy as np
+
+        entries = self._entries
+        lost = entries.files >= len(self._listing)
+        if self.resized:
+            lost |= np.isin(entries.files, np.fromiter(self.resized, np.int64, len(self.resized)))
+        rows = np.flatnonzero(lost)
+        rows = rows[np.argsort(entries.manifests[rows], kind="stable")]
+        manifests, starts = np.unique(entries.manifests[rows], return_index=True)
+        parts = np.split(rows, starts[1:]) if len(manifests) else []
+        return {
+            int(manifest): (entries.files[part], entries.weights[part])
+            for manifest, part in zip(manifests, parts, strict=True)
+        }
+
+    @cached_property
+    def groups(self) -> list[tuple[int, ...]]:
+        """Of each state those of its manifests that name lost files."""
+        import numpy as np
+
+        touched = np.array(sorted(self._rows), np.int32)
+        return [tuple(np.intersect1d(places, touched).tolist()) for places in self._holdings.naming]
+
+    @cached_property
+    def _live(self) -> dict[tuple[int, ...], BitMap]:
+        """For each set of manifests the files that it needs, of those that are lost or may be."""
+        return {group: self._fold(group) for group in dict.fromkeys(self.groups)}
+
+    def _fold(self, group: Sequence[int]) -> BitMap:
+        import numpy as np
+        from pyroaring import BitMap
+
+        if not group:
+            return BitMap()
+        files = np.concatenate([self._rows[manifest][0] for manifest in group])
+        weights = np.concatenate([self._rows[manifest][1] for manifest in group])
+        distinct, places = np.unique(files, return_inverse=True)
+        live = distinct[np.bincount(places, weights) > 0]
+        return BitMap(live.tolist())
+
+    def list_keepers(self, number: int) -> list[int]:
+        """The states that need a file, by their numbers."""
+        live = {group for group, files in self._live.items() if number in files}
+        return [keeper for keeper, group in enumerate(self.groups) if group in live]
+
+    def list_broken(self) -> dict[int, BrokenState]:
+        """The states that cannot be read in full, by their numbers."""
+        from pyroaring import BitMap
+
+        gone, resized = BitMap(self.gone), BitMap(self.resized)
+        counts = {group: (len(files & gone), len(files & resized)) for group, files in self._live.items()}
+        documents = _count(users for users in self.named.values())
+        lengths = _count(users for _, users in self.resized_named.values())
+        unread = _count(one.keepers for one in self._holdings.unread.values())
+        found = {}
+        for number, keeper in enumerate(self._holdings.keepers):
+            missing, changed = counts[self.groups[number]]
+            missing += documents.get(number, 0)
+            changed += lengths.get(number, 0)
+            state = BrokenState(keeper, missing, changed, unread.get(number, 0))
+            if missing or changed or state.unread:
+                found[number] = state
+        return found
+
+
+def _count(lists: Iterable[Iterable[int]]) -> dict[int, int]:
+    """How often each number is in some lists, once in each."""
+    counts: dict[int, int] = {}
+    for one in lists:
+        for number in set(one):
+            counts[number] = counts.get(number, 0) + 1
+    return counts

@@ -1,0 +1,273 @@
+"""Missing and orphan files, both ways: what is referred to and gone, and what nobody refers to.
+
+    referred to, not there            missing     with the states that need it
+    referred to, of another length    resized
+    there, not referred to            orphans     those younger than `options.orphan_age`: young, perhaps of a running commit
+    there, skipped by engines         hidden      `.crc` beside a file, names that begin with `_` or `.`
+    there, of another format          foreign     nothing is said of it
+
+Nothing is removed. While anything that could refer to files is unread, orphans are not certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lakelens import options
+from lakelens.analysis.check.holdings import FileEntries, Holdings, Listing, Unread, name_content
+from lakelens.analysis.check.losses import BrokenState, Losses
+from lakelens.analysis.check.whole import Whole, find_whole
+from lakelens.model.collections import Items
+from lakelens.model.facts import Fact
+from lakelens.model.references import Purpose
+from lakelens.model.storage import StoredFile
+from lakelens.model.table import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Stray(StoredFile):
+    """A stored file that is missing, of another length than recorded, or that nobody refers to; `reason` says why.
+
+    `size_bytes` of a missing file is the recorded one, -1 where none is; `snapshots` are the ids of those that need it, and
+    `referenced_by` names them, tags and changelogs too. `recorded_bytes` is what the metadata records.
+    """
+
+    reason: str = field(default="", kw_only=True)
+    snapshots: tuple[int, ...] = field(default=(), kw_only=True)
+    recorded_bytes: int | None = field(default=None, kw_only=True)
+
+    @property
+    def modified_at(self) -> datetime | None:
+        """When it was last written."""
+        return self.modified
+
+
+class StrayFiles(Items[Stray]):
+    """Files that are missing or that nobody refers to; each is made when it is asked for."""
+
+    __slots__ = ()
+    facts = (
+        Fact("path"),
+        Fact("relative_path"),
+        Fact("role"),
+        Fact("size_bytes", "int64"),
+        Fact("recorded_bytes", "int64"),
+        Fact("modified", "time"),
+        Fact("reason"),
+        Fact("snapshots", "ids"),
+        Fact("referenced_by", "strings"),
+    )
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all of them, as far as they are known."""
+        return sum(max(one.size_bytes, 0) for one in self)
+
+
+@dataclass(frozen=True)
+class Strays:
+    """What `find_strays` found. `referenced` counts the files that are referred to, `listed` those that are there.
+
+    `is_certain` is false while something that could refer to files is unread: `unread` says what, and then no orphan may be
+    removed. `is_listed` is true where only the directory says which files there are (Hive): then nothing refers to files.
+    """
+
+    missing: StrayFiles
+    resized: StrayFiles
+    orphans: StrayFiles
+    young: StrayFiles
+    hidden: StrayFiles
+    foreign: StrayFiles
+    whole: Whole
+    broken: tuple[BrokenState, ...]
+    unread: tuple[Unread, ...]
+    referenced: int
+    listed: int
+    age: timedelta
+    is_listed: bool = False
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether all was read that could refer to a file."""
+        return not self.unread
+
+    def __repr__(self) -> str:
+        doubt = "" if self.is_certain else ", do not remove them: something is unread"
+        return (
+            f"<Strays {len(self.missing)} missing of {self.referenced:,} files referred to, "
+            f"{len(self.orphans)} orphans and {len(self.young)} young ones{doubt}>"
+        )
+
+
+def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | None = None) -> Strays:
+    """What is referred to and gone, and what nobody refers to.
+
+    Parameters
+    ----------
+    table
+        A table of any format.
+    now
+        The time at which the age of a file is taken; by default the clock's.
+    age
+        Files younger than this are listed apart; by default `lakelens.options.orphan_age`.
+
+    Examples
+    --------
+    >>> import lakelens as ll
+    >>> find_strays(ll.sample("iceberg"))
+    <Strays 0 missing of 30 files referred to, 0 orphans and 0 young ones>
+    """
+    import numpy as np
+
+    listing = Listing(table)
+    holdings = Holdings(table)
+    entries = holdings.read_entries(listing)
+    losses = Losses(holdings, listing, entries)
+    for error in listing.refused:
+        place = error.path or table.location
+        holdings.unread.setdefault(place, Unread(place, error.reason))
+    is_held = np.zeros(len(listing), bool)
+    rows = entries.files < len(listing)
+    if not table.removed_are_kept:
+        rows &= entries.weights > 0
+    is_held[entries.files[rows]] = True
+    named = [*holdings.named, *(manifest.path for manifest in holdings.manifests)]
+    places = _find(listing, named)
+    is_held[places[places >= 0]] = True
+    maker = _Maker(table, listing, holdings, entries, losses)
+    age = timedelta(days=options.orphan_age) if age is None else age
+    sorted_out = maker.sort_out(np.flatnonzero(~is_held).tolist(), (now or datetime.now(UTC)) - age)
+    broken = losses.list_broken()
+    return Strays(
+        missing=maker.list_missing(),
+        resized=maker.list_resized(),
+        whole=find_whole(table, holdings.keepers, broken),
+        broken=tuple(broken.values()),
+        unread=tuple(holdings.unread.values()),
+        referenced=int(is_held.sum()) + len(losses.gone) + len(losses.named),
+        listed=len(listing),
+        age=age,
+        is_listed=table.traits.files_are_listed,
+        **sorted_out,
+    )
+
+
+def _find(listing: Listing, paths: Sequence[str]) -> NDArray[np.int64]:
+    import pyarrow as pa
+
+    return listing.find(pa.array(paths, pa.string()))
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Makes the stored files of what was found, each when it is asked for."""
+
+    table: Table
+    listing: Listing
+    holdings: Holdings
+    entries: FileEntries
+    losses: Losses
+
+    def sort_out(self, loose: Sequence[int], limit: datetime) -> dict[str, StrayFiles]:
+        """What nothing refers to, by what it is: orphans, young ones, hidden and foreign objects."""
+        sorted_out: dict[str, list[int]] = {"orphans": [], "young": [], "hidden": [], "foreign": []}
+        purposes: dict[int, Purpose] = {}
+        for place in loose:
+            purpose = self.table.find_purpose(self._shorten(self._path(place)))
+            if purpose.standing == "known":
+                continue
+            purposes[place] = purpose
+            modified = self.listing.modified[place]
+            is_young = modified is None or modified > limit
+            kind = ("young" if is_young else "orphans") if purpose.standing == "loose" else purpose.standing
+            sorted_out[kind].append(place)
+
+        def make(place: int) -> Stray:
+            path, purpose = self._path(place), purposes[place]
+            return Stray(
+                path,
+                self._shorten(path),
+                int(self.listing.sizes[place]),
+                purpose.role,
+                (),
+                self.listing.modified[place],
+                reason=purpose.reason,
+            )
+
+        return {kind: StrayFiles(tuple(places), make) for kind, places in sorted_out.items()}
+
+    def list_missing(self) -> StrayFiles:
+        """What is referred to and gone: documents first, then the files of entries by path."""
+        documents = [(path, None) for path in self.losses.named]
+        files = sorted((path, number) for number, path in self.losses.gone.items())
+        return StrayFiles((*documents, *files), self._make_missing)
+
+    def list_resized(self) -> StrayFiles:
+        """What is referred to and of another length than recorded."""
+        documents = [(path, None) for path in self.losses.resized_named]
+        files = [(self._path(number), number) for number in self.losses.resized]
+        return StrayFiles((*documents, *sorted(files)), self._make_resized)
+
+    def _make_missing(self, item: tuple[str, int | None]) -> Stray:
+        path, number = item
+        if number is None:
+            role, size = self._describe_document(path)
+            keepers = self.losses.named[path]
+        else:
+            role = name_content(self.losses.find_content(number))
+            size, keepers = self.losses.find_recorded(number), tuple(self.losses.list_keepers(number))
+        return self._make(path, -1 if size is None else size, role, "it is not there", keepers, size)
+
+    def _make_resized(self, item: tuple[str, int | None]) -> Stray:
+        path, number = item
+        if number is None:
+            role, recorded = self._describe_document(path)
+            size, keepers = self.losses.resized_named[path]
+        else:
+            role = name_content(self.losses.find_content(number))
+            recorded, size = self.losses.resized[number]
+            keepers = tuple(self.losses.list_keepers(number))
+        return self._make(path, size, role, f"recorded with {recorded:,} bytes", keepers, recorded)
+
+    def _make(
+        self, path: str, size: int, role: str, reason: str, keepers: Sequence[int], recorded: int | None
+    ) -> Stray:
+        held = [self.holdings.keepers[number] for number in keepers]
+        ids = tuple(dict.fromkeys(one.id for one in held if one.id is not None))
+        names = tuple(one.name for one in held)
+        return Stray(
+            path,
+            self._shorten(path),
+            size,
+            role,
+            names,
+            reason=reason,
+            snapshots=ids,
+            recorded_bytes=recorded,
+        )
+
+    def _describe_document(self, path: str) -> tuple[str, int | None]:
+        named = self.holdings.named.get(path)
+        if named is not None:
+            return named.reference.role, named.reference.size_bytes
+        return "manifest", self._manifest_sizes.get(path)
+
+    @cached_property
+    def _manifest_sizes(self) -> Mapping[str, int | None]:
+        return {manifest.path: manifest.size_bytes for manifest in self.holdings.manifests}
+
+    def _path(self, number: int) -> str:
+        beyond = number - len(self.listing)
+        path: str = (self.entries.absent[beyond] if beyond >= 0 else self.listing.paths[number]).as_py()
+        return path
+
+    def _shorten(self, path: str) -> str:
+        return path.removeprefix(self.listing.root)

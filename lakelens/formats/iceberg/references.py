@@ -1,0 +1,115 @@
+"""What refers to the objects of an Iceberg table, and what an object is for that nothing refers to.
+
+A file is reachable from the current metadata document: the earlier documents of its log, the hint of a table without
+a catalog, statistics, and of every snapshot the manifest list, its manifests and the files of their live entries.
+These are the files that `remove_orphan_files` of the Spark procedures spares too. See "Delete orphan files" of
+Iceberg's documentation on maintenance, and "Table Metadata Fields" of the specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lakelens.errors import LakeError
+from lakelens.formats.iceberg.discovery.names import guess_role, parse_metadata_name
+from lakelens.formats.iceberg.discovery.versions import HINT_NAME
+from lakelens.formats.iceberg.metadata.snapshot_index import parse_snapshot_id
+from lakelens.formats.iceberg.shared_lines import SharedLines
+from lakelens.io.store import ObjectInfo, walk
+from lakelens.model.references import Keeper, Purpose, Reference, Referring
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.context import TableContext
+    from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders
+    from lakelens.model.snapshot import Refs
+
+_NO_ENTRY = "no live entry of any manifest names it"
+_LOOSE = {
+    "manifest": "no manifest list names it",
+    "statistics": "the metadata names no such statistics file",
+    "partition statistics": "the metadata names no such statistics file",
+}
+
+
+class IcebergReferring(Referring):
+    """The part of an Iceberg table that says what refers to its objects."""
+
+    if TYPE_CHECKING:
+        location: str
+        _context: TableContext
+        _readers: SnapshotReaders
+
+        def walk_snapshots(self) -> Iterator[IcebergSnapshot]: ...
+        @property
+        def metadata_path(self) -> str: ...
+        @cached_property
+        def refs(self) -> Refs: ...
+
+    def list_keepers(self) -> Iterator[Keeper]:
+        """The snapshots of the metadata document; a ref to another one keeps what nobody can know."""
+        shared, known = SharedLines(self._readers.manifests), set[int]()
+        for snapshot in self.walk_snapshots():
+            known.add(snapshot.id)
+            for listed in snapshot.manifest_lists:
+                shared.read(listed)
+            yield Keeper(f"snapshot {snapshot.id}", snapshot, snapshot.path)
+        for ref in self.refs:
+            if ref.snapshot_id is not None and ref.snapshot_id not in known:
+                yield Keeper(f"{ref.type} {ref.name}", None, self.metadata_path)
+
+    def list_documents(self) -> Iterator[Reference]:
+        """The metadata document and its log, the hint, and statistics."""
+        typed, locate = self._context.typed, self._context.access.locator.locate
+        yield Reference(self.metadata_path, "table metadata", is_needed=True)
+        for line in typed.metadata_log:
+            recorded = line.metadata_file
+            yield Reference(locate(recorded), "table metadata", None, recorded)
+        for role, wires in (
+            ("statistics", typed.statistics),
+            ("partition statistics", typed.partition_statistics),
+        ):
+            for wire in wires:
+                recorded = wire.statistics_path
+                yield Reference(locate(recorded), role, wire.file_size_in_bytes, recorded)
+
+    def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
+        """See `Referring.list_objects`."""
+        store = self._context.access.store
+        return (found for found in walk(store, self.location, refuse=refuse) if not found.is_dir)
+
+    def find_sizes(self, recorded: Sequence[tuple[str, str | None]]) -> Iterator[int | None]:
+        """See `Referring.find_sizes`."""
+        return self._context.access.find_sizes(recorded)
+
+    def find_purpose(self, relative_path: str) -> Purpose:
+        """See `Referring.find_purpose`. Hidden are names with `_` or `.` in front, but for partition columns called so."""
+        role = guess_role(relative_path)
+        if relative_path == f"metadata/{HINT_NAME}":
+            return Purpose(role, "known")
+        columns = {field.name for spec in self._context.specs.specs.values() for field in spec.fields}
+        if any(_is_hidden(part, columns) for part in relative_path.split("/")):
+            return Purpose(role, "hidden")
+        name = relative_path.rpartition("/")[2]
+        return Purpose(role, "loose", self._describe_loose(role, name))
+
+    def _describe_loose(self, role: str, name: str) -> str:
+        if role == "table metadata":
+            parsed = parse_metadata_name(name)
+            if parsed is not None and parsed.naming == "leftover":
+                return "a commit that did not finish left it"
+            return "it is neither the current metadata document nor in its log"
+        if role == "manifest list":
+            number = parse_snapshot_id(name)
+            return f"the metadata has no snapshot {number}: it has expired, or was never committed"
+        if role == "version hint":
+            return "readers look for the hint under another name"
+        return _LOOSE.get(role, _NO_ENTRY)
+
+
+def _is_hidden(part: str, columns: set[str]) -> bool:
+    """Whether engines' listings skip a component of a path: partition columns may begin with `_`."""
+    if part.startswith("_") and "=" in part:
+        return part.partition("=")[0] not in columns
+    return part.startswith(("_", "."))

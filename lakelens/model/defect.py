@@ -1,0 +1,122 @@
+"""Known defects of writers: what a rule says, whom it concerns, and where it shows.
+
+A rule is one module of a format's room `defects`, with a module-level `RULE`. It looks at what the bytes show; the
+writer and its version only say whether the rule concerns the table at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lakelens.model.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from lakelens.model.table import Table
+
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who wrote something, as the bytes say it: `product` in lower case ("parquet-mr"), `version`, and the place."""
+
+    product: str
+    version: str = ""
+    source: str = field(default="", compare=False)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The version as numbers, to compare; empty where it says none.
+
+        >>> Writer("iceberg", "1.4.0").numbers < Writer("iceberg", "1.10.1").numbers
+        True
+        """
+        return parse_version(self.version)
+
+    def __str__(self) -> str:
+        return f"{self.product} {self.version}".strip()
+
+
+def parse_version(text: str) -> tuple[int, ...]:
+    """The numbers of a version, up to the first that is none.
+
+    >>> parse_version("1.4.0"), parse_version("0.9-SNAPSHOT"), parse_version("unknown")
+    ((1, 4, 0), (0, 9), ())
+    """
+    matched = re.match(r"\D{0,2}(\d+(?:\.\d+)*)", text)
+    return tuple(map(int, _NUMBER.findall(matched[1]))) if matched else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product and the versions of it that a defect is in: from `since` up to but without `before`; "" is no limit.
+
+    >>> Product("iceberg", "1.4.0", "1.4.1").matches(Writer("iceberg", "1.4.0"))
+    True
+    >>> Product("iceberg", before="1.4").matches(Writer("iceberg", "1.4.1")), str(Product("paimon"))
+    (False, 'paimon')
+    """
+
+    name: str
+    since: str = ""
+    before: str = ""
+
+    def matches(self, writer: Writer) -> bool:
+        """Whether a writer is this product in one of these versions; one that says no version may be."""
+        if writer.product != self.name:
+            return False
+        version = writer.numbers
+        if not version:
+            return True
+        since, before = parse_version(self.since), parse_version(self.before)
+        return version >= since and (not before or version < before)
+
+    def __str__(self) -> str:
+        if self.since and self.before:
+            return f"{self.name} from {self.since}, before {self.before}"
+        if self.before:
+            return f"{self.name} before {self.before}"
+        return f"{self.name} from {self.since}" if self.since else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One known defect: `code` and `title`, the `products` that have it, the public `threads` about it, how it shows.
+
+    `find` gives a finding for each place where it shows. It reads what the table's metadata says; rules with
+    `reads_files` look into data files too. A rule without products concerns every writer.
+    """
+
+    code: str
+    title: str
+    products: tuple[Product, ...]
+    threads: tuple[str, ...]
+    shows: str
+    severity: Severity
+    find: Callable[[Any], Iterable[Finding]] = field(compare=False, repr=False)
+    reads_files: bool = False
+
+    @property
+    def thread(self) -> str:
+        """The first of the threads ("apache/iceberg#8860")."""
+        return self.threads[0]
+
+    @property
+    def writers(self) -> str:
+        """The products and their versions in words."""
+        return ", ".join(map(str, self.products)) or "any"
+
+    def concerns(self, writers: Iterable[Writer]) -> bool:
+        """Whether one of some writers may have the defect."""
+        return not self.products or any(one.matches(writer) for writer in writers for one in self.products)
+
+    def report(self, path: str, message: str, snapshots: Iterable[int] = ()) -> Finding:
+        """A finding of this rule."""
+        return Finding(self.severity, self.code, path, message, tuple(dict.fromkeys(snapshots)))
+
+    def try_on(self, table: Table) -> list[Finding]:
+        """Where the defect shows in a table."""
+        return list(self.find(table))

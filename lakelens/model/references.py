@@ -1,0 +1,127 @@
+"""What refers to the stored objects of a table, as far as documents say it: every state that keeps files, and further files.
+
+`Referring` is the part of a `Table` that gives it: each format says which documents keep files alive, what an object is for
+by its name alone, and where recorded files outside of the table's directory are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from lakelens.errors import LakeError
+
+if TYPE_CHECKING:
+    from lakelens.model.defect import Rule
+    from lakelens.model.snapshot import Snapshot
+
+
+class Listed(Protocol):
+    """One object of a listing: its path, its bytes, and when it was last written (UTC), where the store says so."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def modified(self) -> datetime | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """A document that keeps files alive: a snapshot, a branch's or a tag's state, or one kept for its changelog.
+
+    `name` says which ("snapshot 5", "tag v1"), `path` is the document. `snapshot` is None where it cannot be read: what it
+    keeps is unknown. `roles` are those manifest lists of it that count (None: all of them).
+    """
+
+    name: str
+    snapshot: Snapshot | None
+    path: str | None = None
+    roles: tuple[str, ...] | None = None
+
+    @property
+    def id(self) -> int | None:
+        """The snapshot's id."""
+        return None if self.snapshot is None else self.snapshot.id
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A file that a document names: where it is, what it is for, its size and place as recorded, and whether rows need it."""
+
+    path: str
+    role: str
+    size_bytes: int | None = None
+    recorded_path: str | None = None
+    is_needed: bool = False
+
+
+Standing = Literal["known", "hidden", "foreign", "loose"]
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What an object is for by its place and name alone, when nothing refers to it.
+
+    `standing` is "known" where readers find it by its name, "hidden" where engines' listings skip it, "foreign" where it is
+    not of the table's format, "loose" where something should refer to it; then `reason` says what did not.
+    """
+
+    role: str
+    standing: Standing
+    reason: str = ""
+
+
+class Referring:
+    """The part of a table that says what refers to its objects."""
+
+    #: Whether an entry that removes a file keeps the file from being an orphan, as Paimon's own cleaning has it.
+    removed_are_kept: bool = False
+
+    def list_keepers(self: Any) -> Iterator[Keeper]:
+        """Every state that keeps files alive, each once: of all branches, of tags, and those kept for their changelog."""
+        seen: set[str | None] = set()
+        for snapshot in self.snapshots:
+            seen.add(snapshot.path)
+            yield Keeper(f"snapshot {snapshot.id}", snapshot, snapshot.path)
+        for ref in self.refs:
+            try:
+                found = self.snapshot(ref.name)
+            except LakeError:
+                found = None
+            if found is None and ref.snapshot_id is not None:
+                yield Keeper(f"{ref.type} {ref.name}", None, ref.path)
+            elif found is not None and found.path not in seen:
+                seen.add(found.path)
+                yield Keeper(f"{ref.type} {ref.name}", found, found.path)
+
+    def list_named(self: Any, keeper: Keeper) -> Iterator[Reference]:
+        """The files that a state names itself, beside manifest lists, manifests and their files. Raises `LakeError`."""
+        return iter(())
+
+    def list_documents(self: Any) -> Iterator[Reference]:
+        """The files that no state refers to, but the table's own documents do."""
+        return iter(())
+
+    def list_objects(self: Any, refuse: Callable[[LakeError], None]) -> Iterator[Listed]:
+        """Every object below the table's directory. What cannot be listed is given to `refuse`."""
+        return iter(())
+
+    def find_purpose(self: Any, relative_path: str) -> Purpose:
+        """What an object is for that nothing refers to."""
+        return Purpose("unknown", "foreign")
+
+    def find_sizes(self: Any, recorded: Sequence[tuple[str, str | None]]) -> Iterator[int | None]:
+        """The sizes of files that the listing does not have: each a path and, where it was recorded, that location.
+
+        None for a file that is nowhere.
+        """
+        return (None for _ in recorded)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of writers' known defects that may concern tables of this format."""
+        return ()
