@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from lakelens import display
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing
+from lakelens.model.check.references import Referring
 from lakelens.model.collections import Document, stored
 from lakelens.model.explainable import Explainable
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
-from lakelens.model.references import Referring
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
 from lakelens.model.snapshot import History, Refs, Snapshot, SnapshotLog, Snapshots
 from lakelens.model.storage import Evidence, MetadataLog, Reads, Relocation, StoredFile

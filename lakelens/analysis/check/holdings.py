@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, Missing
+from lakelens.model.check.references import Keeper, Listed, Reference
 from lakelens.model.manifest import Manifest
-from lakelens.model.references import Keeper, Listed, Reference
 from lakelens.model.scan.plan import FileScan, ScanRequest
 from lakelens.model.table import Table
 
@@ -88,7 +88,7 @@ class Listing:
 
 @dataclass
 class FileEntries:
-    """The entries of all manifests by column. The number of a file that is not listed is beyond the listing: see `absent`."""
+    """The entries of all manifests by column. A file that is not listed has a number beyond the listing: see `absent`."""
 
     files: NDArray[np.int64]
     manifests: NDArray[np.int32]

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.check.holdings import FileEntries, Holdings, Listing
-from lakelens.model.references import Keeper
+from lakelens.model.check.references import Keeper
 
 if TYPE_CHECKING:
     import numpy as np

@@ -21,9 +21,9 @@ from lakelens import options
 from lakelens.analysis.check.holdings import FileEntries, Holdings, Listing, Unread, name_content
 from lakelens.analysis.check.losses import BrokenState, Losses
 from lakelens.analysis.check.whole import Whole, find_whole
+from lakelens.model.check.references import Purpose
 from lakelens.model.collections import Items
 from lakelens.model.facts import Fact
-from lakelens.model.references import Purpose
 from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table
 

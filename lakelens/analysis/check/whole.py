@@ -8,7 +8,7 @@ from itertools import chain
 
 from lakelens.analysis.check.losses import BrokenState
 from lakelens.errors import LakeError
-from lakelens.model.references import Keeper
+from lakelens.model.check.references import Keeper
 from lakelens.model.snapshot import Ref, Snapshot
 from lakelens.model.table import Table
 

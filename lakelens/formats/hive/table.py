@@ -17,10 +17,10 @@ from lakelens.formats.hive.read import Found, walk_table
 from lakelens.formats.hive.schema import infer_schema, make_partitioning, parse_catalog_schema
 from lakelens.io.relocation import Locator
 from lakelens.io.store import ObjectInfo
+from lakelens.model.check.references import Purpose
 from lakelens.model.collections import Document
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
-from lakelens.model.references import Purpose
 from lakelens.model.schema import DataType, PartitionSpec, Schema, Schemas
 from lakelens.model.snapshot import Refs, Snapshots
 from lakelens.model.storage import Reads, Relocation, StoredFile

@@ -18,7 +18,7 @@ from lakelens.formats.iceberg.discovery.versions import HINT_NAME
 from lakelens.formats.iceberg.metadata.snapshot_index import parse_snapshot_id
 from lakelens.formats.iceberg.shared_lines import SharedLines
 from lakelens.io.store import ObjectInfo, walk
-from lakelens.model.references import Keeper, Purpose, Reference, Referring
+from lakelens.model.check.references import Keeper, Purpose, Reference, Referring
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.context import TableContext

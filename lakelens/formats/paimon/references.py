@@ -19,7 +19,7 @@ from lakelens.errors import LakeError
 from lakelens.formats.paimon.metadata.layout import MAIN
 from lakelens.formats.paimon.roles import name_index, name_role
 from lakelens.io.store import ObjectInfo, walk
-from lakelens.model.references import Keeper, Purpose, Reference, Referring
+from lakelens.model.check.references import Keeper, Purpose, Reference, Referring
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.context import TableContext

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from lakelens.errors import LakeError
 
 if TYPE_CHECKING:
-    from lakelens.model.defect import Rule
+    from lakelens.model.check.defect import Rule
     from lakelens.model.snapshot import Snapshot
 
 
@@ -50,7 +50,7 @@ class Keeper:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A file that a document names: where it is, what it is for, its size and place as recorded, and whether rows need it."""
+    """A file that a document names: where it is, what it is for, its recorded size and place, and whether rows need it."""
 
     path: str
     role: str
