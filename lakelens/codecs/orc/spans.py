@@ -18,22 +18,19 @@ from itertools import accumulate
 from typing import Any, cast
 
 from lakelens.codecs.orc.chunk_spans import (
-    Compression,
     decode_section,
     explain_message_section,
     explain_stream,
 )
-from lakelens.codecs.orc.footer import MAGIC, OrcFooter, decode_footer, find_postscript
+from lakelens.codecs.orc.footer import MAGIC, OrcFooter, decode_footer
 from lakelens.codecs.orc.proto_schema import (
     BLOOM_FILTERS,
     FOOTER,
     METADATA,
-    POSTSCRIPT,
     ROW_INDEX,
     STRIPE_FOOTER,
 )
-from lakelens.codecs.orc.protobuf_spans import explain_message
-from lakelens.codecs.span.octets import StoredFile
+from lakelens.codecs.orc.tail import OrcTail
 from lakelens.codecs.span.reader import format_count, group_items, shift_errors
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError
@@ -64,52 +61,12 @@ def explain_orc(data: Octets, start: int = 0, end: int | None = None) -> Span:
     return Span(start, stop, "ORC file", Deferred(file.decode), "Apache ORC", file.explain)
 
 
-class _File(StoredFile):
-    """The bytes of a file and what its tail says, decoded once, when first needed."""
+class _File(OrcTail):
+    """The bytes of a file, and what explains its parts."""
 
     def decode(self) -> OrcFooter:
         with shift_errors(self.start):
             return decode_footer(self.view)
-
-    @cached_property
-    def postscript_start(self) -> int:
-        """Where the postscript begins. Raises `Corrupt` when the file does not end as ORC does."""
-        with shift_errors(self.start):
-            return self.start + find_postscript(self.view)[0]
-
-    @cached_property
-    def postscript(self) -> Span:
-        stored = bytes(self.data[self.postscript_start : self.end - 1])
-        return explain_message(stored, POSTSCRIPT, "postscript", base=self.postscript_start)
-
-    @cached_property
-    def facts(self) -> Mapping[str, Any]:
-        facts: Mapping[str, Any] = self.postscript.value
-        return facts
-
-    @cached_property
-    def compression(self) -> Compression:
-        size = self.facts.get("compressionBlockSize", 1 << 18)
-        return Compression(self.facts.get("compression", "NONE"), size)
-
-    @cached_property
-    def footer(self) -> Mapping[str, Any]:
-        start, end = self.sections["footer"]
-        return decode_section(self.data, start, end, FOOTER, self.compression)
-
-    @cached_property
-    def sections(self) -> dict[str, tuple[int, int]]:
-        """Where stripe statistics, metadata and footer are. Raises `Corrupt` when they do not fit the file."""
-        places = {}
-        at = self.postscript_start
-        for name in ("footer", "metadata", "stripeStatistics"):
-            length = self.facts.get(f"{name}Length", 0)
-            if length > at - self.start:
-                message, expected = f"a {name} longer than the file", f"at most {at - self.start}"
-                raise Corrupt(message, offset=self.postscript_start, expected=expected, seen=length)
-            places[name] = (at - length, at)
-            at -= length
-        return places
 
     def explain(self) -> Iterator[Span]:
         postscript = self.postscript_start

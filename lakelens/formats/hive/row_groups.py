@@ -1,9 +1,10 @@
 """The row groups and stripes of a file of a Hive-style table: its columns found by name, as Spark and Hive find them.
 
-Names are compared without case. Nothing is known of partition columns, whose value is the directory's, and of files by old
-versions of Hive, whose columns are named `_col0`, `_col1`, … and are found by position. A column that is not in the file is
-null. Old writers counted days before 1583 in the calendar that was in use then (Spark's `org.apache.spark.legacyDateTime`
-says so; Hive and Spark 2 always did), and readers count them again: bounds from that time say nothing.
+Names are compared without case. Nothing is known of partition columns, whose value is the directory's, of files by old
+versions of Hive, whose columns are named `_col0`, `_col1`, … and are found by position, and of ACID tables. A column that is
+not in the file is null. Old writers counted days before 1583 in the calendar that was in use then (Spark's
+`org.apache.spark.legacyDateTime` says so; Hive and Spark 2 always did), and readers count them again: bounds from that time
+say nothing.
 """
 
 from __future__ import annotations
@@ -58,13 +59,14 @@ def _find_columns(context: FileContext, is_hybrid: bool, leaves: Sequence[FileLe
     places = {names: leaf.place for names, leaf in zip(stored, leaves, strict=True) if counted[names] == 1}
     keys = {name.casefold() for name in context.columns}
     is_unnamed = bool(stored) and all(_UNNAMED.fullmatch(names[0]) for names in stored)
+    is_acid = {"operation", "originaltransaction"} <= {names[0] for names in stored}
     known = {
         name: ([field.name.casefold() for field in path], path[-1].type)
         for name, path in walk_structs(context.find_schema().fields)
     }
 
     def find(name: str) -> TableColumn | None:
-        if name not in known or is_unnamed:
+        if name not in known or is_unnamed or is_acid:
             return None
         path, kind = known[name]
         if path[0] in keys or any("." in part for part in path):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError
 from lakelens.formats.row_groups.columns import FindColumn
 from lakelens.io.store import Store
 from lakelens.model.datafile import Footer
 from lakelens.model.scan.row_groups import RowGroups
+
+if TYPE_CHECKING:
+    from lakelens.codecs.orc.statistics import OrcType
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,12 @@ def open_row_groups(
     hears of damage behind the footer. Raises `LakeError` for a footer that is damaged.
     """
     facts, path = footer.facts, footer.path or ""
-    if getattr(facts, "format", None) != "parquet":
+    kind = getattr(facts, "format", None)
+    if kind == "orc":
+        from lakelens.formats.row_groups.orc import open_stripes
+
+        return open_stripes(store, path, lambda leaves: make_find(_place(leaves)), report)
+    if kind != "parquet":
         return None
     from lakelens.formats.row_groups.parquet import ParquetRowGroups
 
@@ -41,3 +50,7 @@ def open_row_groups(
         FileLeaf(tuple(leaf.path.split(".")), leaf.field_id, place) for place, leaf in enumerate(facts.leaves)
     ]
     return ParquetRowGroups(store, path, facts, make_find(leaves), report)
+
+
+def _place(leaves: Sequence[OrcType]) -> list[FileLeaf]:
+    return [FileLeaf(leaf.names, leaf.field_id, place) for place, leaf in enumerate(leaves)]

@@ -13,18 +13,24 @@ from lakelens.codecs.parquet.bloom_filter import decode_bloom_filter
 from lakelens.codecs.parquet.dictionary import is_dictionary_encoded, read_dictionary
 from lakelens.codecs.parquet.enums import UNITS, decode_statistic
 from lakelens.codecs.parquet.footer import ParquetFooter
-from lakelens.codecs.parquet.statistics import ChunkStatistics, iter_chunks, read_statistics
+from lakelens.codecs.parquet.statistics import iter_chunks, read_statistics
 from lakelens.codecs.parquet.structure import SchemaLeaf
 from lakelens.codecs.span.reader import in_file
 from lakelens.errors import LakeError
 from lakelens.formats.explain.stored import StoredOctets
-from lakelens.formats.row_groups.columns import FindColumn, TableColumn, make_ranges, repeat_default
+from lakelens.formats.row_groups.columns import (
+    FindColumn,
+    Part,
+    TableColumn,
+    make_ranges,
+    promote_part,
+    repeat_default,
+)
 from lakelens.formats.row_groups.values import StoredType, is_readable, promote, restore
 from lakelens.io.store import Store
 from lakelens.model.predicate import Term
 from lakelens.model.scan.ranges import judge
 from lakelens.model.scan.row_groups import RowGroups
-from lakelens.model.schema import DataType
 
 if TYPE_CHECKING:
     from lakelens.model.scan.ranges import Ranges
@@ -130,7 +136,7 @@ class ParquetRowGroups(RowGroups):
         except LakeError as error:
             self._report(error)
             return None
-        return make_ranges(found.type, [_promote_part(part, stored, found.type) for part in parts])
+        return make_ranges(found.type, [promote_part(part, stored, found.type) for part in parts])
 
     def exclude(
         self, term: Term, among: Sequence[bool] | None = None
@@ -210,13 +216,13 @@ class _Probes:
         verdict = judge(self.term, make_ranges(self.kind, parts))
         return bool(verdict.none.all())
 
-    def _describe_value(self, plain: bytes) -> ChunkStatistics:
+    def _describe_value(self, plain: bytes) -> Part:
         """One value of a dictionary, as a part of the file that holds nothing else."""
         value = decode_statistic(plain, self.leaf.physical_type, self.leaf.logical_type)
         if value is not None and value != value:
-            return ChunkStatistics(None, None, 0, 1, 1)
+            return Part(None, None, 0, 1, 1)
         value = None if value is None else promote(value, self.stored, self.kind)
-        return ChunkStatistics(value, value, 0, 1, 0)
+        return Part(value, value, 0, 1, 0)
 
     def _ask_bloom(self, number: int) -> bool:
         offset = self.chunks[number].optional("bloom_filter_offset")
@@ -245,15 +251,3 @@ class _Probes:
                     return None
                 encoded.append(plain)
         return encoded
-
-
-def _promote_part(part: ChunkStatistics, stored: StoredType | None, kind: DataType) -> ChunkStatistics:
-    """The same statistics with bounds as values of the column's type, or without bounds."""
-    if part.lower is None:
-        return part
-    if stored is None or not is_readable(stored, kind):
-        return replace(part, lower=None, upper=None)
-    lower, upper = promote(part.lower, stored, kind), promote(part.upper, stored, kind)
-    if lower is None or upper is None:
-        return replace(part, lower=None, upper=None)
-    return replace(part, lower=lower, upper=upper)
