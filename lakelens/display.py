@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from lakelens.analysis.check.check import Check
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
@@ -109,6 +110,13 @@ def diff_table(table: Table, before: Any, after: Any) -> Diff:
     from lakelens.analysis.diff.diff import Diff, pick_snapshot
 
     return Diff(None if before is None else pick_snapshot(table, before), pick_snapshot(table, after))
+
+
+def check_table(table: Table, data: bool, snapshots: Any) -> Check:
+    """The check of a table."""
+    from lakelens.analysis.check.check import check_table
+
+    return check_table(table, data=data, snapshots=snapshots)
 
 
 def list_tree(table: Table, references: bool) -> StorageTree:

@@ -10,6 +10,7 @@ from pathlib import Path
 import rich_click as click
 
 import lakelens as ll
+from lakelens.cli.check_command import check
 from lakelens.cli.completing import completion
 from lakelens.cli.exits import Verbs
 from lakelens.cli.file_command import files, show_bytes
@@ -20,7 +21,7 @@ from lakelens.cli.table_commands import findings, html, refs, schema, show, tree
 
 # how `lakelens --help` arranges the verbs; one that is missing here stands at the end
 _GROUPS = [
-    {"name": "A table", "commands": ["show", "schema", "refs", "findings", "html"]},
+    {"name": "A table", "commands": ["show", "schema", "refs", "findings", "check", "html"]},
     {"name": "Its history", "commands": ["snapshots", "history", "diff", "watch"]},
     {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes"]},
     {"name": "Many tables", "commands": ["find", "inventory", "samples", "demo"]},
@@ -60,7 +61,7 @@ def demo(directory: Path) -> None:
 VERBS = (
     *(show, snapshots, history, diff),
     *(manifests, files, schema, refs),
-    *(tree, findings, show_bytes, html),
+    *(tree, findings, check, show_bytes, html),
     *(find, inventory, watch, samples, demo, completion),
 )
 for _verb in VERBS:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Protocol, overload
 
 from lakelens.display import Displayable
 from lakelens.model.collections import Items
@@ -13,7 +13,10 @@ from lakelens.model.explainable import Explainable, Source
 from lakelens.model.facts import Fact
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyroaring import BitMap
+
+    from lakelens.model.datafile import Footer
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,20 @@ class Referrers(Sequence[str]):
 
     def __repr__(self) -> str:
         return repr(tuple(self))
+
+
+class Storage(Protocol):
+    """Where a table's data files are stored, and what they say of themselves."""
+
+    def read_footer(self, path: str, file_format: str) -> Footer:
+        """The facts that a data file records about itself. Raises `LakeError`."""
+        ...
+
+    def read_columns(
+        self, path: str, file_format: str, columns: Sequence[str] | None = None
+    ) -> Iterator[pa.Table]:
+        """All rows of a data file, of some columns, in pieces of bounded size. Raises `LakeError`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, repr=False)

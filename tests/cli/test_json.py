@@ -18,7 +18,18 @@ from tests.support import LAKES
 from tests.support.documents import SCHEMAS, invoke, make_validator, read_document
 
 SAMPLES = [one.name for one in ll.sample()]
-TABLE_VERBS = ("show", "snapshots", "manifests", "files", "history", "schema", "refs", "findings", "tree")
+TABLE_VERBS = (
+    "show",
+    "snapshots",
+    "manifests",
+    "files",
+    "history",
+    "schema",
+    "refs",
+    "findings",
+    "check",
+    "tree",
+)
 _STEP = 1 if os.environ.get("LAKELENS_EVERY_LAKE", "") not in ("", "0") else 5
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError, Unsupported
 from lakelens.formats.access import TableAccess, explain_late
@@ -26,6 +27,9 @@ from lakelens.model.snapshot import Refs, Snapshots
 from lakelens.model.storage import Reads, Relocation, StoredFile
 from lakelens.model.table import Table
 from lakelens.model.traits import Traits
+
+if TYPE_CHECKING:
+    from lakelens.formats.storage import TableStorage
 
 _FURTHER = (
     ("role", DataType("string", "string")),
@@ -151,6 +155,13 @@ class HiveTable(Table):
     def reads(self) -> Reads:
         """What was read so far."""
         return self._access.count_reads()
+
+    @property
+    def storage(self) -> TableStorage:
+        """What the table's data files say of themselves."""
+        from lakelens.formats.storage import TableStorage
+
+        return TableStorage(self._access)
 
     def list_files(self) -> Iterator[StoredFile]:
         """Every object below the table's directory, and those of partitions elsewhere; listed again at each call."""

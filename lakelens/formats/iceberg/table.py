@@ -32,6 +32,8 @@ from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.scan.plan import IcebergScan
+    from lakelens.formats.storage import TableStorage
+    from lakelens.model.check.survey import Survey
     from lakelens.model.storage import StoredFile
 
 _MAIN = "main"
@@ -198,6 +200,13 @@ class IcebergTable(TableObject, IcebergReferring, Table):
         """What was read so far."""
         return self._context.access.count_reads()
 
+    @property
+    def storage(self) -> TableStorage:
+        """What the table's data files say of themselves."""
+        from lakelens.formats.storage import TableStorage
+
+        return TableStorage(self._context.access)
+
     def list_files(self) -> Iterator[StoredFile]:
         """Every object below the table's directory with its role, for which every manifest is read."""
         from lakelens.formats.iceberg.listing import list_stored_files
@@ -209,6 +218,24 @@ class IcebergTable(TableObject, IcebergReferring, Table):
         from lakelens.formats.iceberg.scan.plan import plan_scan
 
         return plan_scan(self._context, manifests)
+
+    @property
+    def checked_columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """See `Checkable.checked_columns`."""
+        from lakelens.formats.iceberg.check.tallies import COLUMNS
+
+        return COLUMNS
+
+    @property
+    def last_sequence_number(self) -> int:
+        """The highest sequence number that was given to a snapshot."""
+        return self._context.typed.last_sequence_number
+
+    def compare_figures(self, survey: Survey) -> None:
+        """See `Checkable.compare_figures`."""
+        from lakelens.formats.iceberg.check.figures import compare_figures
+
+        compare_figures(self, survey)
 
     def find_by_id(self, snapshot_id: int) -> IcebergSnapshot | None:
         """The snapshot of an id; None when there is none."""

@@ -38,6 +38,8 @@ from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.scan.plan import PaimonScan
+    from lakelens.formats.storage import TableStorage
+    from lakelens.model.check.survey import Survey
 
 # an outline reads every snapshot of a history that is no longer than this
 _SHORT_HISTORY = 50
@@ -283,11 +285,31 @@ class PaimonTable(TableObject, PaimonReferring, Table):
     def _numbers(self) -> frozenset[int]:
         return frozenset((*self.pointer.ids, *self.pointer.stray))
 
+    @property
+    def storage(self) -> TableStorage:
+        """What the table's data files say of themselves."""
+        from lakelens.formats.storage import TableStorage
+
+        return TableStorage(self.context.access)
+
     def list_files(self) -> Iterator[StoredFile]:
         """Every object below the table's directory with its role; listed again at each call."""
         from lakelens.formats.paimon.roles import list_stored_files
 
         return list_stored_files(self)
+
+    @property
+    def checked_columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """See `Checkable.checked_columns`."""
+        from lakelens.formats.paimon.check.states import COLUMNS
+
+        return COLUMNS
+
+    def compare_figures(self, survey: Survey) -> None:
+        """See `Checkable.compare_figures`."""
+        from lakelens.formats.paimon.check.figures import compare_figures
+
+        compare_figures(self, survey)
 
     def scan_manifests(self, manifests: Iterable[Any]) -> PaimonScan:
         """See `Table.scan_manifests`."""

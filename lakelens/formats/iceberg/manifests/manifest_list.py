@@ -33,15 +33,18 @@ class KnownManifests:
         self.context = context
         #: what was read of each manifest list, by its recorded path
         self.lists: dict[str, tuple[Sequence[IcebergManifest], LakeError | None]] = {}
-        self._manifests: dict[tuple[Any, ...], IcebergManifest] = {}
+        self._manifests: dict[tuple[Any, ...], list[IcebergManifest]] = {}
 
     def share(self, line: Mapping[str, Any], snapshot_id: int | None) -> IcebergManifest:
         """The manifest of a line. `snapshot_id` is used where no list records who added it."""
         names = ("manifest_path", "manifest_length", "added_snapshot_id", "sequence_number", "first_row_id")
-        key = tuple(line.get(name) for name in names)
-        if key not in self._manifests:
-            self._manifests[key] = IcebergManifest(self.context, line, snapshot_id)
-        return self._manifests[key]
+        same = self._manifests.setdefault(tuple(line.get(name) for name in names), [])
+        for known in same:
+            if known.raw == line:
+                return known
+        # lists may disagree about a manifest: then each line is compared with it
+        same.append(IcebergManifest(self.context, line, snapshot_id))
+        return same[-1]
 
 
 class IcebergManifestList(TableObject, ManifestList):

@@ -1,0 +1,158 @@
+"""Whether a table is sound: what was compared, what differs, what was not looked at.
+
+A check never says that a table is sound without how much it compared, and what it left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.analysis.check.first_aid import FirstAid, give_first_aid
+from lakelens.analysis.check.footers import check_footers
+from lakelens.analysis.check.presence import compare_presence
+from lakelens.analysis.check.strays import StrayFiles, Strays, find_strays
+from lakelens.analysis.check.whole import Whole
+from lakelens.display import Displayable
+from lakelens.model.check.ledger import Comparisons, Gaps, Ledger
+from lakelens.model.check.survey import Survey, choose_states
+from lakelens.model.finding import Findings
+
+if TYPE_CHECKING:
+    from lakelens.model.table import Table
+
+# a reader's own word for what a check says more exactly: of one path only one of them is kept
+_SAME = {
+    "missing": ("file-missing",),
+    "manifest-length": ("file-length",),
+    "file-size": ("file-length",),
+    "missing-statistics": ("file-missing",),
+}
+
+
+class Check(Displayable):
+    """The answer of `Table.check`.
+
+    `findings` are what is wrong, `counted` what was compared and how often, `not_looked_at` what was left out.
+    """
+
+    def __init__(self, table: Table, survey: Survey, strays: Strays, *, data: bool) -> None:
+        self.table = table
+        self.name = table.name
+        self.survey = survey
+        self.strays = strays
+        self.has_rows = data
+        ledger = survey.ledger
+        self.counted: Comparisons = ledger.comparisons
+        self.not_looked_at: Gaps = ledger.gaps
+        self.findings: Findings = _join_findings(ledger.findings, table.findings)
+
+    @property
+    def missing(self) -> StrayFiles:
+        """The files that are referred to and are not there, with the snapshots that need them."""
+        return self.strays.missing
+
+    @property
+    def orphans(self) -> StrayFiles:
+        """The files that nobody refers to, but for the young. Not to be removed unless `strays.is_certain`."""
+        return self.strays.orphans
+
+    @property
+    def young(self) -> StrayFiles:
+        """The files that nobody refers to and that are younger than `options.orphan_age`: perhaps of a running commit."""
+        return self.strays.young
+
+    @property
+    def whole(self) -> Whole:
+        """Which states are whole: nothing that they need is gone, of another length or unreadable."""
+        return self.strays.whole
+
+    @cached_property
+    def first_aid(self) -> FirstAid:
+        """What is lost, what is whole, and the calls that read it."""
+        return give_first_aid(self.table, self.strays)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
+        return not any(found.severity == "error" for found in self.findings)
+
+    @property
+    def compared(self) -> int:
+        """How many figures were compared."""
+        return sum(one.compared for one in self.counted)
+
+    @property
+    def differ(self) -> int:
+        """How many of them differ."""
+        return sum(one.differ for one in self.counted)
+
+    @property
+    def has_differences(self) -> bool:
+        """Whether anything differs, or cannot be read."""
+        return not self.ok or bool(self.differ)
+
+    @property
+    def verdict(self) -> str:
+        """ "damaged" where there is an error, "sound" where nothing is odd, else "readable, with differences"."""
+        if not self.ok:
+            return "damaged"
+        is_odd = self.differ or any(found.severity == "warning" for found in self.findings)
+        return "readable, with differences" if is_odd else "sound"
+
+    @cached_property
+    def severities(self) -> Counter[str]:
+        """How many findings there are of each severity."""
+        return Counter(found.severity for found in self.findings)
+
+    @property
+    def has_listing(self) -> bool:
+        """Whether the one state is a listing, because the format keeps no snapshots."""
+        return not self.table.traits.has_snapshots
+
+    def shorten(self, path: str) -> str:
+        """A path below the table's directory without that directory."""
+        return path.removeprefix(self.table.location.rstrip("/") + "/")
+
+    def __repr__(self) -> str:
+        words = [self.verdict]
+        for severity in ("error", "warning", "note"):
+            count = self.severities[severity]
+            if count:
+                words.append(f"{count:,} {severity}{'s' * (count != 1)}")
+        differ = "none differs" if not self.differ else f"{self.differ:,} differ{'s' * (self.differ == 1)}"
+        words += [f"{self.compared:,} figure{'s' * (self.compared != 1)} compared", differ]
+        rows = "" if self.has_rows else "; rows not looked at"
+        return f"<Check of {self.name}: {', '.join(words)}{rows}>"
+
+
+def check_table(table: Table, *, data: bool = False, snapshots: Any = "all") -> Check:
+    """Check a table: see `Table.check`."""
+    ledger = Ledger()
+    survey = Survey(table, choose_states(table, snapshots), ledger)
+    table.compare_figures(survey)
+    strays = find_strays(table)
+    compare_presence(ledger, strays)
+    check_footers(survey, {lost.path for lost in strays.missing})
+    unread = survey.count_unread()
+    if survey.damaged:
+        noun = "entry" if unread == 1 else "entries"
+        many = f"{len(survey.damaged):,} damaged manifest{'s' * (len(survey.damaged) != 1)}"
+        what = f"{unread:,} {noun} of {many}" if unread else f"what is left of {many}"
+        ledger.leave(what, "they cannot be read; totals that they belong to were not compared")
+    if not data:
+        why = "bounds, counts of nulls, keys and order are not compared"
+        ledger.leave("rows", why, "table.check(data=True)")
+    return Check(table, survey, strays, data=data)
+
+
+def _join_findings(own: Findings, of_table: Findings) -> Findings:
+    """What the check found, then what reading the table found, as far as the check does not say the same."""
+    joined = Findings(own)
+    said = {(found.code, found.path) for found in own}
+    for found in of_table:
+        others = (found.code, *_SAME.get(found.code, ()))
+        if not any((code, found.path) in said for code in others):
+            joined.add(found.severity, found.code, found.path, found.message, found.snapshots)
+    return joined

@@ -1,0 +1,96 @@
+"""The footers of data files: whether they have as many rows as their entries record.
+
+Of at most a thousand files every footer is read; of more a sample, the same one each time. What was left out is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lakelens.errors import LakeError, Unsupported
+from lakelens.model.check.survey import Survey
+from lakelens.progress import track
+
+if TYPE_CHECKING:
+    from lakelens.model.storage import Storage
+
+#: Data files of which every footer is read.
+MOST_FOOTERS = 1_000
+_FORMATS = ("parquet", "orc", "avro")
+_READERS = 8
+
+
+class Described(NamedTuple):
+    """A file as its entries describe it."""
+
+    path: str
+    file_format: str
+    record_count: int | None
+    content: str
+
+
+def list_described(survey: Survey, lost: Collection[str]) -> list[Described]:
+    """The files of live entries that are not `lost`, each once, but those without a footer (deletion vectors, text)."""
+    import pyarrow as pa
+
+    if not survey.entries.num_rows or not survey.needed.any():
+        return []
+    live = survey.entries.filter(pa.array(survey.needed))
+    keys = ["path", "file_format", "record_count", "content"]
+    files = live.group_by(keys, use_threads=False).aggregate([])
+    columns = [files[name].to_pylist() for name in keys]
+    described = (Described(*row) for row in zip(*columns, strict=True))
+    return [
+        one
+        for one in described
+        if one.content != "deletion_vector" and one.file_format in _FORMATS and one.path not in lost
+    ]
+
+
+def check_footers(survey: Survey, lost: Collection[str]) -> None:
+    """Compare the rows that entries record with the files' own."""
+    storage = survey.table.storage
+    files = list_described(survey, lost)
+    if storage is None or not files:
+        return
+    chosen = files
+    if len(files) > MOST_FOOTERS:
+        chosen = Random(0).sample(files, MOST_FOOTERS)
+        what = f"the footers of {len(files) - MOST_FOOTERS:,} of {len(files):,} data files"
+        survey.ledger.leave(what, f"a sample of {MOST_FOOTERS:,} was read")
+    noun = "file's own footer" if len(chosen) == 1 else "files' own footers"
+    line = survey.ledger.line("rows of files", "entries", f"{len(chosen):,} {noun}")
+    unread = 0
+    for file, read in track(_read_all(storage, chosen), "footers", len(chosen)):
+        if isinstance(read, Unsupported):
+            unread += 1
+        elif isinstance(read, LakeError):
+            code, users = type(read).__name__.lower(), survey.list_users(file.path)
+            line.differ("error", code, read.path or file.path, read.reason, users)
+        elif file.record_count == read.num_rows or file.record_count is None:
+            line.agree()
+        else:
+            users = survey.list_users(file.path)
+            what = "rows of the file"
+            line.compare(file.record_count, read.num_rows, "record-count", file.path, what, users, "error")
+    if unread:
+        survey.ledger.leave(f"the footers of {unread:,} data files", "lakelens cannot read them")
+
+
+def _read_all(storage: Storage, files: list[Described]) -> Iterator[tuple[Described, Any]]:
+    """Each file with its footer, or with what stopped the reading; several threads read."""
+
+    def read(file: Described) -> Any:
+        try:
+            return storage.read_footer(file.path, file.file_format).facts
+        except LakeError as error:
+            return error
+
+    remaining = iter(files)
+    with ThreadPoolExecutor(_READERS, thread_name_prefix="lakelens-footer") as pool:
+        while chunk := list(islice(remaining, 64)):  # an interrupt waits for no more than these
+            yield from zip(chunk, pool.map(read, chunk), strict=True)

@@ -1,0 +1,31 @@
+"""Every file that is referred to: whether it is there, and as long as recorded, by one listing of the directory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lakelens.analysis.check.strays import Stray, Strays
+from lakelens.model.check.ledger import Ledger
+
+
+def compare_presence(ledger: Ledger, strays: Strays) -> None:
+    """Count the files that are there and as long as recorded; a finding for each of the others."""
+    if strays.is_listed:
+        return
+    line = ledger.line("presence and length", "entries, lists, metadata", "a listing of the directory")
+    line.agree(strays.referenced - len(strays.missing) - len(strays.resized))
+    for lost in strays.missing:
+        recorded = lost.recorded_bytes
+        length = "" if recorded is None else f" recorded with {recorded:,} B"
+        message = f"{lost.role}{length}: it is not there"
+        line.differ(_judge(lost), "file-missing", lost.path, message, lost.snapshots)
+    for changed in strays.resized:
+        message = (
+            f"{changed.role} recorded with {changed.recorded_bytes or 0:,} B: it has {changed.size_bytes:,}"
+        )
+        line.differ(_judge(changed), "file-length", changed.path, message, changed.snapshots)
+
+
+def _judge(stray: Stray) -> Any:
+    """An error where a state cannot be read without it; earlier documents and statistics are missed less."""
+    return "error" if stray.referenced_by else "warning"

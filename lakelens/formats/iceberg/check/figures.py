@@ -1,0 +1,23 @@
+"""Everything that is compared of an Iceberg table, in the order in which a reader of the ledger wants it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lakelens.formats.iceberg.check.manifests import compare_counts, compare_ranges
+from lakelens.formats.iceberg.check.sequences import compare_sequences
+from lakelens.formats.iceberg.check.tallies import tally_manifests
+from lakelens.formats.iceberg.check.totals import compare_totals
+from lakelens.model.check.survey import Survey
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.table import IcebergTable
+
+
+def compare_figures(table: IcebergTable, survey: Survey) -> None:
+    """See `Table.compare_figures`."""
+    tallies = tally_manifests(survey)
+    compare_totals(table, survey, tallies)
+    compare_counts(survey, tallies)
+    compare_ranges(table, survey)
+    compare_sequences(table, survey)

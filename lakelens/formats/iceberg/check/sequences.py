@@ -1,0 +1,154 @@
+"""Sequence numbers and snapshot ids: of snapshots, of the manifests that they name, and of the entries in those.
+
+Follows "Sequence Numbers" and "Sequence Number Inheritance" of the Iceberg table specification. A manifest has the number
+of the commit that wrote it, so no entry has a higher one and no snapshot that names it a lower one. Readers match deletes
+with data files by these numbers: a wrong one brings deleted rows back, or deletes others.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+from lakelens.model.check.ledger import Line
+from lakelens.model.check.survey import Survey
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lakelens.formats.iceberg.table import IcebergTable
+
+_NONE = -1
+
+
+def compare_sequences(table: IcebergTable, survey: Survey) -> None:
+    """Compare the sequence numbers of snapshots, manifests and entries with each other."""
+    line = survey.ledger.line("sequence numbers", "entries, lists", "the order of commits")
+    if (table.format_version or 1) > 1:
+        _compare_snapshots(table, survey, line)
+    _compare_lists(table, survey, line)
+    if survey.entries.num_rows:
+        _compare_entries(survey, line)
+        _compare_minimum(survey, line)
+
+
+def _compare_snapshots(table: IcebergTable, survey: Survey, line: Line) -> None:
+    path, last = table.metadata_path, table.last_sequence_number
+    for state in survey.states:
+        number = state.snapshot.sequence_number or 0
+        message = f"{state.name} has sequence number {number}, last-sequence-number is {last}"
+        line.require(number <= last, "sequence-number", path, message, state.ids)
+        parent = table.find_by_id(state.snapshot.parent_id) if state.snapshot.parent_id is not None else None
+        if parent is not None and number:
+            message = f"{state.name} has sequence number {number}, its parent {parent.sequence_number}"
+            line.require((parent.sequence_number or 0) < number, "sequence-number", path, message, state.ids)
+    ordered = sorted(survey.states, key=lambda state: state.snapshot.sequence_number or 0)
+    for one, other in pairwise(ordered):
+        number = one.snapshot.sequence_number or 0
+        if number and one.snapshot is not other.snapshot:
+            message = f"{one.name} and {other.name} both have sequence number {number}"
+            is_unique = number != other.snapshot.sequence_number
+            line.require(is_unique, "sequence-number", path, message, (*one.ids, *other.ids))
+
+
+def _compare_lists(table: IcebergTable, survey: Survey, line: Line) -> None:
+    """The number that a list gives a manifest, with the snapshot that added it and those that name it."""
+    for state in survey.states:
+        own = state.snapshot.sequence_number or 0
+        for _, _, manifest in state.manifests:
+            if not isinstance(manifest, IcebergManifest) or not isinstance(manifest.sequence_number, int):
+                continue
+            number = manifest.sequence_number
+            message = f"{state.name}, sequence number {own}, names a manifest of sequence number {number}"
+            line.require(number <= own, "manifest-sequence", manifest.path, message, state.ids)
+    for number, manifest in enumerate(survey.manifests):
+        for known in survey.lines[number]:
+            added = known.added_snapshot_id
+            snapshot = None if added is None else table.find_by_id(added)
+            if snapshot is not None and isinstance(known, IcebergManifest):
+                what = f"sequence number of the manifest that snapshot {added} added"
+                snapshots = survey.list_snapshots([number])
+                line.compare(
+                    known.sequence_number,
+                    snapshot.sequence_number,
+                    "manifest-sequence",
+                    manifest.path,
+                    what,
+                    snapshots,
+                    "error",
+                )
+
+
+def _compare_entries(survey: Survey, line: Line) -> None:
+    import numpy as np
+    import pyarrow.compute as pc
+
+    entries = survey.entries
+    of_manifest = _spread(survey, "sequence_number")
+    data, file = survey.numpy("sequence_number", _NONE), survey.numpy("file_sequence_number", _NONE)
+    live = survey.live
+    rules: tuple[tuple[str, Any, str], ...] = (
+        ("entry-sequence", (data == _NONE) & live, "has no sequence number, and cannot inherit one"),
+        ("entry-sequence", (data > of_manifest) & live, "has a higher sequence number than its manifest"),
+        (
+            "entry-sequence",
+            (file > of_manifest) & live,
+            "has a higher file sequence number than its manifest",
+        ),
+        ("entry-sequence", (data > file) & (file != _NONE) & live, "has rows younger than their file"),
+    )
+    line.agree(len(rules) * int(live.sum()))
+    for code, wrong, words in rules:
+        _note_rows(survey, line, wrong, code, words)
+    added = np.asarray(pc.equal(entries["status"], "ADDED").to_numpy())
+    own, theirs = survey.numpy("snapshot_id", _NONE), _spread(survey, "added_snapshot_id")
+    line.agree(int(added.sum()))
+    wrong = added & (own != theirs) & (theirs != _NONE)
+    _note_rows(survey, line, wrong, "entry-snapshot", "is ADDED by another snapshot than its manifest")
+
+
+def _note_rows(survey: Survey, line: Line, wrong: NDArray[Any], code: str, words: str) -> None:
+    """A finding for each entry that breaks a rule; all were counted as keeping it."""
+    import numpy as np
+
+    for row in np.flatnonzero(wrong).tolist():
+        number = survey.entries["number"][row].as_py()
+        line.compared -= 1
+        path = survey.entries["path"][row].as_py().rpartition("/")[2]
+        message = f"{survey.describe_entry(row)} ({path}) {words}"
+        snapshots = survey.list_snapshots([number])
+        line.differ("error", code, survey.manifests[number].path, message, snapshots)
+
+
+def _compare_minimum(survey: Survey, line: Line) -> None:
+    """`min_sequence_number` of each manifest: the lowest data sequence number of its live files."""
+    import numpy as np
+
+    data, numbers, live = survey.numpy("sequence_number", _NONE), survey.numpy("number"), survey.live
+    least = np.full(len(survey.manifests), np.iinfo(np.int64).max)
+    known = live & (data != _NONE)
+    np.minimum.at(least, numbers[known], data[known])
+    for number, found in enumerate(least.tolist()):
+        if number in survey.damaged or found == np.iinfo(np.int64).max:
+            continue
+        for manifest in survey.lines[number]:
+            if not isinstance(manifest, IcebergManifest):
+                continue
+            recorded = manifest.raw.get("min_sequence_number")
+            if recorded is None:
+                continue
+            severity: Any = "error" if recorded > found else "warning"
+            what = "min_sequence_number, the lowest of its live files"
+            snapshots = survey.list_snapshots([number])
+            line.compare(recorded, found, "min-sequence-number", manifest.path, what, snapshots, severity)
+
+
+def _spread(survey: Survey, name: str) -> NDArray[Any]:
+    """A number of each manifest, for each of its entries."""
+    import numpy as np
+
+    values = [getattr(manifest, name, None) for manifest in survey.manifests]
+    known = [value if isinstance(value, int) and abs(value) < 2**63 else _NONE for value in values]
+    found: NDArray[Any] = np.array(known, np.int64)[survey.numpy("number")]
+    return found

@@ -1,0 +1,18 @@
+"""Everything that is compared of a Paimon table, in the order in which a reader of the ledger wants it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lakelens.formats.paimon.check.totals import compare_counts, compare_totals, tally_manifests
+from lakelens.model.check.survey import Survey
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.table import PaimonTable
+
+
+def compare_figures(table: PaimonTable, survey: Survey) -> None:
+    """See `Checkable.compare_figures`."""
+    tallies = tally_manifests(survey)
+    compare_totals(survey, tallies)
+    compare_counts(survey, tallies)

@@ -1,0 +1,210 @@
+"""The card of a check: the verdict with how much was compared, what was found, and what was not looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from lakelens.analysis.check.check import Check
+from lakelens.analysis.check.strays import Stray, Strays
+from lakelens.model.check.ledger import Comparison, Gap
+from lakelens.model.finding import Finding
+from lakelens.options import display
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import list_sections
+from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note
+from lakelens.views.cards.finding import format_alert
+from lakelens.views.cards.tree import format_referrers
+from lakelens.views.describe import describe, one
+
+_SEVERITIES = ("error", "warning", "note")
+
+
+@describe.register
+def card_of_check(check: Check, detail: int = 1) -> Card:
+    """Whether the table is sound, on what grounds, and what nobody has looked at."""
+    notes = check.severities["note"]
+    sentence = format_counts(check)
+    if notes:
+        sentence = f"{sentence}; {wording.plural(notes, 'note')}"
+    body: list[Body] = [Note(f"{_format_scope(check)} {_format_gaps(check)}".strip())]
+    body += [Note("for these", "mute", gap.call) for gap in check.not_looked_at if gap.call]
+    if len(check.findings):
+        body.append(_grid_findings(check))
+    folds = [] if len(check.findings) else [Fold("Findings", "none")]
+    return Card(
+        wording.clean(check.verdict).capitalize(),
+        sentence,
+        alert=format_alert(check.findings),
+        body=tuple(body),
+        folds=(*folds, _fold_compared(check), *_list_strays(check), *_fold_gaps(check)),
+        about=list_sections(check, "check"),
+    )
+
+
+def format_counts(check: Check) -> str:
+    """How many figures were compared and how many differ.
+
+    >>> import lakelens as ll
+    >>> format_counts(ll.sample("hive").check())[-12:]
+    'none differs'
+    """
+    many = wording.plural(check.compared, "figure")
+    differ = "none differs" if not check.differ else f"{wording.count(check.differ)} differ"
+    return f"{many} compared, {differ}{'s' if check.differ == 1 else ''}"
+
+
+def _format_scope(check: Check) -> str:
+    """What the check looked at."""
+    survey = check.survey
+    words = [wording.plural(len(survey.states), "state" if check.has_listing else "snapshot")]
+    if survey.manifests:
+        words.append(wording.plural(len(survey.manifests), "manifest"))
+        words.append(wording.plural(survey.entries.num_rows, "entry", "entries"))
+    return f"{', '.join(words)}."
+
+
+def _format_gaps(check: Check) -> str:
+    gaps = "; ".join(wording.clean(gap.what, 160) for gap in check.not_looked_at)
+    return f"Not looked at: {gaps}." if gaps else "Everything was looked at."
+
+
+def _grid_findings(check: Check) -> Grid:
+    ordered = sorted(check.findings, key=lambda found: _SEVERITIES.index(found.severity))
+    rows = [_cells_of_finding(check, found) for found in islice(ordered, display.max_rows)]
+    names = ("severity!", "code!", "place", "what was recorded, what is there", "snapshots#")
+    return cells.grid(names, rows, how="check.findings", noun="finding", total=len(ordered))
+
+
+def _cells_of_finding(check: Check, found: Finding) -> tuple[Cell, ...]:
+    severity = found.severity.upper() if found.severity != "note" else "note"
+    return (
+        Cell(severity, "warn" if found.severity != "note" else "mute"),
+        cells.code(found.code),
+        cells.code(check.shorten(found.path)),
+        cells.text(found.message),
+        cells.number(len(found.snapshots)) if found.snapshots else Cell(""),
+    )
+
+
+def _fold_compared(check: Check) -> Fold:
+    kinds = wording.plural(len(check.counted), "kind")
+    answer = f"{wording.plural(check.compared, 'figure')} of {kinds}, {format_counts(check).split(', ')[1]}"
+    if check.differ:
+        parts = [f"{wording.count(line.differ)} of {line.recorded}" for line in check.counted if line.differ]
+        answer = f"{wording.plural(check.compared, 'figure')} of {kinds}: {', '.join(parts)} differ"
+    is_open = not len(check.findings)
+    return Fold("Compared", answer, lambda: one(_grid_compared(check.counted)), opened=is_open)
+
+
+def _grid_compared(lines: Sequence[Comparison]) -> Grid:
+    rows = [_cells_of_line(line) for line in lines]
+    compared, differ = sum(line.compared for line in lines), sum(line.differ for line in lines)
+    rows.append((Cell("all"), Cell(""), Cell(""), cells.number(compared), _count_differ(differ)))
+    names = ("recorded", "in", "compared with", "compared#", "differ#")
+    return cells.grid(names, rows, how="check.counted", noun="kind")
+
+
+def _cells_of_line(line: Comparison) -> tuple[Cell, ...]:
+    return (
+        cells.text(line.recorded),
+        cells.text(line.recorded_in, "mute"),
+        cells.text(line.compared_with, "mute"),
+        cells.number(line.compared),
+        _count_differ(line.differ),
+    )
+
+
+def _count_differ(count: int) -> Cell:
+    return Cell(wording.count(count), "warn" if count else "mute")
+
+
+def _list_strays(check: Check) -> list[Fold]:
+    """What is missing, what nobody refers to, and what is whole."""
+    strays = check.strays
+    if strays.is_listed:
+        return []
+    referred = wording.plural(strays.referenced, "file")
+    missing = f"none of {referred} that are referred to"
+    if len(strays.missing):
+        users = {number for one in strays.missing for number in one.snapshots}
+        missing = f"{wording.count(len(strays.missing))} of {referred} that are referred to"
+        missing += (
+            f"; {wording.plural(len(users), 'snapshot')} need {'it' if len(strays.missing) == 1 else 'them'}"
+        )
+    return [
+        Fold("Missing", missing, lambda: one(_grid_strays(strays.missing, "check.missing"))),
+        _fold_orphans(strays),
+        _fold_whole(check),
+    ]
+
+
+def _fold_orphans(strays: Strays) -> Fold:
+    orphans, young = strays.orphans, strays.young
+    answer = "none"
+    if len(orphans):
+        many = wording.plural(len(orphans), "file")
+        answer = f"{many}, {wording.size(orphans.size_bytes)}, referred to by nobody"
+    if len(young):
+        days = strays.age.days
+        answer += f"; {wording.plural(len(young), 'more file' if len(orphans) else 'file')} "
+        answer += f"{'is' if len(young) == 1 else 'are'} younger than {wording.plural(days, 'day')}"
+        answer += " and may belong to a running commit"
+    alert = "" if strays.is_certain or not (len(orphans) or len(young)) else "Do not remove them"
+    if alert:
+        what = wording.plural(len(strays.unread), "object")
+        answer = f"{what} cannot be read, some of these may be theirs: {answer}"
+    parts = [
+        _grid_strays(files, how)
+        for files, how in ((orphans, "check.orphans"), (young, "check.young"))
+        if len(files)
+    ]
+    return Fold("Orphans", answer, lambda: parts, alert=alert) if parts else Fold("Orphans", answer)
+
+
+def _grid_strays(files: Sequence[Stray], how: str) -> Grid:
+    rows = [
+        (
+            cells.code(stray.relative_path),
+            cells.text(stray.role),
+            cells.size(stray.size_bytes if stray.size_bytes >= 0 else None),
+            cells.moment(stray.modified),
+            cells.text(stray.reason),
+            cells.text(format_referrers(stray.referenced_by) or None),
+        )
+        for stray in islice(files, display.max_rows)
+    ]
+    names = ("file", "role", "bytes#", "written, UTC!", "why", "who refers to it")
+    return cells.prune(cells.grid(names, rows, how=how, noun="file", total=len(files)))
+
+
+def _fold_whole(check: Check) -> Fold:
+    whole, snapshot = check.whole, check.whole.snapshot
+    if snapshot is None:
+        answer = "no snapshot" if whole.total else "there is no snapshot"
+        return Fold("Whole", answer, alert="NONE" if whole.total else "")
+    named = f"{snapshot.id}, {wording.moment(snapshot.committed_at)}"
+    if whole.is_current and whole.count == whole.total:
+        many = f"all {wording.count(whole.total)} states" if whole.total > 1 else "the one state"
+        return Fold("Whole", f"{many}; the newest is {named}")
+    newer = wording.plural(len(whole.after), "state")
+    answer = f"{named}, is the newest that is whole; {newer} after it {'is' if len(whole.after) == 1 else 'are'} not"
+    if whole.is_current:
+        answer = (
+            f"{named}, the newest, is whole; {wording.count(whole.count)} of {wording.count(whole.total)} are"
+        )
+    calls = [cells.hint("", call) for call in check.first_aid.calls]
+    return Fold("Whole", answer, lambda: calls, opened=True)
+
+
+def _fold_gaps(check: Check) -> list[Fold]:
+    gaps = check.not_looked_at
+    if not len(gaps):
+        return []
+    answer = "; ".join(wording.clean(gap.what, 80) for gap in gaps)
+    return [Fold("Not looked at", answer, lambda: one(_grid_gaps(gaps)))]
+
+
+def _grid_gaps(gaps: Sequence[Gap]) -> Grid:
+    rows = [(cells.text(gap.what), cells.text(gap.why), cells.code(gap.call or None)) for gap in gaps]
+    return cells.prune(cells.grid(("what", "why", "call"), rows, how="check.not_looked_at", noun="part"))
