@@ -30,6 +30,7 @@ from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
     from lakelens.formats.storage import TableStorage
+    from lakelens.model.check.survey import Survey
 
 _FURTHER = (
     ("role", DataType("string", "string")),
@@ -162,6 +163,12 @@ class HiveTable(Table):
         from lakelens.formats.storage import TableStorage
 
         return TableStorage(self._access)
+
+    def compare_figures(self, survey: Survey) -> None:
+        """See `Checkable.compare_figures`."""
+        from lakelens.formats.hive.check import compare_figures
+
+        compare_figures(self, survey)
 
     def list_files(self) -> Iterator[StoredFile]:
         """Every object below the table's directory, and those of partitions elsewhere; listed again at each call."""
