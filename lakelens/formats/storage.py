@@ -22,7 +22,7 @@ class TableStorage:
     >>> import lakelens as ll
     >>> table = ll.sample("iceberg")
     >>> table.storage.read_footer(table.files[0].path, "parquet").num_rows
-    10
+    1
     """
 
     def __init__(self, access: TableAccess) -> None:
