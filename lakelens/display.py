@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from lakelens.analysis.check.check import Check
     from lakelens.analysis.diff.diff import Diff
+    from lakelens.analysis.explain.explanation import Explanation
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
     from lakelens.model.collections import QueryResult
@@ -117,6 +118,13 @@ def check_table(table: Table, data: bool, snapshots: Any) -> Check:
     from lakelens.analysis.check.check import check_table
 
     return check_table(table, data=data, snapshots=snapshots)
+
+
+def explain_predicate(table: Table, where: str, snapshot: Any) -> Explanation:
+    """Why a predicate reads some files of a table and skips the others."""
+    from lakelens.analysis.explain import explanation
+
+    return explanation.explain_predicate(table, where, snapshot)
 
 
 def list_tree(table: Table, references: bool) -> StorageTree:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.model.collections import QueryResult
-from lakelens.model.facts import MANIFEST, REF, SNAPSHOT, list_kinds
-from lakelens.model.metadata_tables import build_entries, build_manifests
+from lakelens.model.facts.facts import MANIFEST, REF, SNAPSHOT, list_kinds
+from lakelens.model.facts.metadata_tables import build_entries, build_manifests
 from lakelens.model.scan.engines import Engine, choose_engine, run_query
 from lakelens.model.scan.files_to_arrow import list_columns
 

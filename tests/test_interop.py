@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import lakelens as ll
-from lakelens.model import facts, metadata_tables
+from lakelens.model.facts import facts, metadata_tables
 from lakelens.model.fileset import FileSet
 from lakelens.model.scan import scan_to_arrow as scanread
 from lakelens.model.scan.plan import FileScan

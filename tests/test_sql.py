@@ -12,8 +12,8 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import LakeError, Missing, Unsupported
-from lakelens.model import metadata_tables
 from lakelens.model.collections import QueryResult
+from lakelens.model.facts import metadata_tables
 from lakelens.model.fileset import FileSet
 from lakelens.model.scan import engines
 from lakelens.model.scan import scan_to_arrow as scanread

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lakelens.errors import LakeError
+from lakelens.model.facts.traits import Figures
 from lakelens.model.manifest import FieldSummary, Manifest
 from lakelens.model.snapshot import Snapshot
-from lakelens.model.traits import Figures
 
 
 def read_changes(snapshot: Snapshot) -> Figures:

@@ -45,7 +45,7 @@ def check(table: Table, data: bool, refs: tuple[str, ...], detail: int, output: 
 
 def _describe(table: Table, found: Check) -> dict[str, Any]:
     from lakelens.cli.facts import pick
-    from lakelens.model.facts import FINDING, TABLE, list_facts
+    from lakelens.model.facts.facts import FINDING, TABLE, list_facts
 
     return {
         "table": list_facts(TABLE, table),

@@ -10,7 +10,7 @@ from lakelens.analysis.diff.documents import JsonChange
 from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.analysis.trace.trace import TableTrace, Trace
 from lakelens.model.catalog import Catalog
-from lakelens.model.facts import FINDING, MANIFEST, MANIFEST_LIST, REF, SNAPSHOT, TABLE, list_facts
+from lakelens.model.facts.facts import FINDING, MANIFEST, MANIFEST_LIST, REF, SNAPSHOT, TABLE, list_facts
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Manifest, ManifestList
 from lakelens.model.schema import PartitionSpec, Schema

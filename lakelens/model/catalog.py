@@ -11,7 +11,7 @@ from typing import Any, Self
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.collections import NamedItems
-from lakelens.model.facts import Fact
+from lakelens.model.facts.facts import Fact
 from lakelens.model.storage import Evidence
 from lakelens.model.table import Table
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 from lakelens.display import Displayable
-from lakelens.model.facts import Fact, Facts, build_rows
+from lakelens.model.facts.facts import Fact, Facts, build_rows
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing
 from lakelens.model.collections import Items, Preview, show_stored, stored
 from lakelens.model.explainable import Explainable, Source
-from lakelens.model.facts import Fact
+from lakelens.model.facts.facts import Fact
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:

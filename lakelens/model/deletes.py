@@ -15,7 +15,7 @@ from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.collections import Items
 from lakelens.model.explainable import Explainable
-from lakelens.model.facts import Fact
+from lakelens.model.facts.facts import Fact
 
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64

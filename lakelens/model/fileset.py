@@ -327,6 +327,10 @@ class FileSet(ArrowFiles, Displayable):
         """Files of these: as rows by `choose`, which gives None where these are none, then one by one by `load`."""
         return FileSet(load or (lambda: ()), lambda: self.columns, choose=choose)
 
+    def take(self, numbers: Sequence[int]) -> FileSet:
+        """The files of some numbers, in this order."""
+        return self._choose_some(lambda: numbers)
+
     def _choose_some(self, choose: Callable[[], Sequence[int]]) -> FileSet:
         """The files of some numbers, which are chosen when they are first looked at."""
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.collections import Items
-from lakelens.model.facts import FINDING
+from lakelens.model.facts.facts import FINDING
 
 Severity = Literal["error", "warning", "note"]
 

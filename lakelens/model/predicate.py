@@ -5,7 +5,7 @@ There is no NOT: it is worked into the comparisons, which hold for a row only wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -35,7 +35,7 @@ class Term:
 
     `text` is the part of the predicate as it was written; `column` the full name of the column as bounds have it (`st.x`),
     with its `type` and `field_id`; `values` are literals of that type, as `ColumnBounds.lower` holds them (none for tests of
-    null and NaN).
+    null and NaN). A test that is not exact says less than the text: rows that fail it fail the text, others may.
     """
 
     text: str
@@ -44,6 +44,7 @@ class Term:
     test: Test
     values: tuple[Any, ...] = ()
     field_id: int | None = None
+    is_exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +80,11 @@ def list_terms(condition: Condition) -> Iterator[Term]:
     elif isinstance(condition, Group):
         for part in condition.parts:
             yield from list_terms(part)
+
+
+def join_parts(kind: Literal["and", "or"], parts: Sequence[Condition], text: str) -> Condition:
+    """Parts put together; parts of parts of the same kind stand side by side."""
+    flat: list[Condition] = []
+    for part in parts:
+        flat += part.parts if isinstance(part, Group) and part.kind == kind else [part]
+    return flat[0] if len(flat) == 1 else Group(text, kind, tuple(flat))

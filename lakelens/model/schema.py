@@ -10,7 +10,7 @@ from lakelens.display import Displayable
 from lakelens.errors import Unsupported
 from lakelens.model.collections import Items, show_stored
 from lakelens.model.explainable import Explainable, Source
-from lakelens.model.facts import Fact
+from lakelens.model.facts.facts import Fact
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -13,11 +13,11 @@ from lakelens.display import Displayable
 from lakelens.model.collections import Items, NamedItems, show_stored, stored
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
 from lakelens.model.explainable import Explainable, Source
-from lakelens.model.facts import REF, SNAPSHOT, Fact
+from lakelens.model.facts.facts import REF, SNAPSHOT, Fact
+from lakelens.model.facts.traits import Figures
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpec, Schema
-from lakelens.model.traits import Figures
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -147,6 +147,10 @@ class Snapshot(Explainable, Displayable, ABC):
     @abstractmethod
     def files(self) -> FileSet:
         """The live files: data files, and Iceberg's delete files."""
+
+    def list_files(self, manifests: Sequence[Any]) -> FileSet:
+        """The live files of some of its manifests, where a format knows them without the others; else all of them."""
+        return self.files
 
     def scan_files(self) -> FileScan | None:
         """A plan to read `files` by column, made from the manifest lists alone; None where the format has none.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, overload
 from lakelens.display import Displayable
 from lakelens.model.collections import Items
 from lakelens.model.explainable import Explainable, Source
-from lakelens.model.facts import Fact
+from lakelens.model.facts.facts import Fact
 
 if TYPE_CHECKING:
     import pyarrow as pa

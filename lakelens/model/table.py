@@ -15,12 +15,12 @@ from lakelens.errors import LakeError, Missing
 from lakelens.model.check.checkable import Checkable
 from lakelens.model.collections import Document, stored
 from lakelens.model.explainable import Explainable
+from lakelens.model.facts.traits import Traits
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
 from lakelens.model.snapshot import History, Refs, Snapshot, SnapshotLog, Snapshots
 from lakelens.model.storage import Evidence, MetadataLog, Reads, Relocation, StoredFile
-from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
-    from lakelens.model.collections import QueryResult
     from lakelens.model.manifest import Manifest
+    from lakelens.model.scan.placement import Placement
     from lakelens.model.scan.plan import FileScan
     from lakelens.watching import Watch
 
@@ -52,6 +52,13 @@ class Table(Checkable, Explainable, Displayable, ABC):
         """What is true of it because of its format."""
         title = self.format.title()
         return Traits(title, f"{title} table")
+
+    @cached_property
+    def placement(self) -> Placement:
+        """What partitions and buckets say of the rows in them."""
+        from lakelens.model.scan.placement import Placement
+
+        return Placement(self.specs)
 
     @property
     def metadata_path(self) -> str | None:
@@ -312,45 +319,6 @@ class Table(Checkable, Explainable, Displayable, ABC):
         widget = self.history.widget()
         widget.spacing = spacing
         return widget
-
-    def sql(
-        self, query: str, *, snapshot: Any = None, engine: Literal["duckdb", "datafusion"] | None = None
-    ) -> QueryResult:
-        """Query the metadata in SQL, over the views `snapshots`, `refs`, `manifests`, `entries` and `files`.
-
-        The columns of `files` are those of `FileSet.to_arrow`; `entries` has `status` before them. Bounds and partition
-        values are structs: `lower_bounds['id']`. Only what the query names is read: one about `snapshots` reads no
-        manifest. The query itself can read and write no file.
-
-        Parameters
-        ----------
-        query
-            A SELECT in the engine's dialect.
-        snapshot
-            The snapshot whose `manifests`, `entries` and `files` are meant: an id, a branch, a tag, a time; by default
-            the current one.
-        engine
-            By default DuckDB where it is installed, else DataFusion.
-
-        Raises
-        ------
-        LakeError
-            The query cannot be run; the hint lists the views and their columns.
-        Missing
-            There is no such snapshot.
-        Unsupported
-            The engine is not installed.
-
-        Examples
-        --------
-        >>> import lakelens as ll
-        >>> table = ll.sample("iceberg")
-        >>> table.sql("select content, count(*) as files from files group by content order by content").to_pylist()
-        [{'content': 'data', 'files': 5}, {'content': 'deletion_vector', 'files': 2}]
-        >>> table.sql("select min(lower_bounds['id']) as low, max(upper_bounds['id']) as high from files")[0]
-        (0, 100)
-        """
-        return display.query_table(self, query, snapshot, engine)
 
     def watch(self, *, spark: Any = None, storage_options: Mapping[str, Any] | None = None) -> Watch:
         """Watch what a block of code does to this table's storage: see `lakelens.watch`.

@@ -17,8 +17,8 @@ from lakelens.analysis.timeline.folds import fold_marks
 from lakelens.analysis.timeline.marks import trace_history
 from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.errors import Unsupported
+from lakelens.model.facts.traits import Figures
 from lakelens.model.snapshot import Snapshot
-from lakelens.model.traits import Figures
 from tests.support import LAKES, growth
 
 EVERY = sorted(path for path in LAKES.glob("*/**/table") if path.is_dir())

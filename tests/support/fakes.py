@@ -14,6 +14,7 @@ from lakelens.model.collections import Document, Preview
 from lakelens.model.comparison import count_by_content
 from lakelens.model.datafile import DataFile, IndexFile, IndexFiles, StatisticsFile, StatisticsFiles
 from lakelens.model.deletes import DanglingDelete, DanglingDeletes, DeleteMatch, DeleteMatches
+from lakelens.model.facts.traits import Figures
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.manifest import (
@@ -41,7 +42,6 @@ from lakelens.model.snapshot import LogEntry, Ref, Refs, Snapshot, SnapshotLog, 
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
 from lakelens.model.storage import Evidence, MetadataLog, MetadataLogEntry, Reads, Relocation, StoredFile
 from lakelens.model.table import Table
-from lakelens.model.traits import Figures
 
 START = datetime(2026, 11, 21, 11, 48, 26, tzinfo=UTC)
 Word = Callable[[], str]

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import lakelens as ll
 from lakelens.analysis.timeline.timeline import Flag, Lane, Mark, Timeline
+from lakelens.model.facts.traits import Figures
 from lakelens.model.table import Table
-from lakelens.model.traits import Figures
 from lakelens.options import display
 from lakelens.views.present import present
 from lakelens.views.timeline.layout import LEFT, WIDTH, lay_out

@@ -23,7 +23,7 @@ from lakelens.analysis.check.losses import BrokenState, Losses
 from lakelens.analysis.check.whole import Whole, find_whole
 from lakelens.model.check.references import Purpose
 from lakelens.model.collections import Items
-from lakelens.model.facts import Fact
+from lakelens.model.facts.facts import Fact
 from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table
 

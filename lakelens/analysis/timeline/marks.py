@@ -28,9 +28,9 @@ from lakelens.analysis.timeline.timeline import (
     find_snapshot,
 )
 from lakelens.errors import LakeError
+from lakelens.model.facts.traits import Figures
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
-from lakelens.model.traits import Figures
 
 _MAIN = "main"
 _MOST_LANES = 8  # of branches; what the other branches alone lead to shares one lane

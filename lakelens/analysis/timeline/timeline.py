@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from lakelens.display import Interactive
-from lakelens.model.traits import Figures
+from lakelens.model.facts.traits import Figures
 
 if TYPE_CHECKING:
     from lakelens.model.snapshot import Snapshot

@@ -15,17 +15,22 @@ from __future__ import annotations
 
 import base64
 import re
+import struct
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from decimal import Context, Decimal
 from typing import Any
 from urllib.parse import quote_plus
+
+import mmh3
 
 from lakelens.codecs.iceberg.types import IcebergType
 
 _DAY_MICROS = 86_400_000_000
 _WITH_WIDTH = re.compile(r"(\w+)\[(\d{1,10})\]")
+_WIDE = Context(prec=80)
 _WITHOUT_WIDTH = ("identity", "year", "month", "day", "hour", "void")
 
 
@@ -78,6 +83,28 @@ class Transform:
             return IcebergType("date")
         return IcebergType("int") if self.name in ("bucket", "year", "month", "hour") else source
 
+    def apply(self, value: Any, source: IcebergType) -> Any:
+        """The partition value of a value of a column of type `source`; None for null, and where the transform has none.
+
+        Follows "Partition Transforms", "Bucket Transform Details" and "Appendix B: 32-bit Hash Requirements".
+
+        >>> Transform.parse("bucket[16]").apply(34, IcebergType("int"))
+        3
+        >>> Transform.parse("truncate[10]").apply(-1, IcebergType("int"))
+        -10
+        """
+        if value is None or self.name == "void" or not self.is_known:
+            return None
+        if self.name == "identity":
+            return value
+        if self.width is None:
+            days = epoch_count(value, source.name)
+            return _UNITS[self.name](days, source.name)
+        if self.name == "bucket":
+            stored = _hashed_bytes(value, source.name)
+            return None if stored is None else (mmh3.hash(stored) & 0x7FFF_FFFF) % self.width
+        return _truncate(value, self.width)
+
     def render(self, value: Any, type_: IcebergType) -> str:
         """A partition value as the Java library prints it.
 
@@ -94,6 +121,51 @@ class Transform:
         if (format_count := _CALENDAR.get(self.name)) is not None:
             return format_count(epoch_count(value, "date"))
         return str(value) if self.name == "bucket" else render_value(value, type_)
+
+
+def _hashed_bytes(value: Any, source: str) -> bytes | None:
+    """The bytes of a value that Iceberg hashes; None for a type that has no hash."""
+    if source in ("int", "long", "date", "time") or source.startswith("timestamp"):
+        count = epoch_count(value, source)
+        # nanoseconds hash as the microseconds that they begin
+        return struct.pack("<q", count // 1000 if source.endswith("_ns") else count)
+    if source == "decimal":
+        sign, digits, _ = value.as_tuple()
+        unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
+        return unscaled.to_bytes(
+            (unscaled if unscaled >= 0 else ~unscaled).bit_length() // 8 + 1, "big", signed=True
+        )
+    if source == "string":
+        return str(value).encode()
+    if source == "uuid":
+        return bytes(getattr(value, "bytes", value))
+    return bytes(value) if source in ("fixed", "binary") else None
+
+
+def _truncate(value: Any, width: int) -> Any:
+    if isinstance(value, Decimal):
+        scale = value.as_tuple().exponent
+        assert isinstance(scale, int)
+        unscaled = int(value.scaleb(-scale, _WIDE))
+        return Decimal(unscaled - unscaled % width).scaleb(scale, _WIDE)
+    return value - value % width if isinstance(value, int) else value[:width]
+
+
+def _count_months(count: int, source: str) -> int:
+    year, month, _ = civil_date(_count_days(count, source))
+    return (year - 1970) * 12 + month - 1
+
+
+def _count_days(count: int, source: str) -> int:
+    return count if source == "date" else count // (_DAY_MICROS * (1000 if source.endswith("_ns") else 1))
+
+
+_UNITS: dict[str, Callable[[int, str], int]] = {
+    "year": lambda count, source: civil_date(_count_days(count, source))[0] - 1970,
+    "month": _count_months,
+    "day": _count_days,
+    "hour": lambda count, source: count // (3_600_000_000 * (1000 if source.endswith("_ns") else 1)),
+}
 
 
 def partition_path(names: Iterable[str], strings: Iterable[str]) -> str:

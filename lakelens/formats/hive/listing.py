@@ -14,9 +14,9 @@ from lakelens.formats.hive.read import Found
 from lakelens.model.collections import Document
 from lakelens.model.comparison import FileComparison, FileCounts, WholeComparison, identify_copy
 from lakelens.model.datafile import DataFile
+from lakelens.model.facts.traits import Figures, parse_figure
 from lakelens.model.fileset import FileSet
 from lakelens.model.snapshot import Snapshot
-from lakelens.model.traits import Figures, parse_figure
 
 if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff

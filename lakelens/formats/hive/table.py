@@ -20,13 +20,13 @@ from lakelens.io.relocation import Locator
 from lakelens.io.store import ObjectInfo
 from lakelens.model.check.references import Purpose
 from lakelens.model.collections import Document
+from lakelens.model.facts.traits import Traits
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, PartitionSpec, Schema, Schemas
 from lakelens.model.snapshot import Refs, Snapshots
 from lakelens.model.storage import Reads, Relocation, StoredFile
 from lakelens.model.table import Table
-from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
     from lakelens.formats.storage import TableStorage

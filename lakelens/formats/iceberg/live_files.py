@@ -15,9 +15,9 @@ from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.scan.plan import plan_tasks
 from lakelens.model.comparison import FileCounts, count_by_content, sum_known
+from lakelens.model.facts.traits import parse_figure
 from lakelens.model.scan.file_table import FileReader, FileRow
 from lakelens.model.scan.plan import ScanTask
-from lakelens.model.traits import parse_figure
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.scan.plan import IcebergScan

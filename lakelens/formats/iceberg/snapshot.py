@@ -25,11 +25,11 @@ from lakelens.model.comparison import (
     identify_copy,
 )
 from lakelens.model.datafile import IndexFile, IndexFiles, StatisticsFiles
+from lakelens.model.facts.traits import Figures, parse_figure
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.manifest import ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpec, Schema
 from lakelens.model.snapshot import Snapshot
-from lakelens.model.traits import Figures, parse_figure
 
 if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff

@@ -23,17 +23,18 @@ from lakelens.formats.iceberg.references import IcebergReferring
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders, to_time
 from lakelens.io.relocation import split_location
 from lakelens.model.collections import Document, Items
+from lakelens.model.facts.traits import Traits
 from lakelens.model.fileset import FileSet
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
 from lakelens.model.snapshot import LogEntry, Ref, Refs, Snapshot, SnapshotLog, Snapshots
 from lakelens.model.storage import Evidence, MetadataLog, MetadataLogEntry, Reads, Relocation
 from lakelens.model.table import Table
-from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.scan.plan import IcebergScan
     from lakelens.formats.storage import TableStorage
     from lakelens.model.check.survey import Survey
+    from lakelens.model.scan.placement import Placement
     from lakelens.model.storage import StoredFile
 
 _MAIN = "main"
@@ -68,6 +69,13 @@ class IcebergTable(TableObject, IcebergReferring, Table):
         """What is true of every Iceberg table."""
         kind = f"Apache Iceberg table, format version {self.format_version}"
         return Traits("Iceberg", kind, has_versions=True, lists_referrers=True, unquote=unquote_plus)
+
+    @cached_property
+    def placement(self) -> Placement:
+        """What partition values say of the columns that they were made from."""
+        from lakelens.formats.iceberg.scan.placement import IcebergPlacement
+
+        return IcebergPlacement(self._context)
 
     @property
     def metadata_path(self) -> str:

@@ -26,12 +26,12 @@ from lakelens.model.collections import Document
 from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
 from lakelens.model.datafile import DataFile, IndexFiles, StatisticsFile, StatisticsFiles
 from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows, count_live_rows
+from lakelens.model.facts.traits import Figures
 from lakelens.model.fileset import FileSet
 from lakelens.model.finding import Severity
 from lakelens.model.manifest import Entry, ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpec
 from lakelens.model.snapshot import Snapshot
-from lakelens.model.traits import Figures
 
 if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff

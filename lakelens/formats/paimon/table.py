@@ -30,16 +30,17 @@ from lakelens.formats.paimon.refs import (
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
 from lakelens.io.store import find_info, list_names
 from lakelens.model.collections import Document
+from lakelens.model.facts.traits import Traits
 from lakelens.model.schema import PartitionSpec, Schemas
 from lakelens.model.snapshot import History, Ref, Refs, Snapshot, Snapshots
 from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
 from lakelens.model.table import Table
-from lakelens.model.traits import Traits
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.storage import TableStorage
     from lakelens.model.check.survey import Survey
+    from lakelens.model.scan.placement import Placement
 
 # an outline reads every snapshot of a history that is no longer than this
 _SHORT_HISTORY = 50
@@ -120,6 +121,13 @@ class PaimonTable(TableObject, PaimonReferring, Table):
         return Document(self.schema.options, "properties")
 
     options = properties
+
+    @cached_property
+    def placement(self) -> Placement:
+        """What partitions and buckets say of the rows in them."""
+        from lakelens.formats.paimon.scan.placement import PaimonPlacement
+
+        return PaimonPlacement(self.schema)
 
     @property
     def comment(self) -> str | None:

@@ -21,7 +21,7 @@ from typing import Any
 
 from lakelens.display import Displayable
 from lakelens.model.collections import Items
-from lakelens.model.facts import Fact
+from lakelens.model.facts.facts import Fact
 from lakelens.model.finding import Findings, Severity
 
 #: Findings of one code that name a place each; those after them are counted together.

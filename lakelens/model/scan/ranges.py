@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Ranges:
     """The values of one column in some items (manifests, files, row groups): Arrow arrays, one entry an item.
 
-    `lower` and `upper` are of the column's type. Of `values` (nulls included), `nulls` are null and `nans` are NaN; an entry
-    that is null is not known.
+    `lower` and `upper` are of the column's type (of text also its bytes, where a bound is no text). Of `values` (nulls
+    included), `nulls` are null and `nans` are NaN; an entry that is null is not known.
     """
 
     lower: pa.Array
@@ -79,7 +79,7 @@ def judge(term: Term, ranges: Ranges) -> Verdict:
     facts = _Facts(term, ranges)
     by_nulls = facts.only_nulls if term.test != "is null" else facts.no_nulls
     none = _NONE[term.test](facts) if term.test in _NONE else by_nulls
-    proved = _ALL[term.test](facts)
+    proved = _ALL[term.test](facts) & term.is_exact
     if term.test != "is null":
         proved = proved & facts.no_nulls
     return Verdict(none | by_nulls, by_nulls, proved & ~(none | by_nulls))
@@ -162,14 +162,10 @@ class _Facts:
 
     def prefixed(self, bound: str, test: Callable[[Any, Any], Any]) -> Mask:
         """How the beginning of a bound, as long as the literal, compares with it."""
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         (prefix,) = self.literals
-        whole = getattr(self, bound)
-        length = len(prefix.as_py())
-        is_text = pa.types.is_string(whole.type) or pa.types.is_large_string(whole.type)
-        begin = pc.utf8_slice_codeunits(whole, 0, length) if is_text else pc.binary_slice(whole, 0, length)
+        begin = pc.binary_slice(getattr(self, bound), 0, len(prefix.as_py()))
         names = {operator.lt: pc.less, operator.gt: pc.greater, operator.eq: pc.equal}
         return _mask(names[test](begin, prefix))
 
@@ -236,7 +232,7 @@ _ALL: dict[str, Callable[[_Facts], Mask]] = {
 
 
 def _comparable(array: Any) -> Any:
-    """Values in a type whose order Arrow knows: booleans as numbers, floats as doubles, uuids as their bytes; no NaN."""
+    """Values in a type whose order Arrow knows: booleans as numbers, floats as doubles, text and uuids as bytes; no NaN."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -247,7 +243,7 @@ def _comparable(array: Any) -> Any:
     if pa.types.is_floating(kind):
         array = array.cast(pa.float64())
         return pc.if_else(pc.is_nan(array), pa.scalar(None, pa.float64()), array)
-    if pa.types.is_fixed_size_binary(kind):
+    if pa.types.is_fixed_size_binary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return array.cast(pa.binary())
     return array
 

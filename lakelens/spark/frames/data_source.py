@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
-from lakelens.model.metadata_tables import build_manifests
+from lakelens.model.facts.metadata_tables import build_manifests
 from lakelens.model.scan.plan import drop_removed
 from lakelens.model.scan.pruning import Selection, select_files
 from lakelens.opening import open_table

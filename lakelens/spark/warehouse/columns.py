@@ -17,7 +17,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lakelens.model.facts import (
+from lakelens.model.facts.facts import (
     FIGURES,
     FINDING,
     MANIFEST,

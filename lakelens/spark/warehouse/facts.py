@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, Missing, NotATable
-from lakelens.model.facts import FIGURES, FINDING, list_facts
+from lakelens.model.facts.facts import FIGURES, FINDING, list_facts
 from lakelens.model.finding import Finding
 from lakelens.model.scan.scan_to_arrow import cut_portions
 from lakelens.opening import open_located

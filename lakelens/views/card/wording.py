@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.options import display
 
 if TYPE_CHECKING:
-    from lakelens.model.traits import Figures
+    from lakelens.model.facts.traits import Figures
 
 MINUS = "\u2212"
 # categories whose characters act on the text around them: control, format (bidirectional marks), surrogate, private use,

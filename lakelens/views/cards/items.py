@@ -9,7 +9,7 @@ from typing import Any
 from lakelens.model.collections import Document, Items, Preview, QueryResult, Rows
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
 from lakelens.model.deletes import DanglingDeletes, DeleteMatches
-from lakelens.model.facts import Fact
+from lakelens.model.facts.facts import Fact
 from lakelens.model.manifest import Entries, FieldSummaries, FieldSummary, ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpecs, Schemas, SortOrder, SortOrders
 from lakelens.model.snapshot import LogEntry, SnapshotLog

@@ -9,10 +9,10 @@ from typing import Any
 
 from lakelens.analysis.diff.level_promotion import Raised, find_raised_by
 from lakelens.analysis.figures import count_by_lists, read_changes
+from lakelens.model.facts.traits import Figures
 from lakelens.model.manifest import Manifest
 from lakelens.model.snapshot import History, Snapshot, Snapshots
 from lakelens.model.table import Table
-from lakelens.model.traits import Figures
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections

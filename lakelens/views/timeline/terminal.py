@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from lakelens.analysis.timeline.timeline import Mark, Timeline
-from lakelens.model.traits import Figures
+from lakelens.model.facts.traits import Figures
 from lakelens.views.card import wording
 from lakelens.views.timeline.wording import describe_history, format_time
 

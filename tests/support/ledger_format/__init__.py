@@ -25,6 +25,7 @@ from lakelens.formats.contents import read_footer
 from lakelens.io.relocation import Locator
 from lakelens.io.store import walk
 from lakelens.model.datafile import DataFile, Footer
+from lakelens.model.facts.traits import Figures, Traits
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.manifest import Entry, Manifest, ManifestList
 from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
@@ -32,7 +33,6 @@ from lakelens.model.snapshot import Ref, Refs, Snapshot, Snapshots
 from lakelens.model.stats import Bounds, Partition
 from lakelens.model.storage import Evidence, Reads, Relocation, StoredFile
 from lakelens.model.table import Table
-from lakelens.model.traits import Figures, Traits
 
 if TYPE_CHECKING:
     import pyarrow as pa

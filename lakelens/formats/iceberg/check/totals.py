@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lakelens.formats.iceberg.check.tallies import Amount, Tally
 from lakelens.model.check.survey import State, Survey
+from lakelens.model.facts.traits import parse_figure
 from lakelens.model.finding import Severity
-from lakelens.model.traits import parse_figure
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.table import IcebergTable

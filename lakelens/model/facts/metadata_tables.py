@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError
-from lakelens.model.facts import MANIFEST, build_rows
+from lakelens.model.facts.facts import MANIFEST, build_rows
 from lakelens.model.scan.files_to_arrow import assemble_table, batch_entries, make_request
 
 if TYPE_CHECKING:

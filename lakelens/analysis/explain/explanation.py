@@ -1,0 +1,329 @@
+"""The answer: which files of a snapshot a predicate needs, and for each file why it is read or why it is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.analysis.explain.conditions import parse_condition
+from lakelens.analysis.explain.files import FileFacts, judge_files, list_columns
+from lakelens.analysis.explain.items import Share, build_items, describe_range, group_kept, group_skipped
+from lakelens.analysis.explain.judgement import ANSWERS, REASONS, Judgement
+from lakelens.analysis.explain.manifests import judge_manifests
+from lakelens.display import Displayable
+from lakelens.errors import LakeError
+from lakelens.model.fileset import FileColumns, FileSet, defer
+from lakelens.model.manifest import Manifest
+from lakelens.model.predicate import Condition, Group, Term, list_terms
+from lakelens.model.schema import Schema
+from lakelens.model.snapshot import Snapshot
+from lakelens.model.storage import Reads
+from lakelens.model.table import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One step of the way: how many items of a level were looked at, how many were skipped by what, what is left.
+
+    `size_bytes` are the bytes of the data files that are left after it; None where that is not known without reading more.
+    """
+
+    name: str
+    looked_at: int
+    skipped: int
+    reasons: tuple[tuple[str, int], ...]
+    size_bytes: int | None
+
+    @property
+    def left(self) -> int:
+        """How many items are left."""
+        return self.looked_at - self.skipped
+
+
+class Explanation(Displayable):
+    """Why a predicate reads these files of a snapshot, and no others.
+
+    `kept` and `skipped` are data files; an item is skipped only on proof. `levels` says how many manifests and files were
+    looked at and left, `groups` what skipped how many files, `answers` what each part of the predicate says of each kept
+    file. `predicate` is the text, `condition` what was understood of it.
+    """
+
+    def __init__(self, table: Table, where: str, snapshot: Snapshot | None) -> None:
+        self.table = table
+        self.predicate = where
+        self.snapshot = snapshot
+        self.condition = parse_condition(
+            where, table.schema if snapshot is None else _pick_schema(table, snapshot)
+        )
+        self._before = table.reads
+
+    # --- what is judged ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _known(self) -> Condition:
+        """The condition under the names by which statistics are known: today's, or `name#id` of a dropped column."""
+        today = {found.id: name for name, found in self.table.schema.leaves()}
+        is_by_id = self.table.format_version is not None and bool(today)
+
+        def rename(part: Condition) -> Condition:
+            if isinstance(part, Group):
+                return replace(part, parts=tuple(map(rename, part.parts)))
+            if isinstance(part, Term) and is_by_id and not part.type.is_nested and part.field_id is not None:
+                return replace(part, column=today.get(part.field_id, f"{part.column}#{part.field_id}"))
+            return part
+
+        return rename(self.condition)
+
+    @cached_property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """The manifests of data files, in the order of their lists."""
+        if self.snapshot is None:
+            return ()
+        return tuple(one for one in self.snapshot.manifests if one.content == "data")
+
+    @cached_property
+    def manifest_judgement(self) -> Judgement:
+        """What the manifest lists prove of the manifests."""
+        return judge_manifests(self._known, self.manifests, self.table.placement)
+
+    @cached_property
+    def _pool(self) -> FileSet:
+        """The data files of the manifests that are left; of all of them where a format merges manifests."""
+        assert self.snapshot is not None
+        files = self.snapshot.files
+        left = [one for one, kept in zip(self.manifests, self.manifest_judgement.kept, strict=True) if kept]
+        if len(left) < len(self.manifests) and not files.is_loaded:
+            files = self.snapshot.list_files(left)
+        return files.where(content="data") if self._is_mixed(files) else files
+
+    def _is_mixed(self, files: FileSet) -> bool:
+        """Whether there are delete files, or changelog files, among them."""
+        return any(content != "data" for (content,) in files.pick("content"))
+
+    @cached_property
+    def facts(self) -> FileFacts:
+        """What manifests say of the files of the pool, by column."""
+        from lakelens.model.scan.files_to_arrow import list_columns as list_known
+
+        has_bounds = bool(self.manifests)  # without manifests they would be read from the files' own footers
+        known = list_known(self._pool.columns, stats=True)
+        table = self._pool.to_arrow(columns=[*list_columns(known, has_bounds), "manifest"])
+        return FileFacts(table, self.table.placement, has_bounds)
+
+    @cached_property
+    def in_kept_manifests(self) -> NDArray[np.bool_]:
+        """For each file of the pool whether its manifest is left."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        skipped = [
+            one.path
+            for one, kept in zip(self.manifests, self.manifest_judgement.kept, strict=True)
+            if not kept
+        ]
+        if not skipped:
+            return np.ones(len(self.facts), np.bool_)
+        found = pc.is_in(self.facts.column("manifest"), value_set=pa.array(skipped, pa.string()))
+        return ~np.asarray(found.to_numpy(zero_copy_only=False))
+
+    @cached_property
+    def file_judgement(self) -> Judgement:
+        """What partitions, buckets, bounds and indexes prove of the files."""
+        judgement = judge_files(self._known, self.facts)
+        self._try_indexes(judgement)
+        return judgement
+
+    def _try_indexes(self, judgement: Judgement) -> None:
+        """Ask the file indexes of files that would be read; a format without any has none to ask."""
+        extra = self.facts.column("extra_files")
+        embedded = self.facts.column("embedded_file_index")
+        if extra is None and embedded is None:
+            return
+        from lakelens.analysis.explain.indexes import try_indexes
+
+        try_indexes(judgement, self._pool, self.facts)
+
+    # --- the answer ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _kept_places(self) -> NDArray[np.int64]:
+        import numpy as np
+
+        if self.snapshot is None:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(self.file_judgement.kept & self.in_kept_manifests)
+
+    @cached_property
+    def kept(self) -> FileSet:
+        """The data files that the predicate needs."""
+        if self.snapshot is None:
+            return self.table.files
+        return self._pool.take(self._kept_places.tolist())
+
+    @cached_property
+    def skipped(self) -> FileSet:
+        """The data files in which no row fits. Reads the manifests that were skipped."""
+        if self.snapshot is None:
+            return self.table.files
+        files = self.snapshot.files
+
+        def choose() -> FileSet:
+            return (files.where(content="data") if self._is_mixed(files) else files) - self.kept
+
+        return defer(choose, lambda: self._pool.columns or FileColumns())
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """The way from the snapshot to the files that are read, level by level."""
+        if self.snapshot is None:
+            return ()
+        judged, levels = self.manifest_judgement, []
+        if self.manifests:
+            left = int(self._sum("size_bytes", self.in_kept_manifests))
+            skipped = int(judged.skipped.sum())
+            levels.append(Level("manifest list", len(self.manifests), skipped, _count(judged.reason), left))
+        within = self.in_kept_manifests
+        reasons = self.file_judgement.reason[within]
+        size = int(self._sum("size_bytes", self.file_judgement.kept & within))
+        name = "manifests" if self.manifests else "listing"
+        levels.append(Level(name, int(within.sum()), int((reasons >= 0).sum()), _count(reasons), size))
+        return tuple(levels)
+
+    def _sum(self, name: str, mask: NDArray[np.bool_]) -> Any:
+        values = self.facts.numpy(name)
+        return values[mask & (values > 0)].sum()
+
+    @cached_property
+    def file_count(self) -> int:
+        """The data files of the snapshot."""
+        return len(self.kept) + len(self.skipped)
+
+    def count_files(self, manifests: Sequence[Manifest]) -> tuple[int, int | None, int | None]:
+        """How many files, rows and bytes some manifests hold: as their list counts them, where many were not read."""
+        assert self.snapshot is not None
+        if not self.in_kept_manifests.all():  # the pool has them too
+            import pyarrow as pa
+            import pyarrow.compute as pc
+
+            wanted = pa.array([one.path for one in manifests], pa.string())
+            mask = pc.is_in(self.facts.column("manifest"), value_set=wanted).to_numpy(zero_copy_only=False)
+            return int(mask.sum()), int(self._sum("record_count", mask)), int(self._sum("size_bytes", mask))
+        files = self.snapshot.list_files(manifests)
+        return len(files), files.record_count, files.size_bytes if files.counted is None else None
+
+    def explain_answer(self, part: Condition, answer: str, places: NDArray[np.int64]) -> str:
+        """What stands behind an answer in some files: their values, or the rule by which nothing is known."""
+        if answer == "overlaps":
+            for reason in ("bounds", "key", "partition"):
+                found = describe_range(self.file_judgement, part, reason, places)
+                if found:
+                    return found
+        formats = self.facts.column("file_format")
+        if answer == "no_statistics" and formats is not None:
+            for term in list_terms(part):
+                rule = self.table.placement.explain_absence(term, formats[int(places[0])].as_py())
+                if rule is not None:
+                    return rule
+        return ""
+
+    @cached_property
+    def groups(self) -> tuple[Share, ...]:
+        """What skipped files: one for each part of the predicate, reason and level, the most files first."""
+        if self.snapshot is None:
+            return ()
+        return group_skipped(self)
+
+    @cached_property
+    def answers(self) -> tuple[Share, ...]:
+        """What keeps files: one for each part of the predicate and each answer to it, the most files first."""
+        if self.snapshot is None:
+            return ()
+        return group_kept(self)
+
+    @property
+    def parts(self) -> tuple[Condition, ...]:
+        """The parts of the predicate of which each must hold."""
+        return (
+            self.condition.parts
+            if isinstance(self.condition, Group) and self.condition.kind == "and"
+            else (self.condition,)
+        )
+
+    def answer(self, part: int) -> list[str]:
+        """What one of `parts` says of each kept file: one of `judgement.ANSWERS`."""
+        codes = self.file_judgement.answer(self.file_judgement.parts[part])[self._kept_places]
+        return [ANSWERS[code] for code in codes.tolist()]
+
+    @property
+    def record_count(self) -> int | None:
+        """The rows of the kept files."""
+        return self.kept.record_count
+
+    @property
+    def size_bytes(self) -> int | None:
+        """The bytes of the kept files."""
+        return self.kept.size_bytes
+
+    @property
+    def reads(self) -> Reads:
+        """What the answer itself has read by now."""
+        before, now = self._before, self.table.reads
+        return Reads(
+            now.requests - before.requests,
+            now.files - before.files,
+            now.bytes - before.bytes,
+            now.seconds - before.seconds,
+            now.paths[len(before.paths) :],
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """One row an item: each manifest, and each file of the manifests that are left.
+
+        Columns: `level` ("manifest", "file"), `path`, `decision` ("kept", "skipped"), `reason` (see `judgement`), `term`
+        (the part of the predicate that decided), `column`, `lower` and `upper` (the values that its rows can have, as
+        text), `record_count`, `size_bytes`.
+        """
+        return build_items(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`to_arrow` as a pandas DataFrame."""
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def __repr__(self) -> str:
+        size = self.size_bytes
+        return (
+            f"<Explanation of {self.table.name}: reads {len(self.kept):,} of {self.file_count:,} files, "
+            f"{0 if size is None else size:,} bytes>"
+        )
+
+
+def explain_predicate(table: Table, where: str, snapshot: Any) -> Explanation:
+    """Why a predicate reads some files of a snapshot (None: the current one) and skips the others."""
+    found = table.current if snapshot is None else table.snapshot(snapshot)
+    return Explanation(table, where, found)
+
+
+def _pick_schema(table: Table, snapshot: Snapshot) -> Schema:
+    """The schema whose names a reader of the snapshot uses."""
+    if snapshot is table.current:
+        return table.schema
+    try:
+        return snapshot.schema
+    except LakeError:
+        return table.schema
+
+
+def _count(reasons: NDArray[Any]) -> tuple[tuple[str, int], ...]:
+    counted = Counter(reasons[reasons >= 0].tolist())
+    return tuple((REASONS[code], number) for code, number in counted.most_common())

@@ -1,0 +1,317 @@
+"""Which files a predicate needs: by partition, by bucket, and by the bounds and counts that manifests record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from lakelens.analysis.explain.judgement import Judgement, Proof
+from lakelens.analysis.explain.manifests import transform_values
+from lakelens.model.arrow import arrow_type, to_array
+from lakelens.model.predicate import Condition, Group, Term
+from lakelens.model.scan.ranges import Ranges
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from lakelens.model.scan.placement import Placement
+    from lakelens.model.schema import PartitionField
+
+    Mask = NDArray[np.bool_]
+
+_PLAIN = ("content", "path", "record_count", "size_bytes", "spec_id", "bucket", "level", "file_format")
+_COUNTS = ("null_counts", "value_counts", "nan_counts")
+_MOST_BUCKETS = 1_000
+
+
+class FileFacts:
+    """What manifests say of some files, by column."""
+
+    def __init__(self, table: pa.Table, placement: Placement, has_bounds: bool) -> None:
+        self.table = table.combine_chunks()
+        self.placement = placement
+        self.has_bounds = has_bounds
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def column(self, name: str) -> pa.Array | None:
+        """A column as one array; None where there is none."""
+        if name not in self.table.column_names:
+            return None
+        found = self.table[name]
+        return found.chunk(0) if found.num_chunks == 1 else found.combine_chunks()
+
+    def stat(self, name: str, leaf: str) -> pa.Array | None:
+        """The bounds or counts of a leaf column."""
+        column = self.column(name)
+        if column is None:
+            return None
+        place = column.type.get_field_index(leaf)
+        return column.field(place) if place >= 0 else None
+
+    def numpy(self, name: str) -> NDArray[Any]:
+        """A column of numbers; what is not known is -1."""
+        import pyarrow.compute as pc
+
+        column = self.column(name)
+        assert column is not None
+        found: NDArray[Any] = pc.fill_null(column, -1).to_numpy(zero_copy_only=False)
+        return found
+
+
+def list_columns(known: Sequence[str], has_bounds: bool) -> list[str]:
+    """The columns of files that a predicate is judged by, of those that there are."""
+    bounds = ("lower_bounds", "upper_bounds", *_COUNTS) if has_bounds else ()
+    merged = ("first_row_id", "write_cols", "total_buckets", "extra_files", "embedded_file_index")
+    wanted = (*_PLAIN, "partition", "partition_values", *merged, *bounds)
+    return [name for name in wanted if name in known]
+
+
+def judge_files(condition: Condition, facts: FileFacts) -> Judgement:
+    """Which files can be skipped, and why."""
+    judgement = Judgement(condition, len(facts))
+    if not len(facts):
+        return judgement
+    for term in judgement.terms:
+        _add_partitions(judgement, term, facts)
+    judgement.settle("partition")
+    _skip_buckets(judgement, condition, facts)
+    keys = facts.placement.merging.keys if facts.placement.merging is not None else ()
+    if facts.has_bounds:
+        for term in judgement.terms:
+            if term.column in keys:
+                _add_bounds(judgement, term, facts, "key")
+        judgement.settle("key")
+        whole = _find_independent(facts)
+        for term in judgement.terms:
+            if term.column not in keys:
+                _add_bounds(judgement, term, facts, "bounds", whole)
+        judgement.settle("bounds")
+        if whole is not None:
+            _skip_groups(judgement, condition, facts, keys)
+    return judgement
+
+
+# --- partitions and buckets --------------------------------------------------------------------------------------------
+
+
+def _add_partitions(judgement: Judgement, term: Term, facts: FileFacts) -> None:
+    """What the partition values of files say of a term's column, spec by spec."""
+    import numpy as np
+
+    specs = facts.numpy("spec_id") if facts.column("spec_id") is not None else np.full(len(facts), -1)
+    for spec_id in np.unique(specs).tolist():
+        of_spec = specs == spec_id
+        for name, field, _ in facts.placement.list_fields(None if spec_id < 0 else spec_id, term):
+            values = facts.stat("partition_values", name)
+            if values is None:
+                continue
+            ranges = _range_partition(term, field, values, of_spec, facts.placement)
+            if ranges is not None:
+                judgement.add_ranges(term, ranges, "partition")
+            is_equal = _add_equal(judgement, term, field, values, of_spec, facts.placement)
+            if ranges is None and not is_equal:
+                nothing = np.zeros(len(facts), np.bool_)
+                judgement.add(term, "place", Proof(nothing))
+
+
+def _range_partition(
+    term: Term, field: PartitionField, values: pa.Array, of_spec: Mask, placement: Placement
+) -> Ranges | None:
+    """The values of the source column by partition value; null exactly where the partition value is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = placement.find_sources(field, term.type, values)
+    if field.transform == "void" or (found is None and not _keeps_null(field.transform)):
+        return None
+    mask = pa.array(of_spec)
+    one, none = pa.scalar(1, pa.int64()), pa.scalar(None, pa.int64())
+    nulls = pc.if_else(mask, values.is_null().cast(pa.int64()), none)
+    is_nan = pc.is_nan(values) if pa.types.is_floating(values.type) else pa.array([False] * len(values))
+    nans = pc.if_else(mask, pc.fill_null(is_nan, False).cast(pa.int64()), none)
+    counts = nulls, pc.if_else(mask, one, none), nans
+    if found is None:
+        unknown = pa.nulls(len(values), arrow_type(term.type))
+        return Ranges(unknown, unknown, *counts)
+    lower, upper = (pc.if_else(mask, end, pa.scalar(None, end.type)) for end in found)
+    return Ranges(lower, upper, *counts)
+
+
+def _keeps_null(transform: str) -> bool:
+    """Whether a value is null exactly where its partition value is; of an unknown transform nobody knows."""
+    return transform.startswith(("bucket", "truncate", "year", "month", "day", "hour", "identity"))
+
+
+def _add_equal(
+    judgement: Judgement,
+    term: Term,
+    field: PartitionField,
+    values: pa.Array,
+    of_spec: Mask,
+    placement: Placement,
+) -> bool:
+    """What the partition values of wanted values prove: a file has another one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wanted = transform_values(term, field, placement)
+    if wanted is None:
+        return False
+    chosen = to_array(wanted, values.type)
+    if chosen.null_count:
+        return False
+    values, chosen = getattr(values, "storage", values), getattr(chosen, "storage", chosen)
+    others = pc.invert(pc.is_in(values, value_set=chosen))
+    none = of_spec & pc.and_(others, values.is_valid()).to_numpy(zero_copy_only=False)
+    judgement.add(
+        term, "partition", Proof(none, None, of_spec & (pa.compute.is_valid(values).to_numpy(False)))
+    )
+    return True
+
+
+def _skip_buckets(judgement: Judgement, condition: Condition, facts: FileFacts) -> None:
+    """Skip files of other buckets, where the predicate gives a value of every column that decides the bucket."""
+    import numpy as np
+
+    columns = facts.placement.bucket_columns
+    if not columns or facts.column("bucket") is None or facts.column("total_buckets") is None:
+        return
+    wanted = _list_key_values(condition, columns)
+    if wanted is None:
+        return
+    buckets, totals = facts.numpy("bucket"), facts.numpy("total_buckets")
+    for total in np.unique(totals[totals > 0]).tolist():
+        found = [facts.placement.find_bucket(values, total) for values in wanted]
+        if None not in found:
+            others = (totals == total) & ~np.isin(buckets, np.asarray(found)) & (buckets >= 0)
+            judgement.skip(others, "bucket", _find_part(judgement, columns))
+
+
+def _list_key_values(condition: Condition, columns: Sequence[str]) -> list[dict[str, Any]] | None:
+    """The combinations of values of some columns that a predicate allows; None where it allows others, or too many."""
+    parts = condition.parts if isinstance(condition, Group) and condition.kind == "and" else (condition,)
+    found: dict[str, tuple[Any, ...]] = {}
+    for part in parts:
+        terms = part.parts if isinstance(part, Group) and part.kind == "or" else (part,)
+        names = {term.column for term in terms if isinstance(term, Term) and term.test in ("=", "in")}
+        if len(names) != 1 or not all(isinstance(one, Term) and one.test in ("=", "in") for one in terms):
+            continue
+        name = names.pop()
+        values = tuple(value for term in terms if isinstance(term, Term) for value in term.values)
+        found[name] = min(found.get(name, values), values, key=len)
+    if not all(name in found for name in columns):
+        return None
+    count = 1
+    for name in columns:
+        count *= len(found[name])
+    if count > _MOST_BUCKETS:
+        return None
+    return [dict(zip(columns, values, strict=True)) for values in product(*(found[name] for name in columns))]
+
+
+def _find_part(judgement: Judgement, columns: Sequence[str]) -> int:
+    """The number of the part that speaks of the first of some columns."""
+    from lakelens.analysis.explain.judgement import name_columns
+
+    names = [name_columns(part).split(", ") for part in judgement.parts]
+    return next((number for number, found in enumerate(names) if columns[0] in found), 0)
+
+
+# --- bounds ------------------------------------------------------------------------------------------------------------
+
+
+def _add_bounds(
+    judgement: Judgement, term: Term, facts: FileFacts, reason: str, limit: Mask | None = None
+) -> None:
+    """What the bounds and counts of a column in each file prove."""
+    import pyarrow as pa
+
+    lower, upper = (facts.stat(name, term.column) for name in ("lower_bounds", "upper_bounds"))
+    if lower is None or upper is None:
+        return
+    unknown = pa.nulls(len(facts), pa.int64())
+    nulls, values, nans = (facts.stat(name, term.column) for name in _COUNTS)
+    ranges = Ranges(
+        lower,
+        upper,
+        unknown if nulls is None else nulls,
+        unknown if values is None else values,
+        unknown if nans is None else nans,
+    )
+    judgement.add_ranges(term, ranges, reason, limit)
+
+
+def _find_independent(facts: FileFacts) -> Mask | None:
+    """The files that are judged by themselves; None where all are, because no rows are merged."""
+    import numpy as np
+
+    merging = facts.placement.merging
+    if merging is None:
+        return None
+    if merging.by_rows:
+        written = facts.column("write_cols")
+        shared = np.zeros(len(facts), np.bool_)
+        for _, places in _group_rows(facts):
+            shared[places] = len(places) > 1
+        if written is not None:
+            shared |= written.is_valid().to_numpy(zero_copy_only=False)
+        return ~shared
+    alone = np.zeros(len(facts), np.bool_)
+    levels = facts.numpy("level")
+    for places in _group_buckets(facts):
+        found = levels[places]
+        # files of one level above 0 hold no key twice
+        alone[places] = len(places) == 1 or (found[0] > 0 and bool((found == found[0]).all()))
+    return alone
+
+
+def _group_buckets(facts: FileFacts) -> Iterator[NDArray[np.int64]]:
+    """The numbers of the files of each bucket of each partition."""
+    import numpy as np
+
+    partition = facts.column("partition")
+    assert partition is not None
+    codes = partition.dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    places = codes * (1 << 32) + facts.numpy("bucket")
+    order = np.argsort(places, kind="stable")
+    yield from np.split(order, np.flatnonzero(np.diff(places[order])) + 1)
+
+
+def _group_rows(facts: FileFacts) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """The files that hold columns of the same rows, by the first row."""
+    import numpy as np
+
+    first = facts.numpy("first_row_id") if facts.column("first_row_id") is not None else -np.ones(len(facts))
+    order = np.argsort(first, kind="stable")
+    for places in np.split(order, np.flatnonzero(np.diff(first[order])) + 1):
+        if len(places) and first[places[0]] >= 0:
+            yield int(first[places[0]]), places
+
+
+def _skip_groups(judgement: Judgement, condition: Condition, facts: FileFacts, keys: Sequence[str]) -> None:
+    """Skip the buckets of which no file holds a row that fits: then no merged row does."""
+    import numpy as np
+
+    merging = facts.placement.merging
+    if merging is None or merging.is_combining or merging.by_rows:
+        return
+    alone = Judgement(condition, len(facts))
+    for term in alone.terms:
+        _add_partitions(alone, term, facts)
+        _add_bounds(alone, term, facts, "bounds")
+    alone.settle("bounds")
+    skipped = alone.skipped | judgement.skipped
+    for places in _group_buckets(facts):
+        if skipped[places].all():
+            here = np.zeros(len(facts), np.bool_)
+            here[places] = True
+            for number in np.unique(alone.part[here & judgement.kept]).tolist():
+                judgement.skip(here & (alone.part == number), "bounds", number)
+    judgement.proofs.update(
+        {place: proofs for place, proofs in alone.proofs.items() if place not in judgement.proofs}
+    )

@@ -1,0 +1,48 @@
+"""File indexes asked about the files that would be read: what is proved by them is in no manifest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lakelens.analysis.explain.judgement import Judgement, Proof
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from lakelens.analysis.explain.files import FileFacts
+    from lakelens.model.fileset import FileSet
+
+
+def try_indexes(judgement: Judgement, files: FileSet, facts: FileFacts) -> None:
+    """Skip the files whose own indexes hold no row that fits; only those are opened that would be read."""
+    import numpy as np
+
+    indexed = _find_indexed(facts)
+    places = np.flatnonzero(judgement.kept & indexed)
+    if not len(places):
+        return
+    chosen = list(files.take(places.tolist()))
+    for term in judgement.terms:
+        none = np.zeros(judgement.count, np.bool_)
+        for place, found in zip(places.tolist(), chosen, strict=True):
+            find = getattr(found, "find_index_proof", None)
+            none[place] = find is not None and find(term) is not None
+        judgement.add(term, "file_index", Proof(none, None, none.copy()))
+    judgement.settle("file_index")
+
+
+def _find_indexed(facts: FileFacts) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which files have an index, beside them or in their entry."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = np.zeros(len(facts), np.bool_)
+    extra, embedded = facts.column("extra_files"), facts.column("embedded_file_index")
+    if extra is not None and pa.types.is_list(extra.type) and not pa.types.is_null(extra.type.value_type):
+        has_index = pc.ends_with(pc.fill_null(extra.flatten(), ""), ".index")
+        owners = pc.list_parent_indices(extra).filter(has_index)
+        found[owners.to_numpy()] = True
+    if embedded is not None:
+        found |= embedded.is_valid().to_numpy(zero_copy_only=False)
+    return found

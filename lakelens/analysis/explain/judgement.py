@@ -1,0 +1,232 @@
+"""A predicate judged for many items at once: which can hold no row that fits, by what, and what is said of the others.
+
+Proofs are added stage by stage, the cheapest first: partitions, buckets, keys, bounds, indexes. A stage that settles an item
+is its reason, and the part of the predicate that fails is the one to name; what stages prove of different parts adds up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from lakelens.model.predicate import Condition, Constant, Group, Term, list_terms
+from lakelens.model.scan.ranges import Ranges, judge
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Mask = NDArray[np.bool_]
+
+#: Why items are skipped, and what keeps others, by code.
+REASONS = ("partition", "bucket", "key", "bounds", "nulls", "file_index", "dictionary", "bloom", "constant")
+ANSWERS = ("all_match", "overlaps", "no_statistics", "not_invertible", "unsupported_type", "merged")
+_UNORDERED = {
+    "list",
+    "map",
+    "multiset",
+    "struct",
+    "vector",
+    "variant",
+    "blob",
+    "geometry",
+    "geography",
+    "unknown",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What is proved of a term in items: where no row fits, where all do, where anything is known; by these ranges."""
+
+    none: Mask
+    all: Mask | None = None
+    known: Mask | None = None
+    ranges: Ranges | None = None
+
+
+class Judgement:
+    """Which of `count` items are skipped, and why; the others are kept."""
+
+    def __init__(self, condition: Condition, count: int) -> None:
+        import numpy as np
+
+        self.condition = condition
+        self.count = count
+        self.terms = tuple(list_terms(condition))
+        is_and = isinstance(condition, Group) and condition.kind == "and"
+        self.parts: tuple[Condition, ...] = (
+            condition.parts if is_and and isinstance(condition, Group) else (condition,)
+        )
+        self.reason = np.full(count, -1, np.int8)
+        self.part = np.full(count, -1, np.int16)
+        self.proofs: dict[tuple[int, str], list[Proof]] = {}
+        self._none = {id(term): self._fill(False) for term in self.terms}
+        self._all = {id(term): self._fill(False) for term in self.terms}
+        self._known = {id(term): self._fill(False) for term in self.terms}
+        self._merged = {id(term): self._fill(False) for term in self.terms}
+        self.settle("constant")
+
+    def _fill(self, value: bool) -> Mask:
+        import numpy as np
+
+        return np.full(self.count, value)
+
+    @property
+    def skipped(self) -> Mask:
+        """Which items are skipped."""
+        found: Mask = self.reason >= 0
+        return found
+
+    @property
+    def kept(self) -> Mask:
+        """Which items are kept."""
+        return ~self.skipped
+
+    def add_ranges(self, term: Term, ranges: Ranges, reason: str, limit: Mask | None = None) -> None:
+        """Add what ranges of a term's column prove; nothing is proved outside of `limit`."""
+        verdict = judge(term, ranges)
+        proof = Proof(verdict.none, verdict.all, ranges.is_bounded | verdict.none | verdict.all, ranges)
+        if reason == "bounds" and verdict.none_by_nulls.any():
+            by_nulls = Proof(verdict.none_by_nulls, None, None, ranges)
+            self.add(term, "nulls", by_nulls, limit)
+        self.add(term, reason, proof, limit)
+
+    def add(self, term: Term, reason: str, proof: Proof, limit: Mask | None = None) -> None:
+        """Add what is proved of a term; nothing is proved to be skipped outside of `limit`."""
+        none = proof.none
+        if limit is not None:
+            none = none & limit
+            self._merged[id(term)] |= proof.none & ~limit
+        self._none[id(term)] |= none
+        if proof.all is not None:
+            self._all[id(term)] |= proof.all
+        if proof.known is not None:
+            self._known[id(term)] |= proof.known
+        self.proofs.setdefault((id(term), reason), []).append(proof)
+
+    def settle(self, reason: str) -> None:
+        """Skip the items that what was added by now leaves no row of; those that were skipped before keep their reason."""
+        found = self._fails(self.condition) & (self.reason < 0)
+        if not found.any():
+            return
+        code = REASONS.index(reason)
+        for number, part in enumerate(self.parts):
+            here = found & (self.part < 0) & self._fails(part)
+            self.part[here] = number
+            self.reason[here] = code
+            if reason == "bounds":
+                by_nulls = here & self._is_by_nulls(part)
+                self.reason[by_nulls] = REASONS.index("nulls")
+
+    def skip(self, items: Mask, reason: str, part: int = 0) -> None:
+        """Skip items for a reason that concerns a whole part."""
+        here = items & (self.reason < 0)
+        self.reason[here], self.part[here] = REASONS.index(reason), part
+
+    def _fails(self, condition: Condition) -> Mask:
+        """Where no row fits a part."""
+        if isinstance(condition, Term):
+            return self._none[id(condition)]
+        if isinstance(condition, Constant):
+            return self._fill(not condition.value)
+        found = [self._fails(part) for part in condition.parts]
+        join: Callable[[Mask, Mask], Mask] = (
+            (lambda one, other: one | other) if condition.kind == "and" else (lambda one, other: one & other)
+        )
+        return reduce(join, found)
+
+    def _holds(self, condition: Condition) -> Mask:
+        """Where every row fits a part."""
+        if isinstance(condition, Term):
+            return self._all[id(condition)]
+        if isinstance(condition, Constant):
+            return self._fill(condition.value)
+        found = [self._holds(part) for part in condition.parts]
+        join: Callable[[Mask, Mask], Mask] = (
+            (lambda one, other: one & other) if condition.kind == "and" else (lambda one, other: one | other)
+        )
+        return reduce(join, found)
+
+    def _is_by_nulls(self, part: Condition) -> Mask:
+        """Where counts of nulls alone decide a term."""
+        if not isinstance(part, Term):
+            return self._fill(False)
+        return reduce(
+            lambda one, other: one | other,
+            (proof.none for proof in self.proofs.get((id(part), "nulls"), ())),
+            self._fill(False),
+        )
+
+    def answer(self, part: Condition) -> NDArray[np.int8]:
+        """For each item what is said of a part that did not skip it, a code of `ANSWERS`."""
+        import numpy as np
+
+        codes = np.full(self.count, ANSWERS.index("overlaps"), np.int8)
+        known = self._fill(False)
+        for term in list_terms(part):
+            known |= self._known[id(term)]
+            if term.type.logical in _UNORDERED:
+                codes[~known] = ANSWERS.index("unsupported_type")
+        unknown = ~known & (codes == ANSWERS.index("overlaps"))
+        codes[unknown] = ANSWERS.index("no_statistics")
+        placed = any((id(term), "place") in self.proofs for term in list_terms(part))
+        if placed:
+            codes[unknown] = ANSWERS.index("not_invertible")
+        for term in list_terms(part):
+            codes[self._merged[id(term)]] = ANSWERS.index("merged")
+        codes[self._holds(part)] = ANSWERS.index("all_match")
+        return codes
+
+    def find_ranges(self, part: Condition, reason: str) -> list[tuple[Term, Proof]]:
+        """The proofs of a reason for the terms of a part."""
+        return [
+            (term, proof) for term in list_terms(part) for proof in self.proofs.get((id(term), reason), ())
+        ]
+
+
+def name_columns(part: Condition) -> str:
+    """The columns of a part."""
+    return ", ".join(dict.fromkeys(term.column for term in list_terms(part)))
+
+
+def pick_texts(
+    proofs: Iterable[tuple[Term, Proof]], items: Any
+) -> tuple[Sequence[str | None], Sequence[str | None]]:
+    """The bounds that decided in some items, as text."""
+    import numpy as np
+
+    lower: list[str | None] = [None] * len(items)
+    upper: list[str | None] = [None] * len(items)
+    for _, proof in proofs:
+        if proof.ranges is None:
+            continue
+        chosen = np.asarray(items)
+        lows = format_bounds(proof.ranges.lower.take(chosen))
+        highs = format_bounds(proof.ranges.upper.take(chosen))
+        lower = [old if old is not None else new for old, new in zip(lower, lows, strict=True)]
+        upper = [old if old is not None else new for old, new in zip(upper, highs, strict=True)]
+    return lower, upper
+
+
+def format_bounds(values: Any) -> list[str | None]:
+    """Bounds as text; of text that goes on, its beginning."""
+    import pyarrow as pa
+
+    array = getattr(values, "storage", values)
+    coded = array.dictionary_encode()
+    known = [_format_bound(one) for one in coded.dictionary.to_pylist()]
+    if pa.types.is_timestamp(array.type) or pa.types.is_date(array.type) or pa.types.is_time(array.type):
+        known = coded.dictionary.cast(pa.string()).to_pylist()
+    return [None if number is None else known[number] for number in coded.indices.to_pylist()]
+
+
+def _format_bound(value: Any) -> str:
+    if isinstance(value, bytes):
+        try:
+            return f"{value[:-1].decode()}…" if value.endswith(b"\xff") else value.decode()
+        except UnicodeDecodeError:
+            return "0x" + value.hex()
+    return str(value)

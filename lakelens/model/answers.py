@@ -1,0 +1,91 @@
+"""What people ask of a table, after what it is made of: the verbs of `Table` that answer with an object of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from lakelens import display
+
+if TYPE_CHECKING:
+    from lakelens.analysis.explain.explanation import Explanation
+    from lakelens.model.collections import QueryResult
+    from lakelens.model.table import Table
+
+
+class Answers:
+    """Gives a table its answers. Each is worked out when it is looked at, and nothing is written."""
+
+    __slots__ = ()
+
+    def explain(self, where: str, *, snapshot: Any = None) -> Explanation:
+        """Why a predicate reads these files, and no others.
+
+        Level by level: which manifests and files can hold a row that fits, by partition, bucket, key, bounds and counts, and
+        file indexes; a file is skipped only on proof. No row is read.
+
+        Parameters
+        ----------
+        where
+            A predicate in SQL: comparisons of columns with literals, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL; nested
+            columns as `st.x`. Times without a zone are UTC.
+        snapshot
+            An id, a branch, a tag or a time; by default the current snapshot.
+
+        Returns
+        -------
+        Explanation
+            `kept` and `skipped` files, `levels`, and `to_arrow()` with what decided for each manifest and file.
+
+        Raises
+        ------
+        LakeError
+            A part of the predicate is not understood, or a literal does not fit its column; the place is named.
+        Missing
+            There is no such column (the hint lists the nearest), or no such snapshot.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").explain("id > 50 AND p = 1")
+        <Explanation of lakes.v3_merge_on_read: reads 2 of 5 files, 1,913 bytes>
+        """
+        return display.explain_predicate(cast("Table", self), where, snapshot)
+
+    def sql(
+        self, query: str, *, snapshot: Any = None, engine: Literal["duckdb", "datafusion"] | None = None
+    ) -> QueryResult:
+        """Query the metadata in SQL, over the views `snapshots`, `refs`, `manifests`, `entries` and `files`.
+
+        The columns of `files` are those of `FileSet.to_arrow`; `entries` has `status` before them. Bounds and partition
+        values are structs: `lower_bounds['id']`. Only what the query names is read: one about `snapshots` reads no
+        manifest. The query itself can read and write no file.
+
+        Parameters
+        ----------
+        query
+            A SELECT in the engine's dialect.
+        snapshot
+            The snapshot whose `manifests`, `entries` and `files` are meant: an id, a branch, a tag, a time; by default
+            the current one.
+        engine
+            By default DuckDB where it is installed, else DataFusion.
+
+        Raises
+        ------
+        LakeError
+            The query cannot be run; the hint lists the views and their columns.
+        Missing
+            There is no such snapshot.
+        Unsupported
+            The engine is not installed.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> table = ll.sample("iceberg")
+        >>> table.sql("select content, count(*) as files from files group by content order by content").to_pylist()
+        [{'content': 'data', 'files': 5}, {'content': 'deletion_vector', 'files': 2}]
+        >>> table.sql("select min(lower_bounds['id']) as low, max(upper_bounds['id']) as high from files")[0]
+        (0, 100)
+        """
+        return display.query_table(cast("Table", self), query, snapshot, engine)
