@@ -5,7 +5,7 @@
 
 Follows "Column Statistics" of the ORC specification, v1, and what ORC's Java reader trusts (`RecordReaderImpl`). Not trusted
 and so None: bounds of texts before writer version 1 (HIVE-8732), of timestamps before version 6 (ORC-135), NaN, a lower
-bound above the upper one, counts beyond the rows, and all that is inside of lists, maps and unions: their values are no rows.
+bound above the upper one, counts beyond the rows, and all inside of lists, maps and unions, whose values are no rows.
 """
 
 from __future__ import annotations
