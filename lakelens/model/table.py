@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lakelens import display
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing
+from lakelens.model.answers import Answers
 from lakelens.model.check.checkable import Checkable
 from lakelens.model.collections import Document, stored
 from lakelens.model.explainable import Explainable
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from lakelens.watching import Watch
 
 
-class Table(Checkable, Explainable, Displayable, ABC):
+class Table(Answers, Checkable, Explainable, Displayable, ABC):
     """A data lake table, read from nothing but its files. Lazy, cached, never written to."""
 
     format: str
