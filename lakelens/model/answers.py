@@ -46,8 +46,8 @@ class Answers:
         Examples
         --------
         >>> import lakelens as ll
-        >>> ll.sample("iceberg").explain("id > 50 AND p = 1")
-        <Explanation of lakes.v3_merge_on_read: reads 2 of 5 files, 1,913 bytes>
+        >>> ll.sample("iceberg").explain("id > 15 AND p = 1")
+        <Explanation of lakes.v3_merge_on_read: reads 1 of 5 files, 956 bytes>
         """
         return display.explain_predicate(cast("Table", self), where, snapshot)
 
