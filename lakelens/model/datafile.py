@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lakelens.errors import LakeError
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
+    from lakelens.model.predicate import Term
     from lakelens.model.scan.file_table import FileRow
     from lakelens.model.scan.row_groups import RowGroups
 
@@ -147,6 +148,13 @@ class DataFile(Explainable, Displayable, ABC):
         """The row groups of a Parquet file or the stripes of an ORC file, None for others. Reads the footer.
 
         Raises `LakeError` when the footer cannot be read.
+        """
+        return None
+
+    def find_index_proof(self, term: Term) -> str | None:
+        """The type of an index over the file's columns that proves that no row fits a comparison; None without proof.
+
+        Reads the index. Damage is a finding, and no proof.
         """
         return None
 

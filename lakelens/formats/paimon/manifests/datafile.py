@@ -37,9 +37,11 @@ from lakelens.model.schema import DataType
 from lakelens.model.stats import Bounds, ColumnBounds, Partition
 
 if TYPE_CHECKING:
+    from lakelens.formats.paimon.manifests.index_proofs import IndexProofs
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
+    from lakelens.model.predicate import Term
     from lakelens.model.scan.file_table import FileRow
     from lakelens.model.scan.row_groups import RowGroups
 
@@ -62,6 +64,7 @@ class PaimonDataFile(TableObject, DataFile):
     first_row_id: int | None = column()
     _write_cols: Sequence[str] | None = column(of="write_cols")
     _find_deletes: Callable[[str], tuple[DeleteMatch, ...]] | None = None
+    _index_proofs: IndexProofs | None = None
 
     def __init__(
         self, raw: Mapping[str, Any], manifest: PaimonManifest, context: TableContext, position: int
@@ -269,6 +272,13 @@ class PaimonDataFile(TableObject, DataFile):
             When the file has no index, or the index cannot be read.
         """
         return self.context.explain(self, "index")
+
+    def find_index_proof(self, term: Term) -> str | None:
+        from lakelens.formats.paimon.manifests.index_proofs import IndexProofs
+
+        if self._index_proofs is None:
+            self._index_proofs = IndexProofs(self)
+        return self._index_proofs.find(term)
 
     def further(self, name: str) -> Any:
         """The value of one of Paimon's own columns; keys as dicts under today's names, None where they do not decode."""
