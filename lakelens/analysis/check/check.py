@@ -30,6 +30,9 @@ _SAME = {
     "missing-statistics": ("file-missing",),
 }
 
+# what a reader says of a whole snapshot, and a check file by file
+_WIDER = {"dangling-deletes": "delete-reaches-nothing"}
+
 
 class Check(Displayable):
     """The answer of `Table.check`.
@@ -151,8 +154,10 @@ def _join_findings(own: Findings, of_table: Findings) -> Findings:
     """What the check found, then what reading the table found, as far as the check does not say the same."""
     joined = Findings(own)
     said = {(found.code, found.path) for found in own}
+    codes = {found.code for found in own}
     for found in of_table:
         others = (found.code, *_SAME.get(found.code, ()))
-        if not any((code, found.path) in said for code in others):
+        is_said = any((code, found.path) in said for code in others) or _WIDER.get(found.code) in codes
+        if not is_said:
             joined.add(found.severity, found.code, found.path, found.message, found.snapshots)
     return joined

@@ -243,7 +243,7 @@ class IcebergTable(TableObject, IcebergReferring, Table):
         """See `Checkable.compare_figures`."""
         from lakelens.formats.iceberg.check.figures import compare_figures
 
-        compare_figures(self, survey)
+        compare_figures(self, self._context, survey)
 
     def find_by_id(self, snapshot_id: int) -> IcebergSnapshot | None:
         """The snapshot of an id; None when there is none."""

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lakelens.formats.iceberg.check.document import compare_document
+from lakelens.formats.iceberg.check.lineage import compare_lineage
 from lakelens.formats.iceberg.check.manifests import compare_counts, compare_ranges
 from lakelens.formats.iceberg.check.sequences import compare_sequences
+from lakelens.formats.iceberg.check.statistics import compare_statistics
 from lakelens.formats.iceberg.check.tallies import tally_manifests
 from lakelens.formats.iceberg.check.totals import compare_totals
+from lakelens.formats.iceberg.check.vectors import compare_vectors
 from lakelens.model.check.survey import Survey
 
 if TYPE_CHECKING:
+    from lakelens.formats.iceberg.context import TableContext
     from lakelens.formats.iceberg.table import IcebergTable
 
 
-def compare_figures(table: IcebergTable, survey: Survey) -> None:
-    """See `Table.compare_figures`."""
+def compare_figures(table: IcebergTable, context: TableContext, survey: Survey) -> None:
+    """See `Checkable.compare_figures`."""
     tallies = tally_manifests(survey)
     compare_totals(table, survey, tallies)
     compare_counts(survey, tallies)
     compare_ranges(table, survey)
     compare_sequences(table, survey)
+    compare_lineage(table, context, survey)
+    compare_vectors(table, context, survey)
+    compare_statistics(table, context, survey)
+    compare_document(table, context, survey)

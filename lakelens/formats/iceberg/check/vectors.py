@@ -1,0 +1,216 @@
+"""Deletes: vectors as their Puffin files have them, one of them for a file, and deletes that reach nothing.
+
+Follows "Deletion Vectors", "Delete Formats" and "Scan Planning" of the Iceberg table specification, and the Puffin
+specification, "deletion-vector-v1".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError
+from lakelens.formats.iceberg.deletes.dangling import find_dangling
+from lakelens.formats.iceberg.deletes.matching import DeleteIndex
+from lakelens.formats.iceberg.manifests.contents import read_puffin_footer
+from lakelens.formats.iceberg.snapshot import IcebergSnapshot
+from lakelens.model.check.ledger import Line
+from lakelens.model.check.survey import Survey
+from lakelens.progress import track
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.context import TableContext
+    from lakelens.formats.iceberg.table import IcebergTable
+
+#: Vectors that are decoded; of more a part is.
+MOST_VECTORS = 1_000
+_VECTOR = "deletion-vector-v1"
+#: Files of a snapshot of which the deletes are looked for that reach nothing.
+_MOST_FILES = 50_000
+
+
+def compare_vectors(table: IcebergTable, context: TableContext, survey: Survey) -> None:
+    """Compare deletion vectors with their entries, and the entries of deletes with the rules of the version."""
+    import pyarrow.compute as pc
+
+    entries = survey.entries
+    if not entries.num_rows:
+        return
+    content = entries["content"]
+    is_vector = pc.equal(content, "deletion_vector").to_numpy() & survey.live
+    line = survey.ledger.line("deletes", "entries", "Puffin files, live data files")
+    _compare_entries(table, survey, line, is_vector)
+    if is_vector.any():
+        _compare_targets(survey, line, is_vector)
+        _decode(context, survey, line, is_vector)
+    _find_dangling(table, survey, line)
+
+
+def _compare_entries(table: IcebergTable, survey: Survey, line: Line, is_vector: Any) -> None:
+    """What an entry of each kind of deletes must have, by the table's version."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    entries, live, version = survey.entries, survey.live, table.format_version or 1
+    is_equality = pc.equal(entries["content"], "equality_deletes").to_numpy() & live
+    is_position = pc.equal(entries["content"], "position_deletes").to_numpy() & live
+    has_ids = pc.fill_null(pc.greater(pc.list_value_length(entries["equality_ids"]), 0), False).to_numpy()
+    names = ("referenced_data_file", "content_offset", "content_size_in_bytes")
+    lacks = np.zeros(entries.num_rows, np.bool_)
+    for name in names:
+        lacks |= pc.is_null(entries[name]).to_numpy()
+    deletes = is_equality | is_position | is_vector
+    rules = (
+        ("equality-ids", is_equality & ~has_ids, "is an equality delete without equality_ids"),
+        ("vector-place", is_vector & lacks, f"is a deletion vector without one of {', '.join(names)}"),
+        ("version-rule", is_vector & (version < 3), "is a deletion vector, which begin with version 3"),
+        ("version-rule", deletes & (version < 2), "is a delete file, which begin with version 2"),
+    )
+    line.agree(len(rules) * int(deletes.sum()))
+    for code, wrong, words in rules:
+        for row in np.flatnonzero(wrong).tolist():
+            _note(survey, line, row, code, words)
+
+
+def _compare_targets(survey: Survey, line: Line, is_vector: Any) -> None:
+    """A data file has at most one vector in a snapshot."""
+    import numpy as np
+    import pyarrow as pa
+
+    rows = np.flatnonzero(is_vector)
+    targets = survey.entries["referenced_data_path"].take(pa.array(rows)).to_pylist()
+    by_target: dict[str | None, list[int]] = {}
+    for row, target in zip(rows.tolist(), targets, strict=True):
+        by_target.setdefault(target, []).append(row)
+    line.agree(len(by_target))
+    for target, found in by_target.items():
+        if target is not None and len(found) > 1:
+            _compare_rivals(survey, line, target, found)
+
+
+def _compare_rivals(survey: Survey, line: Line, target: str, rows: list[int]) -> None:
+    """Vectors of one file: different snapshots may have different ones, one snapshot may not have two."""
+    numbers = [survey.entries["number"][row].as_py() for row in rows]
+    blobs = [
+        (survey.entries["path"][row].as_py(), survey.entries["content_offset"][row].as_py()) for row in rows
+    ]
+    for place, row in enumerate(rows):
+        for before in range(place):
+            same = blobs[place] == blobs[before] and numbers[place] != numbers[before]
+            shared = survey.holders[numbers[place]] & survey.holders[numbers[before]]
+            if shared and not same:
+                name = target.rpartition("/")[2]
+                ids = sorted({i for s in shared for i in survey.states[s].ids})
+                _note(survey, line, row, "two-vectors", f"is a second vector of {name}", ids)
+                return
+
+
+def _decode(context: TableContext, survey: Survey, line: Line, is_vector: Any) -> None:
+    """Each blob is where the entry says, holds as many rows as it says, and the Puffin footer says the same of it."""
+    import numpy as np
+    import pyarrow as pa
+
+    rows = np.flatnonzero(is_vector)
+    names = (
+        "path",
+        "recorded_path",
+        "content_offset",
+        "content_size_in_bytes",
+        "record_count",
+        "referenced_data_file",
+    )
+    chosen = survey.entries.select(names).take(pa.array(rows)).to_pylist()
+    distinct = {
+        (one["path"], one["content_offset"]): (row, one)
+        for row, one in zip(rows.tolist(), chosen, strict=True)
+    }
+    if len(distinct) > MOST_VECTORS:
+        what = f"{len(distinct) - MOST_VECTORS:,} of {len(distinct):,} deletion vectors"
+        survey.ledger.leave(what, f"the first {MOST_VECTORS:,} were decoded")
+    blobs: dict[str, dict[int, Any]] = {}
+    for (path, _), (row, one) in track(list(distinct.items())[:MOST_VECTORS], "vectors", len(distinct)):
+        if one["content_offset"] is None or one["content_size_in_bytes"] is None:
+            continue
+        try:
+            if path not in blobs:
+                footer = read_puffin_footer(context, one["recorded_path"])
+                blobs[path] = {blob.offset: blob for blob in footer.blobs if blob.type == _VECTOR}
+            count = _count(context, path, one)
+        except LakeError as error:
+            _note_error(survey, line, row, error)
+            continue
+        _compare_blob(survey, line, row, one, blobs[path].get(one["content_offset"]), count)
+
+
+def _count(context: TableContext, path: str, one: dict[str, Any]) -> int:
+    """The rows of a vector. Raises `LakeError`."""
+    from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
+
+    offset, length = one["content_offset"], one["content_size_in_bytes"]
+    place, size = context.access.find_recorded(one["recorded_path"])
+    if offset < 0 or length < 0 or offset + length > size:
+        message = f"a vector of {length:,} bytes at {offset:,}, past the end of a file of {size:,} bytes"
+        raise LakeError(message, path=place)
+    data = context.access.store.read_range(place, offset, length)
+    return len(decode_iceberg_dv(data, base=offset, path=path))
+
+
+def _compare_blob(survey: Survey, line: Line, row: int, one: dict[str, Any], blob: Any, count: int) -> None:
+    path, snapshots = one["path"], survey.snapshots_of(row)
+    where = f"the vector at {one['content_offset']:,}"
+    line.compare(
+        one["record_count"], count, "vector-cardinality", path, f"{where}: deleted rows", snapshots, "error"
+    )
+    message = f"{where} is not among the blobs of the file's footer"
+    if not line.require(blob is not None, "vector-place", path, message, snapshots):
+        return
+    what = f"{where}: bytes by the entry and by the footer"
+    line.compare(one["content_size_in_bytes"], blob.length, "vector-place", path, what, snapshots, "error")
+    properties = blob.properties or {}
+    cardinality = str(properties.get("cardinality", ""))
+    if cardinality.isdecimal():
+        what = f"{where}: cardinality of the footer"
+        line.compare(int(cardinality), count, "vector-cardinality", path, what, snapshots, "warning")
+    recorded = properties.get("referenced-data-file")
+    what = f"{where}: the data file by the footer and by the entry"
+    line.compare(recorded, one["referenced_data_file"], "vector-target", path, what, snapshots, "error")
+
+
+def _find_dangling(table: IcebergTable, survey: Survey, line: Line) -> None:
+    """Deletes of the newest states that reach no live data file: every scan pays for them, no row is wrong."""
+    newest = {ref.snapshot_id for ref in table.refs}
+    for state in survey.states:
+        snapshot = state.snapshot
+        if snapshot.id not in newest or not isinstance(snapshot, IcebergSnapshot):
+            continue
+        if not survey.is_whole(state) or all(one.content == "data" for _, _, one in state.manifests):
+            continue
+        files: Any = snapshot.files
+        if len(files) > _MOST_FILES:
+            survey.ledger.leave(f"whether deletes of {state.name} reach anything", f"{len(files):,} files")
+            continue
+        _note_dangling(line, snapshot, files)
+
+
+def _note_dangling(line: Line, snapshot: IcebergSnapshot, files: Iterable[Any]) -> None:
+    found = list(find_dangling(DeleteIndex(files, snapshot.delete_reader), files, read=False))
+    for dangling in found:
+        rows = f"{dangling.record_count or 0:,} deletes"
+        message = f"{rows} that reach no live data file: {dangling.reason}"
+        line.differ("note", "delete-reaches-nothing", dangling.file.path, message, (snapshot.id,))
+
+
+def _note_error(survey: Survey, line: Line, row: int, error: LakeError) -> None:
+    path = error.path or survey.entries["path"][row].as_py()
+    code = "vector-place" if type(error) is LakeError else type(error).__name__.lower()
+    line.differ("error", code, path, error.reason, survey.snapshots_of(row))
+
+
+def _note(
+    survey: Survey, line: Line, row: int, code: str, words: str, snapshots: Iterable[int] | None = None
+) -> None:
+    name = survey.entries["path"][row].as_py().rpartition("/")[2]
+    line.compared -= 1
+    message = f"{survey.describe_entry(row)} ({name}) {words}"
+    affected = survey.snapshots_of(row) if snapshots is None else tuple(snapshots)
+    line.differ("error", code, survey.manifest_of(row).path, message, affected)
