@@ -18,6 +18,7 @@ from lakelens.formats.hive.read import Found, walk_table
 from lakelens.formats.hive.schema import infer_schema, make_partitioning, parse_catalog_schema
 from lakelens.io.relocation import Locator
 from lakelens.io.store import ObjectInfo
+from lakelens.model.check.defect import Writer
 from lakelens.model.check.references import Purpose
 from lakelens.model.collections import Document
 from lakelens.model.facts.traits import Traits
@@ -31,6 +32,9 @@ from lakelens.model.table import Table
 if TYPE_CHECKING:
     from lakelens.formats.storage import TableStorage
     from lakelens.model.check.survey import Survey
+
+if TYPE_CHECKING:
+    from lakelens.model.check.defect import Rule
 
 _FURTHER = (
     ("role", DataType("string", "string")),
@@ -182,6 +186,21 @@ class HiveTable(Table):
                 by if one.is_data else (),
                 one.info.modified,
             )
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of known defects of those who write Hive tables."""
+        from lakelens.formats.hive.defects import load_rules
+
+        return load_rules()
+
+    def list_writers(self) -> tuple[Writer, ...]:
+        """See `Referring.list_writers`: the names of files say who wrote them, footers with which library."""
+        from lakelens.formats.defects.writers import list_footer_writers
+
+        named = dict.fromkeys(one.name.writer for one in self._listing if one.is_data and one.name.writer)
+        found = (Writer(writer, "", "names of files") for writer in named if writer)
+        return tuple(dict.fromkeys((*found, *list_footer_writers(self))))
 
     def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
         """See `Referring.list_objects`."""

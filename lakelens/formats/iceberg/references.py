@@ -8,9 +8,10 @@ Iceberg's documentation on maintenance, and "Table Metadata Fields" of the speci
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.discovery.names import guess_role, parse_metadata_name
@@ -18,13 +19,22 @@ from lakelens.formats.iceberg.discovery.versions import HINT_NAME
 from lakelens.formats.iceberg.metadata.snapshot_index import parse_snapshot_id
 from lakelens.formats.iceberg.shared_lines import SharedLines
 from lakelens.io.store import ObjectInfo, walk
+from lakelens.model.check.defect import Writer
 from lakelens.model.check.references import Keeper, Purpose, Reference, Referring
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.context import TableContext
+    from lakelens.formats.iceberg.metadata.partitions import PartitionColumn
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders
+    from lakelens.model.check.defect import Rule
     from lakelens.model.snapshot import Refs
+    from lakelens.model.table import Table
 
+_WRITER_KEYS = (
+    *("iceberg-version", "engine-name", "engine-version"),
+    *("spark.app.id", "flink.job-id", "trino_query_id", "presto_query_id"),
+)
+_VERSION = re.compile(r"Apache Iceberg (\d[\w.-]*)")
 _NO_ENTRY = "no live entry of any manifest names it"
 _LOOSE = {
     "manifest": "no manifest list names it",
@@ -58,6 +68,27 @@ class IcebergReferring(Referring):
         for ref in self.refs:
             if ref.snapshot_id is not None and ref.snapshot_id not in known:
                 yield Keeper(f"{ref.type} {ref.name}", None, self.metadata_path)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of known defects of those who write Iceberg tables."""
+        from lakelens.formats.iceberg.defects import load_rules
+
+        return load_rules()
+
+    def list_writers(self) -> tuple[Writer, ...]:
+        """See `Referring.list_writers`: keys of summaries, then the libraries that wrote data files."""
+        from lakelens.formats.defects.writers import add_products, list_footer_writers
+
+        texts = dict.fromkeys(
+            tuple(snapshot.summary.get(key) for key in _WRITER_KEYS) for snapshot in self.walk_snapshots()
+        )
+        named = [writer for values in texts for writer in _name_writers(*values)]
+        return add_products((*named, *list_footer_writers(cast("Table", self))), "iceberg")
+
+    def partition_columns(self, spec_id: int | None) -> Sequence[PartitionColumn]:
+        """The fields of a spec, ready to decode; none of an unknown one."""
+        return self._context.specs.columns(spec_id) or () if spec_id is not None else ()
 
     def list_documents(self) -> Iterator[Reference]:
         """The metadata document and its log, the hint, and statistics."""
@@ -106,6 +137,22 @@ class IcebergReferring(Referring):
         if role == "version hint":
             return "readers look for the hint under another name"
         return _LOOSE.get(role, _NO_ENTRY)
+
+
+def _name_writers(
+    version: str | None, engine: str | None, engine_version: str | None, *ids: str | None
+) -> Iterator[Writer]:
+    """The writers that a summary names: the library, its engine, and engines that leave an id alone."""
+    found = _VERSION.search(version or "")
+    if found:
+        yield Writer("iceberg", found[1], "iceberg-version of summaries")
+    elif version:
+        yield Writer(version.split()[0].lower(), "", "iceberg-version of summaries")
+    if engine:
+        yield Writer(engine.lower(), engine_version or "", "engine-name of summaries")
+    for product, value in zip(("spark", "flink", "trino", "presto"), ids, strict=True):
+        if value and product != (engine or "").lower():
+            yield Writer(product, "", "ids in summaries")
 
 
 def _is_hidden(part: str, columns: set[str]) -> bool:

@@ -13,18 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.metadata.layout import MAIN
 from lakelens.formats.paimon.roles import name_index, name_role
 from lakelens.io.store import ObjectInfo, walk
+from lakelens.model.check.defect import Writer
 from lakelens.model.check.references import Keeper, Purpose, Reference, Referring
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.context import TableContext
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
+    from lakelens.model.check.defect import Rule
     from lakelens.model.snapshot import Refs
 
 _DATA = ("base", "delta")
@@ -61,6 +63,22 @@ class PaimonReferring(Referring):
                 yield Keeper(f"branch {ref.name}", None, ref.path)
                 continue
             yield from _list_kept(branch, "" if ref.name == MAIN else f"{ref.name}: ")
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of known defects of those who write Paimon tables."""
+        from lakelens.formats.paimon.defects import load_rules
+
+        return load_rules()
+
+    def list_writers(self) -> tuple[Writer, ...]:
+        """See `Referring.list_writers`: writers' versions in snapshots, then the libraries that wrote data files."""
+        from lakelens.formats.defects.writers import list_footer_writers
+
+        table = cast("PaimonTable", self)
+        versions = dict.fromkeys(getattr(snapshot, "writer_version", None) for snapshot in table.snapshots)
+        named = [Writer("paimon", version, "writerVersion of snapshots") for version in versions if version]
+        return tuple(dict.fromkeys((*(named or [Writer("paimon")]), *list_footer_writers(table))))
 
     def list_named(self, keeper: Keeper) -> Iterator[Reference]:
         """The index manifest with its index files, and statistics."""

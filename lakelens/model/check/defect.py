@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lakelens.errors import LakeError
 from lakelens.model.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table
 
+#: One rule gives no more places.
+MOST_FINDINGS = 1_000
 _NUMBER = re.compile(r"\d+")
 
 
@@ -117,6 +120,14 @@ class Rule:
         """A finding of this rule."""
         return Finding(self.severity, self.code, path, message, tuple(dict.fromkeys(snapshots)))
 
-    def try_on(self, table: Table) -> list[Finding]:
-        """Where the defect shows in a table."""
-        return list(self.find(table))
+    def try_on(self, table: Table) -> tuple[list[Finding], LakeError | None]:
+        """Where the defect shows in a table, at most 1,000 places, and what kept the rule from looking at all of it."""
+        found: list[Finding] = []
+        try:
+            for one in self.find(table):
+                found.append(one)
+                if len(found) == MOST_FINDINGS:
+                    break
+        except LakeError as error:
+            return found, error
+        return found, None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from lakelens.errors import LakeError
 
 if TYPE_CHECKING:
-    from lakelens.model.check.defect import Rule
+    from lakelens.model.check.defect import Rule, Writer
     from lakelens.model.snapshot import Snapshot
 
 
@@ -120,6 +120,10 @@ class Referring:
         None for a file that is nowhere.
         """
         return (None for _ in recorded)
+
+    def list_writers(self: Any) -> tuple[Writer, ...]:
+        """Who wrote the table, as its summaries and footers say it; at most 200 footers are read."""
+        return ()
 
     @property
     def rules(self) -> tuple[Rule, ...]:

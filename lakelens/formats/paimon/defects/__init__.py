@@ -1,0 +1,19 @@
+"""Known defects of those who write Paimon tables, one module each; `load_rules` lists them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lakelens.model.check.defect import Rule
+
+_OWN = ("total_rows", "added_twice", "dropped_stats", "plain_timestamps")
+_SHARED = ("binary_statistics", "signed_statistics", "int96_statistics", "reversed_bounds")
+
+
+def load_rules() -> tuple[Rule, ...]:
+    """The rules, loaded when they are first asked for."""
+    own = (f"{__name__}.{name}" for name in _OWN)
+    shared = (f"lakelens.formats.defects.{name}" for name in _SHARED)
+    return tuple(import_module(name).RULE for name in (*own, *shared))

@@ -1,0 +1,1 @@
+"""Tables that show the known defects of writers."""

@@ -1,0 +1,143 @@
+"""The rule book: each rule finds its defect where it was planted, and not in the engine's own table."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lakelens as ll
+from lakelens.analysis.check.defects import Defects, try_rules
+from lakelens.io.local import LocalStore
+from lakelens.model.check.defect import Product, Rule, Writer
+from lakelens.opening import open_in_store
+from tests.analysis.check.defects import iceberg, paimon
+from tests.support import LAKES
+
+THREAD = re.compile(r"^[\w.-]+/[\w.-]+#\d+$")
+# deletes that reach nothing, in tables that engines wrote
+DANGLING = ("v2-rewrite-data-files", "v2-position-deletes-untidy")
+ALL = sorted(path.parent for path in LAKES.glob("*/*/*/answers.json")) + sorted(
+    path.parent for path in LAKES.glob("paimon-java/*/answers.json")
+)
+
+
+def list_codes(defects: Defects) -> set[str]:
+    return {one.rule.code for one in defects.showing}
+
+
+def list_rules() -> list[Rule]:
+    found = {rule.code: rule for name in ("iceberg", "paimon", "hive") for rule in ll.sample(name).rules}
+    return list(found.values())
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "plant", "clean"),
+    iceberg.PLANTED,
+    ids=[f"{c}-{p.__name__}" for c, _, p, _ in iceberg.PLANTED],
+)
+def test_a_planted_defect_of_iceberg_writers_shows(
+    code: str, name: str, plant: iceberg.Plant, clean: str, tmp_path: Path
+) -> None:
+    place = iceberg.copy(name, tmp_path / "table")
+    plant(place)
+    tried = try_rules(ll.open(place))
+    assert code in list_codes(tried)
+    (one,) = [one for one in tried.tried if one.rule.code == code]
+    assert all(finding.code == code and finding.path and finding.message for finding in one.findings)
+    assert all(finding.severity == one.rule.severity for finding in one.findings)
+    assert code not in list_codes(try_rules(ll.open(LAKES / "spark/iceberg" / clean / "table")))
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "plant", "clean"),
+    paimon.PLANTED,
+    ids=[f"{c}-{p.__name__}" for c, _, p, _ in paimon.PLANTED],
+)
+def test_a_planted_defect_of_paimon_writers_shows(
+    code: str, name: str, plant: iceberg.Plant, clean: str, tmp_path: Path
+) -> None:
+    place = tmp_path / "table"
+    shutil.copytree(LAKES / name / "table", place)
+    plant(place)
+    assert code in list_codes(try_rules(ll.open(place)))
+    assert code not in list_codes(try_rules(ll.open(LAKES / clean / "table")))
+
+
+def open_hive(name: str, rows: int | None) -> Any:
+    facts = {"properties": {} if rows is None else {"numRows": str(rows), "totalSize": "1000"}}
+    path = str(LAKES / "spark/hive" / name / "table")
+    return open_in_store(LocalStore(), path, format="hive", catalog=facts)
+
+
+def test_a_count_of_no_rows_shows() -> None:
+    assert "zero-rows" in list_codes(try_rules(open_hive("parquet", 0)))
+    assert "zero-rows" not in list_codes(try_rules(open_hive("parquet", 3)))
+    assert "zero-rows" not in list_codes(try_rules(open_hive("parquet", None)))
+
+
+@pytest.mark.parametrize("lake", [path for path in ALL if path.name != "view"], ids=lambda path: path.name)
+def test_engine_written_tables_show_none(lake: Path) -> None:
+    tried = try_rules(ll.open(lake / "table"))
+    assert list_codes(tried) == ({"dangling-deletes"} if lake.name in DANGLING else set())
+    assert not any(one.error for one in tried.tried)
+
+
+def test_every_rule_has_a_thread_and_a_planted_table() -> None:
+    rules = list_rules()
+    assert len(rules) >= 25
+    planted = {code for code, *_ in (*iceberg.PLANTED, *paimon.PLANTED)} | {"zero-rows"}
+    assert {rule.code for rule in rules} == planted
+    for rule in rules:
+        assert rule.threads and all(THREAD.match(thread) for thread in rule.threads), rule.code
+        assert rule.title and rule.shows and rule.writers
+        assert rule.severity in ("error", "warning", "note")
+
+
+def test_writers_are_those_that_the_table_names() -> None:
+    tried = try_rules(ll.open(LAKES / "spark/iceberg/v2-basic/table"))
+    answers = json.loads((LAKES / "spark/iceberg/v2-basic/answers.json").read_text())
+    named = {str(writer) for writer in tried.writers}
+    summary = answers["snapshots"][0]["summary"]
+    assert f"spark {summary['engine-version']}" in named
+    assert any(f"Apache Iceberg {one.version}" in summary["iceberg-version"] for one in tried.writers)
+    concerned = {one.rule.code for one in tried.concerning}
+    assert "split-offsets-past-end" not in concerned and "dangling-deletes" in concerned
+    columns = tried.to_arrow().to_pydict()
+    assert len(columns["code"]) == len(tried)
+    assert set(columns["here"]) <= {"does not show", "does not apply"}
+
+
+def test_versions_decide_whom_a_rule_concerns() -> None:
+    product = Product("iceberg", "1.4.0", "1.4.1")
+    writers = {"1.4.0": True, "1.4.1": False, "1.3.1": False, "1.10.0": False, "": True}
+    assert {version: product.matches(Writer("iceberg", version)) for version in writers} == writers
+    assert not product.matches(Writer("spark", "1.4.0"))
+
+
+@pytest.mark.parametrize("how", ["gone", "garbled"])
+@pytest.mark.parametrize("part", ["manifest", "list", "data"])
+@pytest.mark.parametrize("name", ["spark/iceberg/v2-merge-on-read", "spark/paimon/pk-compacted"])
+def test_rules_go_past_damage(name: str, part: str, how: str, tmp_path: Path) -> None:
+    place = tmp_path / "table"
+    shutil.copytree(LAKES / name / "table", place)
+    table = ll.open(place)
+    snapshot = table.current
+    assert snapshot is not None
+    path = Path(
+        snapshot.manifests[0].path
+        if part == "manifest"
+        else str(snapshot.manifest_lists[0].path)
+        if part == "list"
+        else snapshot.files[0].path
+    )
+    if how == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(b"\x00" * 100)
+    tried = try_rules(ll.open(place))
+    assert len(tried) == len(table.rules) and repr(tried)
