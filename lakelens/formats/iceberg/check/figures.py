@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from lakelens.formats.iceberg.check.document import compare_document
 from lakelens.formats.iceberg.check.lineage import compare_lineage
-from lakelens.formats.iceberg.check.manifests import compare_counts, compare_ranges
+from lakelens.formats.iceberg.check.manifests import compare_counts
 from lakelens.formats.iceberg.check.sequences import compare_sequences
 from lakelens.formats.iceberg.check.statistics import compare_statistics
 from lakelens.formats.iceberg.check.tallies import tally_manifests
 from lakelens.formats.iceberg.check.totals import compare_totals
 from lakelens.formats.iceberg.check.vectors import compare_vectors
+from lakelens.model.check.ranges import compare_ranges
 from lakelens.model.check.survey import Survey
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def compare_figures(table: IcebergTable, context: TableContext, survey: Survey) 
     tallies = tally_manifests(survey)
     compare_totals(table, survey, tallies)
     compare_counts(survey, tallies)
-    compare_ranges(table, survey)
+    lists = f"{len(survey.lists):,} manifest list{'s' * (len(survey.lists) != 1)}"
+    compare_ranges(survey, lists)
     compare_sequences(table, survey)
     compare_lineage(table, context, survey)
     compare_vectors(table, context, survey)

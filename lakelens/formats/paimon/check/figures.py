@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lakelens.formats.paimon.check.document import compare_document
+from lakelens.formats.paimon.check.files import compare_files
+from lakelens.formats.paimon.check.indexes import compare_indexes
 from lakelens.formats.paimon.check.totals import compare_counts, compare_totals, tally_manifests
+from lakelens.model.check.ranges import compare_ranges
 from lakelens.model.check.survey import Survey
 
 if TYPE_CHECKING:
@@ -16,3 +20,7 @@ def compare_figures(table: PaimonTable, survey: Survey) -> None:
     tallies = tally_manifests(survey)
     compare_totals(survey, tallies)
     compare_counts(survey, tallies)
+    compare_ranges(survey, f"{len(survey.lists):,} manifest list{'s' * (len(survey.lists) != 1)}")
+    compare_files(table, survey)
+    compare_indexes(table, survey)
+    compare_document(table, survey, tallies)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
 from lakelens.model.check.ledger import Line
-from lakelens.model.check.survey import State, Survey
+from lakelens.model.check.survey import Survey
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -152,8 +152,3 @@ def _compare_end(
     leaves_out = recorded > found if is_least else recorded < found
     severity: Any = "error" if leaves_out else "warning"
     line.compare(recorded, found, "manifest-range", path, what, snapshots, severity)
-
-
-def list_whole(survey: Survey) -> list[State]:
-    """The states of which every manifest was read."""
-    return [state for state in survey.states if survey.is_whole(state)]

@@ -3,7 +3,7 @@
 from tests.support.damage import Iceberg, Records
 
 LAKE = "spark/iceberg/v2-partition-identity"
-CODE, PATH, SAYS = "partition-range", ".avro", "lower_bound"
+CODE, PATH, SAYS = "partition-range", ".avro", "lower bound"
 
 
 def damage(lake: Iceberg) -> None:

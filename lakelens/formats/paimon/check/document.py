@@ -1,0 +1,169 @@
+"""The documents of a Paimon table, compared with one another: ids, schemas, hints, tags, and the chain of snapshots.
+
+See "Snapshot", "Schema" and "Manifest" of the Paimon specification. The base list of a snapshot holds what the snapshot
+before it had: as many files, as many rows. What opening the table has found already (hints, gaps between ids) is counted,
+not repeated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from lakelens.formats.paimon.check.totals import Tally
+from lakelens.formats.paimon.metadata.schema import PaimonSchema
+from lakelens.formats.paimon.snapshot import PaimonSnapshot
+from lakelens.model.check.ledger import Line, name_some
+from lakelens.model.check.survey import State, Survey
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.table import PaimonTable
+
+_OPENED = ("stale-hint", "snapshot-gap", "snapshot-document")
+_KINDS = ("APPEND", "COMPACT", "OVERWRITE", "ANALYZE")
+
+
+def compare_document(table: PaimonTable, survey: Survey, tallies: Sequence[Tally]) -> None:
+    """Compare snapshots, schemas, tags and hints with each other."""
+    line = survey.ledger.line("chain, refs, hint, ids", "snapshots, schemas, tags, hints", "one another")
+    _compare_schemas(table, line)
+    _compare_snapshots(table, survey, line)
+    _compare_chain(survey, line, tallies)
+    _compare_consumers(table, line)
+    _count_opened(table, line)
+
+
+def _count_opened(table: PaimonTable, line: Line) -> None:
+    """What opening the table compared: hints with the listing, ids with each other."""
+    wrong = sum(found.code in _OPENED and found.severity != "note" for found in table.findings)
+    looked = len(table.pointer.hints) + len(table.pointer.ids)
+    line.compared += max(looked, wrong)
+    line.differing += wrong
+
+
+def _compare_schemas(table: PaimonTable, line: Line) -> None:
+    """Ids of schemas follow each other, names and ids of columns stand once, the highest id is no lower than any."""
+    for name in _list_branches(table):
+        branch = table.branch(name)
+        schemas = [one for one in branch.schemas if isinstance(one, PaimonSchema) and one.id is not None]
+        for one, other in pairwise(schemas):
+            message = (
+                f"schema {one.id} is followed by schema {other.id}: files of those between cannot be read"
+            )
+            follows = other.id == (one.id or 0) + 1
+            line.require(follows, "schema-gap", one.path or "", message, (), "warning")
+        for schema in schemas:
+            _compare_schema(schema, line)
+
+
+def _compare_schema(schema: PaimonSchema, line: Line) -> None:
+    path, ids = schema.path or "", [column.id for column in schema.columns]
+    highest = (schema.raw or {}).get("highestFieldId")
+    every = [field.id for _, field in schema.walk() if field.id is not None and field.id >= 0]
+    if isinstance(highest, int) and ids:
+        message = f"$.highestFieldId is {highest}, a column has id {max(ids)}"
+        line.require(highest >= max(ids), "highest-field-id", path, message)
+    twice = [number for number, count in Counter(ids).items() if count > 1]
+    line.require(not twice, "repeated-id", path, f"id {name_some(twice)} is given to more than one column")
+    names = {column.name for column in schema.columns}
+    for key, wanted in (("primaryKeys", schema.primary_keys), ("partitionKeys", schema.partition_keys)):
+        unknown = [name for name in wanted if name not in names]
+        message = f"$.{key} names {name_some(unknown)}, and there is no such column"
+        line.require(not unknown, "unknown-column", path, message)
+    line.agree(len(every) > 0)
+
+
+def _compare_snapshots(table: PaimonTable, survey: Survey, line: Line) -> None:
+    for state in survey.states:
+        snapshot = state.snapshot
+        if not isinstance(snapshot, PaimonSnapshot):
+            continue
+        path = snapshot.path or ""
+        known = snapshot.context.schemas.find(snapshot.schema_id) is not None
+        message = f"{state.name} has schema {snapshot.schema_id}, which cannot be read"
+        line.require(known, "schema-missing", path, message, state.ids)
+        message = f"commitKind is {snapshot.commit_kind[:40]!r}, none of {', '.join(_KINDS)}"
+        line.require(snapshot.commit_kind in _KINDS, "commit-kind", path, message, state.ids, "warning")
+        recorded = snapshot.raw.get("id")
+        what = "the id within, and that of the file's name"
+        line.compare(recorded, snapshot.id, "snapshot-id", path, what, state.ids, "error")
+    _compare_files_of_schemas(table, survey, line)
+
+
+def _compare_files_of_schemas(table: PaimonTable, survey: Survey, line: Line) -> None:
+    """Every schema that a file was written with is there: its columns are known by it alone."""
+    import numpy as np
+
+    if not survey.entries.num_rows:
+        return
+    numbers = survey.numpy("schema_id", -1)
+    known = {schema.id for name in _list_branches(table) for schema in table.branch(name).schemas}
+    for number in np.unique(numbers[survey.live]).tolist():
+        line.agree()
+        if number < 0 or number in known:
+            continue
+        line.compared -= 1
+        row = int(np.flatnonzero((numbers == number) & survey.live)[0])
+        manifest = survey.manifest_of(row)
+        message = f"{survey.describe_entry(row)}: _SCHEMA_ID is {number}, and that schema cannot be read"
+        line.differ("error", "schema-missing", manifest.path, message, survey.snapshots_of(row))
+
+
+def _compare_chain(survey: Survey, line: Line, tallies: Sequence[Tally]) -> None:
+    """The base of each snapshot has the files and rows of the one before it; times and row ids do not run backwards."""
+    by_branch: dict[str, dict[int, State]] = {}
+    for state in survey.states:
+        home, _, name = state.name.rpartition("snapshot ")
+        if isinstance(state.snapshot, PaimonSnapshot) and name.isdigit() and state.roles is None:
+            by_branch.setdefault(home, {})[state.snapshot.id] = state
+    for states in by_branch.values():
+        for number, state in states.items():
+            if number - 1 in states:
+                _compare_pair(survey, line, tallies, states[number - 1], state)
+
+
+def _compare_pair(survey: Survey, line: Line, tallies: Sequence[Tally], before: State, after: State) -> None:
+    one, other = before.snapshot, after.snapshot
+    assert isinstance(one, PaimonSnapshot)
+    assert isinstance(other, PaimonSnapshot)
+    path = other.path or ""
+    message = f"{after.name} was committed before {before.name}"
+    line.require(
+        other.time_millis >= one.time_millis, "time-runs-backwards", path, message, after.ids, "warning"
+    )
+    if one.next_row_id is not None and other.next_row_id is not None:
+        message = f"nextRowId went back from {one.next_row_id} to {other.next_row_id}"
+        line.require(other.next_row_id >= one.next_row_id, "row-ids", path, message, after.ids)
+    if not (survey.is_whole(before) and survey.is_whole(after)):
+        return
+    ended = _count(before, ("base", "delta"), tallies)
+    began = _count(after, ("base",), tallies)
+    if other.operation == "OVERWRITE" and began == (0, 0):
+        return  # the table was replaced: its base is empty
+    message = (
+        f"{after.name} begins with {began[0]:,} files and {began[1]:,} rows, "
+        f"{before.name} ended with {ended[0]:,} files and {ended[1]:,} rows"
+    )
+    line.require(ended == began, "base-differs", other.manifest_lists[0].path, message, after.ids)
+
+
+def _count(state: State, roles: tuple[str, ...], tallies: Sequence[Tally]) -> tuple[int, int]:
+    """The files and rows that some lists of a state leave."""
+    found = [tallies[number] for number, role, _ in state.manifests if role in roles]
+    return sum(tally.added - tally.deleted for tally in found), sum(tally.rows for tally in found)
+
+
+def _compare_consumers(table: PaimonTable, line: Line) -> None:
+    """A consumer goes on with a snapshot that has not expired: expiry spares those that consumers need."""
+    ids = table.pointer.ids
+    for name, following in table.consumers.items():
+        is_there = not ids or ids[0] <= following
+        path = table.context.layout.document("consumer", name)
+        message = f"nextSnapshot is {following}, the earliest snapshot is {ids[0] if ids else 0}"
+        line.require(is_there, "consumer-lost", path, message, (), "warning")
+
+
+def _list_branches(table: PaimonTable) -> list[str]:
+    return [ref.name for ref in table.refs.branches]
