@@ -1,8 +1,8 @@
 """The documents of a Paimon table, compared with one another: ids, schemas, hints, tags, and the chain of snapshots.
 
-See "Snapshot", "Schema" and "Manifest" of the Paimon specification. The base list of a snapshot holds what the snapshot
-See "Snapshot", "Schema" and "Manifest" of the Paimon specification. The base list of a snapshot holds the files and rows that
-the snapshot before it ended with. What opening the table has found already (hints, gaps between ids) is counted,
+See "Snapshot", "Schema" and "Manifest" of the Paimon specification. The base list of a snapshot holds the files and the
+rows that the snapshot before it ended with. What opening the table has found already (hints, gaps between ids) is counted,
+not repeated.
 """
 
 from __future__ import annotations
