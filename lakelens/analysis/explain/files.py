@@ -7,7 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.explain.judgement import Judgement, Proof
-from lakelens.analysis.explain.manifests import transform_values
+from lakelens.analysis.explain.manifests import keeps_null, transform_values
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.predicate import Condition, Group, Term
 from lakelens.model.scan.ranges import Ranges
@@ -127,7 +127,7 @@ def _range_partition(
     import pyarrow.compute as pc
 
     found = placement.find_sources(field, term.type, values)
-    if field.transform == "void" or (found is None and not _keeps_null(field.transform)):
+    if not keeps_null(field.transform):
         return None
     mask = pa.array(of_spec)
     one, none = pa.scalar(1, pa.int64()), pa.scalar(None, pa.int64())
@@ -140,11 +140,6 @@ def _range_partition(
         return Ranges(unknown, unknown, *counts)
     lower, upper = (pc.if_else(mask, end, pa.scalar(None, end.type)) for end in found)
     return Ranges(lower, upper, *counts)
-
-
-def _keeps_null(transform: str) -> bool:
-    """Whether a value is null exactly where its partition value is; of an unknown transform nobody knows."""
-    return transform.startswith(("bucket", "truncate", "year", "month", "day", "hour", "identity"))
 
 
 def _add_equal(
@@ -234,16 +229,42 @@ def _add_bounds(
     lower, upper = (facts.stat(name, term.column) for name in ("lower_bounds", "upper_bounds"))
     if lower is None or upper is None:
         return
+    if term.type.is_nested or not _is_comparable(lower.type, arrow_type(term.type)):
+        # Paimon counts the nulls of whole lists, maps and structs, which have no order; and a column of an older snapshot
+        # may have another type by now
+        lower = upper = pa.nulls(len(facts))
     unknown = pa.nulls(len(facts), pa.int64())
     nulls, values, nans = (facts.stat(name, term.column) for name in _COUNTS)
-    ranges = Ranges(
-        lower,
-        upper,
-        unknown if nulls is None else nulls,
-        unknown if values is None else values,
-        unknown if nans is None else nans,
+    nulls, values = (unknown if one is None else one for one in (nulls, values))
+    counts = *_add_absent(nulls, values, facts), unknown if nans is None else nans
+    judgement.add_ranges(term, Ranges(lower, upper, *counts), reason, limit)
+
+
+def _is_comparable(kind: pa.DataType, literal: pa.DataType) -> bool:
+    """Whether values of two types have one order that Arrow knows."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal(kind) and pa.types.is_decimal(literal):
+        return bool(kind.scale == literal.scale)
+    families = (
+        pa.types.is_integer,
+        pa.types.is_floating,
+        lambda one: one in (pa.string(), pa.binary()) or pa.types.is_fixed_size_binary(one),
     )
-    judgement.add_ranges(term, ranges, reason, limit)
+    return bool(kind == literal) or any(family(kind) and family(literal) for family in families)
+
+
+def _add_absent(nulls: pa.Array, values: pa.Array, facts: FileFacts) -> tuple[pa.Array, pa.Array]:
+    """Counts of nulls and values with the rows that were not counted: ORC does not count fields of a struct that is null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = facts.column("record_count")
+    if rows is None:
+        return nulls, values
+    absent = pc.max_element_wise(pc.subtract(rows, values), pa.scalar(0, pa.int64()), skip_nulls=False)
+    is_less = pc.fill_null(pc.greater(absent, 0), False)
+    return pc.if_else(is_less, pc.add(nulls, absent), nulls), pc.if_else(is_less, rows, values)
 
 
 def _find_independent(facts: FileFacts) -> Mask | None:

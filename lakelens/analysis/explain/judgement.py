@@ -95,14 +95,15 @@ class Judgement:
         self.add(term, reason, proof, limit)
 
     def add(self, term: Term, reason: str, proof: Proof, limit: Mask | None = None) -> None:
-        """Add what is proved of a term; nothing is proved to be skipped outside of `limit`."""
-        none = proof.none
+        """Add what is proved of a term; outside of `limit` nothing is proved of the rows that a reader merges."""
+        none, every = proof.none, proof.all
         if limit is not None:
             none = none & limit
+            every = None if every is None else every & limit
             self._merged[id(term)] |= proof.none & ~limit
         self._none[id(term)] |= none
-        if proof.all is not None:
-            self._all[id(term)] |= proof.all
+        if every is not None:
+            self._all[id(term)] |= every
         if proof.known is not None:
             self._known[id(term)] |= proof.known
         self.proofs.setdefault((id(term), reason), []).append(proof)

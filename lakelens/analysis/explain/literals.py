@@ -122,6 +122,8 @@ def _place_decimal(raw: Any, kind: DataType) -> Point:
     with localcontext() as context:
         context.prec = 100
         value = number.quantize(Decimal(1).scaleb(-kind.scale), ROUND_FLOOR)
+    if value <= -limit:  # between the least value and what would be below it
+        return Point(None, side=-1)
     return Point(value, value == number)
 
 

@@ -28,8 +28,8 @@ def judge_manifests(condition: Condition, manifests: Sequence[Manifest], placeme
                 summaries = {
                     n: one for n in places if (one := _find_summary(manifests[n], place)) is not None
                 }
-                ranges = _find_ranges(term, field, summaries, len(manifests), placement)
-                if ranges is not None:
+                if keeps_null(field.transform):
+                    ranges = _find_ranges(term, field, summaries, len(manifests), placement)
                     judgement.add_ranges(term, ranges, "partition")
                 _add_equal(judgement, term, field, summaries, placement)
     judgement.settle("partition")
@@ -53,7 +53,7 @@ def _find_summary(manifest: Manifest, place: int) -> FieldSummary | None:
 
 def _find_ranges(
     term: Term, field: PartitionField, summaries: dict[int, FieldSummary], count: int, placement: Placement
-) -> Ranges | None:
+) -> Ranges:
     """What the summaries of a partition field say of the source column of manifests."""
     import pyarrow as pa
 
@@ -73,6 +73,11 @@ def _find_ranges(
     lower = pa.array([None if n not in rows else rows[n] * 2 for n in range(count)], pa.int64())
     upper = pa.array([None if n not in rows else rows[n] * 2 + 1 for n in range(count)], pa.int64())
     return Ranges(found[0].take(lower), found[1].take(upper), *counts)
+
+
+def keeps_null(transform: str) -> bool:
+    """Whether a value is null exactly where its partition value is: not of `void`, and of an unknown transform nobody knows."""
+    return transform.startswith(("bucket", "truncate", "year", "month", "day", "hour", "identity"))
 
 
 def _count_nulls(summary: FieldSummary, is_floating: bool) -> int | None:
