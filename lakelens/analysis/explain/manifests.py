@@ -76,7 +76,7 @@ def _find_ranges(
 
 
 def keeps_null(transform: str) -> bool:
-    """Whether a value is null exactly where its partition value is: not of `void`, and of an unknown transform nobody knows."""
+    """Whether a value is null exactly where its partition value is: not of `void`; of an unknown transform nobody knows."""
     return transform.startswith(("bucket", "truncate", "year", "month", "day", "hour", "identity"))
 
 
