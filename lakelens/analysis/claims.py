@@ -47,8 +47,8 @@ def _compare_file(found: DataFile, footer: Any) -> Iterator[Claim]:
 def _compare_columns(found: DataFile, footer: Any) -> Iterator[Claim]:
     columns = getattr(footer, "columns", None) or ()
     for bound in found.bounds.values():
-        name = _name_written(found, bound)
-        column = None if name is None else _find_column(columns, bound, name)
+        name = name_written(found, bound)
+        column = None if name is None else find_column(columns, bound, name)
         if column is None:
             continue
         for fact, claimed, actual in (
@@ -61,7 +61,7 @@ def _compare_columns(found: DataFile, footer: Any) -> Iterator[Claim]:
         yield from _compare_bound("upper", bound.name, bound.upper, getattr(column, "max", None))
 
 
-def _name_written(found: DataFile, bound: ColumnBounds) -> str | None:
+def name_written(found: DataFile, bound: ColumnBounds) -> str | None:
     """The column's name in the schema that the file was written with, where the file knows it; else today's.
 
     None for a column that was added later: the file does not have it.
@@ -75,7 +75,7 @@ def _name_written(found: DataFile, bound: ColumnBounds) -> str | None:
     return bound.name
 
 
-def _find_column(columns: Sequence[Any], bound: ColumnBounds, name: str) -> Any:
+def find_column(columns: Sequence[Any], bound: ColumnBounds, name: str) -> Any:
     """The file's column of a field id; by its name where the file has no ids, or gives one id to several."""
     if all(getattr(column, "field_id", None) is None for column in columns):
         return next((column for column in columns if column.path == name), None)

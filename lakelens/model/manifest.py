@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -121,6 +121,10 @@ class Manifest(Explainable, Displayable, ABC):
     @abstractmethod
     def header(self) -> Document:
         """The container's own words: `format`, `schema` (parsed), `codec` and `metadata` (key/values)."""
+
+    def iterate_entries(self) -> Iterator[Entry]:
+        """The entries one after another. Raises `LakeError` where the file cannot be read."""
+        return iter(self.entries)
 
     def __repr__(self) -> str:
         counts = f"+{self.added_files_count} ={self.existing_files_count} -{self.deleted_files_count}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.analysis.check.first_aid import FirstAid, give_first_aid
 from lakelens.analysis.check.footers import check_footers
 from lakelens.analysis.check.presence import compare_presence
+from lakelens.analysis.check.rows import check_rows
 from lakelens.analysis.check.strays import StrayFiles, Strays, find_strays
 from lakelens.analysis.check.whole import Whole
 from lakelens.display import Displayable
@@ -137,7 +138,10 @@ def check_table(table: Table, *, data: bool = False, snapshots: Any = "all") -> 
     table.compare_figures(survey)
     strays = find_strays(table)
     compare_presence(ledger, strays)
-    check_footers(survey, {lost.path for lost in strays.missing})
+    lost = {stray.path for stray in strays.missing}
+    check_footers(survey, lost)
+    if data:
+        check_rows(survey, lost)
     unread = survey.count_unread()
     if survey.damaged:
         noun = "entry" if unread == 1 else "entries"

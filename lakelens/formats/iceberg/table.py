@@ -33,7 +33,9 @@ from lakelens.model.table import Table
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.scan.plan import IcebergScan
     from lakelens.formats.storage import TableStorage
+    from lakelens.model.check.row_checks import RowCheck
     from lakelens.model.check.survey import Survey
+    from lakelens.model.datafile import DataFile
     from lakelens.model.scan.placement import Placement
     from lakelens.model.storage import StoredFile
 
@@ -244,6 +246,12 @@ class IcebergTable(TableObject, IcebergReferring, Table):
         from lakelens.formats.iceberg.check.figures import compare_figures
 
         compare_figures(self, self._context, survey)
+
+    def list_row_checks(self, file: DataFile) -> Iterable[RowCheck]:
+        """See `Checkable.list_row_checks`."""
+        from lakelens.formats.iceberg.check.rows import list_row_checks
+
+        return list_row_checks(self._context, file)  # type: ignore[arg-type]
 
     def find_by_id(self, snapshot_id: int) -> IcebergSnapshot | None:
         """The snapshot of an id; None when there is none."""

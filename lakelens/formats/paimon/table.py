@@ -39,7 +39,9 @@ from lakelens.model.table import Table
 if TYPE_CHECKING:
     from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.storage import TableStorage
+    from lakelens.model.check.row_checks import RowCheck
     from lakelens.model.check.survey import Survey
+    from lakelens.model.datafile import DataFile
     from lakelens.model.scan.placement import Placement
 
 # an outline reads every snapshot of a history that is no longer than this
@@ -318,6 +320,12 @@ class PaimonTable(TableObject, PaimonReferring, Table):
         from lakelens.formats.paimon.check.figures import compare_figures
 
         compare_figures(self, survey)
+
+    def list_row_checks(self, file: DataFile) -> Iterable[RowCheck]:
+        """See `Checkable.list_row_checks`."""
+        from lakelens.formats.paimon.check.rows import list_row_checks
+
+        return list_row_checks(file)  # type: ignore[arg-type]
 
     def scan_manifests(self, manifests: Iterable[Any]) -> PaimonScan:
         """See `Table.scan_manifests`."""

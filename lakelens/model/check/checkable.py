@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from lakelens import display
@@ -9,7 +10,9 @@ from lakelens.model.check.references import Referring
 
 if TYPE_CHECKING:
     from lakelens.analysis.check.check import Check
+    from lakelens.model.check.row_checks import RowCheck
     from lakelens.model.check.survey import Survey
+    from lakelens.model.datafile import DataFile
     from lakelens.model.storage import Storage
     from lakelens.model.table import Table
 
@@ -27,6 +30,10 @@ class Checkable(Referring):
 
     def compare_figures(self, survey: Survey) -> None:
         """Compare the figures that only this format records with what they are about; see `check`."""
+
+    def list_row_checks(self, file: DataFile) -> Iterable[RowCheck]:
+        """What this format records of a file's rows beside bounds and counts, ready to be compared with them."""
+        return ()
 
     def check(self, *, data: bool = False, snapshots: Any = "all") -> Check:
         """Whether the table is sound: every figure that its metadata records, compared with what it is about.

@@ -27,6 +27,8 @@ KNOWN = {
         for name in ("partitioned-by-types", "partitioned", "partitioned-hive-format")
     },
 }
+# what whoever made the table has written on purpose, through the engine's library
+PLANNED = {"spark/iceberg/v2-position-deletes-untidy": {"row-order"}}
 # text files say nothing of themselves, and nothing else describes them
 SILENT = {"spark/hive/csv", "spark/hive/json", "spark/hive/text"}
 # findings that reading such a table has anyway, whether it is checked or not
@@ -39,14 +41,15 @@ def test_engine_written_tables_are_sound(path: Path) -> None:
         table = ll.open(path)
     except Unsupported:
         return  # the view
-    check = table.check()
+    check = table.check(data=True)
     name = str(path.parent.relative_to(LAKES))
-    wrong = [found for found in check.findings if found.severity in SEVERITIES]
+    planned = PLANNED.get(name, set())
+    wrong = [one for one in check.findings if one.severity in SEVERITIES and one.code not in planned]
     assert not wrong, "\n".join(f"{found!r}: {found.message}" for found in wrong)
-    assert not check.differ
+    assert check.differ == sum(one.code in planned for one in check.findings)
     assert check.ok
     assert bool(check.compared) != (name in SILENT) or not len(table.files)
-    assert {found.code for found in check.findings} == KNOWN.get(name, set())
+    assert {found.code for found in check.findings} == KNOWN.get(name, set()) | planned
 
 
 @pytest.mark.parametrize("name", SAMPLES)
