@@ -13,6 +13,7 @@ from lakelens.cli.output import Output
 
 if TYPE_CHECKING:
     from lakelens.analysis.check.check import Check
+    from lakelens.analysis.check.defects import TriedRule
     from lakelens.model.table import Table
 
 _STRAY = ("path", "role", "size_bytes", "modified", "reason", "snapshots")
@@ -56,9 +57,20 @@ def _describe(table: Table, found: Check) -> dict[str, Any]:
             name: [pick(one, *_STRAY) for one in getattr(found, name)]
             for name in ("missing", "orphans", "young")
         },
+        "writers": [str(writer) for writer in found.defects.writers],
+        "defects": [_describe_rule(tried) for tried in found.defects.tried if tried.shows or tried.concerns],
         "orphans_are_certain": found.strays.is_certain,
         "whole": _describe_whole(found),
         "findings": [list_facts(FINDING, one) for one in found.findings],
+    }
+
+
+def _describe_rule(tried: TriedRule) -> dict[str, Any]:
+    from lakelens.cli.facts import pick
+
+    return {
+        **pick(tried.rule, "code", "title", "writers", "thread", "severity"),
+        **pick(tried, "concerns", "shows", "here"),
     }
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.analysis.check.defects import Defects, try_rules
 from lakelens.analysis.check.first_aid import FirstAid, give_first_aid
 from lakelens.analysis.check.footers import check_footers
 from lakelens.analysis.check.presence import compare_presence
@@ -31,21 +32,23 @@ _SAME = {
     "missing-statistics": ("file-missing",),
 }
 
-# what a reader says of a whole snapshot, and a check file by file
-_WIDER = {"dangling-deletes": "delete-reaches-nothing"}
+# what a reader says of a whole snapshot, and a rule delete by delete
+_WIDER = ("dangling-deletes",)
 
 
 class Check(Displayable):
     """The answer of `Table.check`.
 
-    `findings` are what is wrong, `counted` what was compared and how often, `not_looked_at` what was left out.
+    `findings` are what is wrong, `counted` what was compared and how often, `not_looked_at` what was left out. `defects` are
+    the known defects of the table's writers that were tried, `strays` the files that are missing or that nobody refers to.
     """
 
-    def __init__(self, table: Table, survey: Survey, strays: Strays, *, data: bool) -> None:
+    def __init__(self, table: Table, survey: Survey, strays: Strays, defects: Defects, *, data: bool) -> None:
         self.table = table
         self.name = table.name
         self.survey = survey
         self.strays = strays
+        self.defects = defects
         self.has_rows = data
         ledger = survey.ledger
         self.counted: Comparisons = ledger.comparisons
@@ -151,7 +154,13 @@ def check_table(table: Table, *, data: bool = False, snapshots: Any = "all") -> 
     if not data:
         why = "bounds, counts of nulls, keys and order are not compared"
         ledger.leave("rows", why, "table.check(data=True)")
-    return Check(table, survey, strays, data=data)
+    defects = try_rules(table)
+    for found in defects.findings:
+        ledger.findings.add(found.severity, found.code, found.path, found.message, found.snapshots)
+    for tried in defects.tried:
+        if tried.error is not None:
+            ledger.leave(f"known defect {tried.rule.code}", tried.error.reason)
+    return Check(table, survey, strays, defects, data=data)
 
 
 def _join_findings(own: Findings, of_table: Findings) -> Findings:
@@ -161,7 +170,9 @@ def _join_findings(own: Findings, of_table: Findings) -> Findings:
     codes = {found.code for found in own}
     for found in of_table:
         others = (found.code, *_SAME.get(found.code, ()))
-        is_said = any((code, found.path) in said for code in others) or _WIDER.get(found.code) in codes
+        is_said = any((code, found.path) in said for code in others) or found.code in codes.intersection(
+            _WIDER
+        )
         if not is_said:
             joined.add(found.severity, found.code, found.path, found.message, found.snapshots)
     return joined

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from lakelens.analysis.check.check import Check
+from lakelens.analysis.check.defects import Defects
 from lakelens.analysis.check.strays import Stray, Strays
 from lakelens.model.check.ledger import Comparison, Gap
 from lakelens.model.finding import Finding
@@ -37,7 +38,13 @@ def card_of_check(check: Check, detail: int = 1) -> Card:
         sentence,
         alert=format_alert(check.findings),
         body=tuple(body),
-        folds=(*folds, _fold_compared(check), *_list_strays(check), *_fold_gaps(check)),
+        folds=(
+            *folds,
+            _fold_compared(check),
+            *_list_strays(check),
+            _fold_defects(check.defects),
+            *_fold_gaps(check),
+        ),
         about=list_sections(check, "check"),
     )
 
@@ -195,6 +202,44 @@ def _fold_whole(check: Check) -> Fold:
         )
     calls = [cells.hint("", call) for call in check.first_aid.calls]
     return Fold("Whole", answer, lambda: calls, opened=True)
+
+
+def _fold_defects(defects: Defects) -> Fold:
+    """Which known defects of writers were tried, and which of them show."""
+    tried, showing = len(defects.tried), defects.showing
+    if not tried:
+        return Fold("Writers", "no rule about writers of this format is known")
+    shows = [one for one in showing if one.rule.severity != "note"]
+    notes = len(showing) - len(shows)
+    answer = f"{wording.count(len(defects.concerning))} of {wording.plural(tried, 'known defect')} concern these writers"
+    alert = ""
+    if shows:
+        alert = f"{wording.count(len(shows))} {'shows' if len(shows) == 1 else 'show'}"
+    answer += f"; {wording.plural(notes, 'shows as a note', 'show as notes')}" if notes else ""
+    answer += "; none shows in the bytes" if not showing else ""
+    return Fold("Writers", answer, lambda: _list_defects(defects), opened=bool(shows), alert=alert)
+
+
+def _list_defects(defects: Defects) -> list[Body]:
+    ordered = sorted(defects.tried, key=lambda one: (not one.shows, not one.concerns))
+    chosen = [one for one in ordered if one.shows or one.concerns]
+    rows = [
+        (
+            cells.code(one.rule.code),
+            cells.text(one.rule.writers),
+            cells.text(one.rule.shows),
+            cells.text(one.here, "warn" if one.shows and one.rule.severity != "note" else "mute"),
+            cells.text(one.rule.thread, "mute"),
+        )
+        for one in chosen
+    ]
+    names = ("rule!", "writers it concerns", "how it shows", "here!", "thread!")
+    grid = cells.grid(names, rows, how="check.defects.tried", noun="rule")
+    others = len(defects.tried) - len(chosen)
+    writers = ", ".join(wording.clean(str(writer), 60) for writer in defects.writers[:8])
+    said = f"written by {writers}" if writers else "nothing says who wrote it"
+    more = f"; {wording.plural(others, 'more rule concerns', 'more rules concern')} others" if others else ""
+    return [grid, Note(f"{said}{more}", "mute")]
 
 
 def _fold_gaps(check: Check) -> list[Fold]:

@@ -1,4 +1,4 @@
-"""Deletes: vectors as their Puffin files have them, one of them for a file, and deletes that reach nothing.
+"""Deletes: vectors as their Puffin files have them, one of them for a file, and what an entry of each kind must have.
 
 Follows "Deletion Vectors", "Delete Formats" and "Scan Planning" of the Iceberg table specification, and the Puffin
 specification, "deletion-vector-v1".
@@ -10,10 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.deletes.dangling import find_dangling
-from lakelens.formats.iceberg.deletes.matching import DeleteIndex
 from lakelens.formats.iceberg.manifests.contents import read_puffin_footer
-from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 from lakelens.model.check.ledger import Line
 from lakelens.model.check.survey import Survey
 from lakelens.progress import track
@@ -25,8 +22,6 @@ if TYPE_CHECKING:
 #: Vectors that are decoded; of more a part is.
 MOST_VECTORS = 1_000
 _VECTOR = "deletion-vector-v1"
-#: Files of a snapshot of which the deletes are looked for that reach nothing.
-_MOST_FILES = 50_000
 
 
 def compare_vectors(table: IcebergTable, context: TableContext, survey: Survey) -> None:
@@ -38,12 +33,11 @@ def compare_vectors(table: IcebergTable, context: TableContext, survey: Survey) 
         return
     content = entries["content"]
     is_vector = pc.equal(content, "deletion_vector").to_numpy() & survey.live
-    line = survey.ledger.line("deletes", "entries", "Puffin files, live data files")
+    line = survey.ledger.line("deletes", "entries", "Puffin files, one another")
     _compare_entries(table, survey, line, is_vector)
     if is_vector.any():
         _compare_targets(survey, line, is_vector)
         _decode(context, survey, line, is_vector)
-    _find_dangling(table, survey, line)
 
 
 def _compare_entries(table: IcebergTable, survey: Survey, line: Line, is_vector: Any) -> None:
@@ -174,30 +168,6 @@ def _compare_blob(survey: Survey, line: Line, row: int, one: dict[str, Any], blo
     recorded = properties.get("referenced-data-file")
     what = f"{where}: the data file by the footer and by the entry"
     line.compare(recorded, one["referenced_data_file"], "vector-target", path, what, snapshots, "error")
-
-
-def _find_dangling(table: IcebergTable, survey: Survey, line: Line) -> None:
-    """Deletes of the newest states that reach no live data file: every scan pays for them, no row is wrong."""
-    newest = {ref.snapshot_id for ref in table.refs}
-    for state in survey.states:
-        snapshot = state.snapshot
-        if snapshot.id not in newest or not isinstance(snapshot, IcebergSnapshot):
-            continue
-        if not survey.is_whole(state) or all(one.content == "data" for _, _, one in state.manifests):
-            continue
-        files: Any = snapshot.files
-        if len(files) > _MOST_FILES:
-            survey.ledger.leave(f"whether deletes of {state.name} reach anything", f"{len(files):,} files")
-            continue
-        _note_dangling(line, snapshot, files)
-
-
-def _note_dangling(line: Line, snapshot: IcebergSnapshot, files: Iterable[Any]) -> None:
-    found = list(find_dangling(DeleteIndex(files, snapshot.delete_reader), files, read=False))
-    for dangling in found:
-        rows = f"{dangling.record_count or 0:,} deletes"
-        message = f"{rows} that reach no live data file: {dangling.reason}"
-        line.differ("note", "delete-reaches-nothing", dangling.file.path, message, (snapshot.id,))
 
 
 def _note_error(survey: Survey, line: Line, row: int, error: LakeError) -> None:
