@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lakelens.model.comparison import FileCounts
     from lakelens.model.scan.file_rows import FileRows
     from lakelens.model.scan.file_table import FileReader, FileTable
-    from lakelens.model.scan.plan import FileScan
+    from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest
 
 Columns = tuple[tuple[str, DataType], ...]
 _MANY = 10_000  # fewer are read sooner than one looks
@@ -326,6 +326,14 @@ class FileSet(ArrowFiles, Displayable):
     ) -> FileSet:
         """Files of these: as rows by `choose`, which gives None where these are none, then one by one by `load`."""
         return FileSet(load or (lambda: ()), lambda: self.columns, choose=choose)
+
+    def iterate_batches(self, request: ScanRequest) -> Iterator[FileBatch]:
+        """The files by column, in batches, in the order of a set that nothing was chosen from; nothing is kept."""
+        if self.rows is not None:
+            return self.rows.read(request)
+        from lakelens.model.scan.files_to_arrow import batch_files
+
+        return iter((batch_files(list(self), self.columns, request),))
 
     def take(self, numbers: Sequence[int]) -> FileSet:
         """The files of some numbers, in this order."""

@@ -9,13 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.explain.conditions import parse_condition
-from lakelens.analysis.explain.files import FileFacts, judge_files, list_columns
+from lakelens.analysis.explain.files import FileFacts, judge_files
 from lakelens.analysis.explain.items import Share, build_items, describe_range, group_kept, group_skipped
 from lakelens.analysis.explain.judgement import ANSWERS, REASONS, Judgement
 from lakelens.analysis.explain.manifests import judge_manifests
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
-from lakelens.model.fileset import FileColumns, FileSet, defer
+from lakelens.model.comparison import sum_known
+from lakelens.model.fileset import FileSet, defer
 from lakelens.model.manifest import Manifest
 from lakelens.model.predicate import Condition, Group, Term, list_terms
 from lakelens.model.schema import Schema
@@ -97,27 +98,22 @@ class Explanation(Displayable):
 
     @cached_property
     def _pool(self) -> FileSet:
-        """The data files of the manifests that are left; of all of them where a format merges manifests."""
+        """The files of the manifests that are left; of all of them where a format merges manifests, or they were read."""
         assert self.snapshot is not None
         files = self.snapshot.files
         left = [one for one, kept in zip(self.manifests, self.manifest_judgement.kept, strict=True) if kept]
-        if len(left) < len(self.manifests) and not files.is_loaded:
-            files = self.snapshot.list_files(left)
-        return files.where(content="data") if self._is_mixed(files) else files
-
-    def _is_mixed(self, files: FileSet) -> bool:
-        """Whether there are delete files, or changelog files, among them."""
-        return any(content != "data" for (content,) in files.pick("content"))
+        return (
+            self.snapshot.list_files(left)
+            if len(left) < len(self.manifests) and not files.is_loaded
+            else files
+        )
 
     @cached_property
     def facts(self) -> FileFacts:
-        """What manifests say of the files of the pool, by column."""
-        from lakelens.model.scan.files_to_arrow import list_columns as list_known
-
-        has_bounds = bool(self.manifests)  # without manifests they would be read from the files' own footers
-        known = list_known(self._pool.columns, stats=True)
-        table = self._pool.to_arrow(columns=[*list_columns(known, has_bounds), "manifest"])
-        return FileFacts(table, self.table.placement, has_bounds)
+        """What manifests say of the data files of the pool, by column."""
+        # without manifests bounds would be read from the files' own footers
+        leaves = [term.column for term in list_terms(self._known)] if self.manifests else None
+        return FileFacts(self._pool, self.table.placement, leaves)
 
     @cached_property
     def in_kept_manifests(self) -> NDArray[np.bool_]:
@@ -151,7 +147,7 @@ class Explanation(Displayable):
             return
         from lakelens.analysis.explain.indexes import try_indexes
 
-        try_indexes(judgement, self._pool, self.facts)
+        try_indexes(judgement, self._take, self.facts)
 
     # --- the answer ----------------------------------------------------------------------------------------------------
 
@@ -163,12 +159,16 @@ class Explanation(Displayable):
             return np.zeros(0, np.int64)
         return np.flatnonzero(self.file_judgement.kept & self.in_kept_manifests)
 
+    def _take(self, places: NDArray[np.int64]) -> FileSet:
+        """The files of some numbers among those that were judged."""
+        return self._pool.take(self.facts.places[places].tolist())
+
     @cached_property
     def kept(self) -> FileSet:
         """The data files that the predicate needs."""
         if self.snapshot is None:
             return self.table.files
-        return self._pool.take(self._kept_places.tolist())
+        return self._take(self._kept_places)
 
     @cached_property
     def skipped(self) -> FileSet:
@@ -177,10 +177,7 @@ class Explanation(Displayable):
             return self.table.files
         files = self.snapshot.files
 
-        def choose() -> FileSet:
-            return (files.where(content="data") if self._is_mixed(files) else files) - self.kept
-
-        return defer(choose, lambda: self._pool.columns or FileColumns())
+        return defer(lambda: files.where(content="data") - self.kept, lambda: files.columns)
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
@@ -205,8 +202,8 @@ class Explanation(Displayable):
 
     @cached_property
     def file_count(self) -> int:
-        """The data files of the snapshot."""
-        return len(self.kept) + len(self.skipped)
+        """How many data files the snapshot has."""
+        return self.sums[-1][1][0]
 
     def count_files(self, manifests: Sequence[Manifest]) -> tuple[int, int | None, int | None]:
         """How many files, rows and bytes some manifests hold: as their list counts them, where many were not read."""
@@ -263,6 +260,29 @@ class Explanation(Displayable):
         """What one of `parts` says of each kept file: one of `judgement.ANSWERS`."""
         codes = self.file_judgement.answer(self.file_judgement.parts[part])[self._kept_places]
         return [ANSWERS[code] for code in codes.tolist()]
+
+    def column_of(self, part: int) -> str:
+        """The column of a part that compares one column, under the name that its statistics have."""
+        found = {term.column for term in list_terms(self.file_judgement.parts[part])}
+        return found.pop() if len(found) == 1 else ""
+
+    @cached_property
+    def sums(self) -> tuple[tuple[str, tuple[int, int | None, int | None]], ...]:
+        """Files, rows and bytes of what was skipped, of what is kept, and of the snapshot: their sum."""
+        groups = self.groups
+        skipped = (
+            sum(share.files for share in groups),
+            sum_known(*(share.record_count for share in groups)),
+            sum_known(*(share.size_bytes for share in groups)),
+        )
+        kept = (len(self.kept), self.record_count, self.size_bytes)
+        whole = (skipped[0] + kept[0], sum_known(skipped[1], kept[1]), sum_known(skipped[2], kept[2]))
+        return (("skipped", skipped), ("kept", kept), ("snapshot", whole))
+
+    @property
+    def total_size(self) -> int | None:
+        """Bytes of all data files of the snapshot; None where that is not known without reading more."""
+        return self.sums[-1][1][2]
 
     @property
     def record_count(self) -> int | None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.explain.judgement import Judgement, Proof
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
     from lakelens.analysis.explain.files import FileFacts
     from lakelens.model.fileset import FileSet
 
 
-def try_indexes(judgement: Judgement, files: FileSet, facts: FileFacts) -> None:
+def try_indexes(judgement: Judgement, take: Callable[[NDArray[np.int64]], FileSet], facts: FileFacts) -> None:
     """Skip the files whose own indexes hold no row that fits; only those are opened that would be read."""
     import numpy as np
 
@@ -21,7 +23,7 @@ def try_indexes(judgement: Judgement, files: FileSet, facts: FileFacts) -> None:
     places = np.flatnonzero(judgement.kept & indexed)
     if not len(places):
         return
-    chosen = list(files.take(places.tolist()))
+    chosen = list(take(places))
     for term in judgement.terms:
         none = np.zeros(judgement.count, np.bool_)
         for place, found in zip(places.tolist(), chosen, strict=True):
@@ -31,7 +33,7 @@ def try_indexes(judgement: Judgement, files: FileSet, facts: FileFacts) -> None:
     judgement.settle("file_index")
 
 
-def _find_indexed(facts: FileFacts) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _find_indexed(facts: FileFacts) -> NDArray[np.bool_]:
     """Which files have an index, beside them or in their entry."""
     import numpy as np
     import pyarrow as pa

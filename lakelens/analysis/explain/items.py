@@ -231,5 +231,5 @@ def describe_range(judgement: Judgement, part: Condition, reason: str, places: N
             import pyarrow as pa
 
             (low,), (high,) = (format_bounds(pa.array([end.as_py()], end.type)) for end in ends)
-            return f"{low} … {high}" if low != high else str(low)
+            return str(high) if high in (low, f"{low}…") else f"{low} … {high}"
     return ""

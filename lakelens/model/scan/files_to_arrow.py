@@ -175,6 +175,7 @@ def batch_files(files: Sequence[DataFile], columns: FileColumns, request: ScanRe
     if stats:
         bounds = [found.bounds for found in files]
         seen = {leaf for of_file in bounds for leaf in of_file}
+        seen = seen if request.leaves is None else seen & request.leaves
         for leaf, kind in (*columns.stats, *columns.dropped) if seen else ():
             for name in stats if leaf in seen else ():
                 values = [getattr(of[leaf], STATS[name]) if leaf in of else None for of in bounds]

@@ -52,8 +52,9 @@ class ScanRequest:
 
     `entries` asks for every entry of the manifests, deleted ones included, with its `status`; `snapshot_id` is then the
     entry's, and nothing is merged. `identity` asks for `FileBatch.identity` and `order`, `partitions` for its `partitions`.
-    With `keeps_all` the caller keeps all batches in the end: those of a whole manifest may be built at once. With `ahead`,
-    entries may be decoded while those before them are built: faster, with one more piece of them in memory.
+    Of bounds and counts those of some `leaves` may be asked for (None: all). With `keeps_all` the caller keeps all batches
+    in the end: those of a whole manifest may be built at once. With `ahead`, entries may be decoded while those before them
+    are built: faster, with one more piece of them in memory.
     """
 
     stats: bool = True
@@ -63,6 +64,7 @@ class ScanRequest:
     keeps_all: bool = False
     ahead: bool = False
     partitions: bool = False
+    leaves: frozenset[str] | None = None
 
     def with_identity(self) -> ScanRequest:
         """The same request, of which `identity` and `order` are asked for."""

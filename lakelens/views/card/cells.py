@@ -128,6 +128,7 @@ def grid(
     total: int | None = None,
     about: About = (),
     is_open: bool = False,
+    totals: Sequence[Sequence[Cell]] = (),
 ) -> Grid:
     """A bounded grid.
 
@@ -141,7 +142,8 @@ def grid(
     left = (len(listed) if total is None else total) - len(shown)
     one, many = (noun, f"{noun}s") if isinstance(noun, str) else noun
     more = f"… {wording.count(left)} more {one if left == 1 else many}" if left > 0 else ""
-    return Grid(made, shown, more, how if more else "", about, is_open)
+    sums = tuple(tuple(row) for row in totals)
+    return Grid(made, shown, more, how if more else "", about, is_open, sums)
 
 
 def _make_column(name: str) -> Column:
@@ -184,7 +186,8 @@ def prune(full: Grid) -> Grid:
         if any(row[index].bar or row[index].text not in _SILENT for row in full.rows)
     ]
     columns = tuple(full.columns[index] for index in kept)
-    return replace(full, columns=columns, rows=tuple(tuple(row[i] for i in kept) for row in full.rows))
+    rows, totals = (tuple(tuple(row[i] for i in kept) for row in part) for part in (full.rows, full.totals))
+    return replace(full, columns=columns, rows=rows, totals=totals)
 
 
 _SILENT = ("", "absent", "unknown")

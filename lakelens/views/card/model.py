@@ -71,7 +71,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table of cells; `more` says what was left out and `how` is what to type for it.
+    """A table of cells; `more` says what was left out and `how` is what to type for it. `totals` stand under a rule.
 
     The names of the columns of an `open` grid are a lake's own, and are not looked up.
     """
@@ -82,6 +82,7 @@ class Grid:
     how: str = ""
     about: About = ()
     is_open: bool = False
+    totals: tuple[tuple[Cell, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

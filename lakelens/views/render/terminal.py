@@ -117,7 +117,7 @@ def _make_grid(grid: Grid, width: int) -> RenderableType:
             overflow="fold",
         )
     natural = sum(2 + max(len(row[index].text) for row in grid.rows) for index in kept) if grid.rows else 0
-    for row in grid.rows:
+    for row in (*grid.rows, *grid.totals):
         table.add_row(*(make_cell(row[index], is_cut=natural > width) for index in kept))
     if not grid.more:
         return table

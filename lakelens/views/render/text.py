@@ -101,7 +101,8 @@ def write_body(body: Body, detail: int, *, is_plain: bool = False) -> Iterator[s
 def write_grid(grid: Grid) -> Iterator[str]:
     """A grid with its columns aligned; cells wider than 88 characters do not widen their column. Bars are left out."""
     grid = _drop_bars(grid)
-    texts = [[column.name for column in grid.columns], *([cell.text for cell in row] for row in grid.rows)]
+    lines = (*grid.rows, *grid.totals)
+    texts = [[column.name for column in grid.columns], *([cell.text for cell in row] for row in lines)]
     widths = [
         max(len(text) for text in column if len(text) <= _WIDEST or text is column[0]) if column else 0
         for column in zip(*texts, strict=True)
@@ -114,8 +115,8 @@ def write_grid(grid: Grid) -> Iterator[str]:
 
 def _drop_bars(grid: Grid) -> Grid:
     kept = [i for i in range(len(grid.columns)) if not any(row[i].bar for row in grid.rows)]
-    rows = tuple(tuple(row[i] for i in kept) for row in grid.rows)
-    return replace(grid, columns=tuple(grid.columns[i] for i in kept), rows=rows)
+    rows, totals = (tuple(tuple(row[i] for i in kept) for row in part) for part in (grid.rows, grid.totals))
+    return replace(grid, columns=tuple(grid.columns[i] for i in kept), rows=rows, totals=totals)
 
 
 def align_row(row: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:

@@ -65,7 +65,9 @@ class _Columns:
         asked = [name for name in wanted if name in STATS]
         stats = {}
         if asked:
-            stats = build_stats(self.entries, self.keep, self.context.columns, asked, self.report)
+            stats = build_stats(
+                self.entries, self.keep, self.context.columns, asked, self.report, request.leaves
+            )
         partitions = self.partitions.list_distinct() if request.partitions else None
         if not request.identity:
             return FileBatch(self.rows, plain, stats, partitions=partitions)

@@ -84,14 +84,25 @@ def check_lists(entries: EntryColumns) -> None:
 
 
 def build_stats(
-    entries: EntryColumns, keep: pa.Array | None, columns: ColumnIndex, wanted: list[str], report: Report
+    entries: EntryColumns,
+    keep: pa.Array | None,
+    columns: ColumnIndex,
+    wanted: list[str],
+    report: Report,
+    only: frozenset[str] | None = None,
 ) -> dict[str, dict[str, pa.Array]]:
-    """The wanted columns of the contract: arrays by leaf column. A leaf that no file has anything for is left out."""
+    """The wanted columns of the contract: arrays by leaf column, of `only` some (None: all).
+
+    A leaf that no file has anything for is left out.
+    """
     import pyarrow.compute as pc
 
     lists = {name: open_lists(entries, stored, keep) for name, stored in FIELDS.items()}
     ids = {key for found in lists.values() if found is not None for key in found.keys}
     groups = columns.group_by_type(tuple(sorted(ids)))
+    if only is not None:
+        groups = [tuple(column for column in group if column.name in only) for group in groups]
+        groups = [group for group in groups if group]
     found: dict[str, dict[str, pa.Array]] = {}
     for name in wanted:
         found[name] = {}
@@ -99,13 +110,15 @@ def build_stats(
         if of_name is None or not of_name.keys:
             continue
         there = groups
-        if len(of_name.keys) < len(ids):
+        if len(of_name.keys) < len(ids) or only is not None:
             there = [tuple(column for column in group if column.id in of_name) for group in groups]
         if name.endswith("bounds"):
             for group in filter(None, there):
                 found[name] |= _cut(decode_bounds(of_name, group, report), group)
         else:
             leaves = tuple(chain.from_iterable(there))
+            if not leaves:
+                continue
             found[name] = _cut(of_name.take_all([column.id for column in leaves]), leaves)
     shown = {name for of_name in found.values() for name in of_name}
     if len(shown) < len(ids):

@@ -153,7 +153,7 @@ class PaimonScan(ColumnarScan):
             groups = group_rows(self.context, rows) if grouped else None
         stats: dict[str, dict[str, pa.Array]] = {}
         if groups is not None:
-            columns = StatsColumns(self.context, self.columns, groups)
+            columns = StatsColumns(self.context, self.columns, groups, request.leaves)
             plain |= {name: columns.build_keys(name) for name in grouped if name in KEYS}
             stats = columns.build([name for name in grouped if name in STATS])
         return FileBatch(len(rows), plain, stats, identity, order, partitions)

@@ -32,13 +32,20 @@ Leaves = dict[str, dict[str, Any]]
 class StatsColumns:
     """Builds statistics and keys of grouped entries. Raises `NotColumnar` where only the record path can."""
 
-    def __init__(self, context: TableContext, columns: FileColumns, groups: RowGroups) -> None:
+    def __init__(
+        self,
+        context: TableContext,
+        columns: FileColumns,
+        groups: RowGroups,
+        leaves: frozenset[str] | None = None,
+    ) -> None:
         import pyarrow as pa
 
         self._context = context
         self._columns = columns
         self._groups = groups
-        self._kinds = {name: arrow_type(kind) for name, kind in (*columns.dropped, *columns.stats)}
+        known = (*columns.dropped, *columns.stats)
+        self._kinds = {name: arrow_type(kind) for name, kind in known if leaves is None or name in leaves}
         self._count = pa.int64()
         self._nulls: dict[tuple[pa.DataType, int], pa.Array] = {}
 
@@ -103,7 +110,8 @@ class StatsColumns:
                         built[name][leaf.name] = present.spread(column)
         written = {column.id for column in group.schema.columns}
         for column in self._context.schema.columns if not group.writes_some else ():
-            if column.id not in written:  # added after the files were written: null in every row
+            # added after the files were written: null in every row
+            if column.id not in written and column.name in self._kinds:
                 built["null_counts"][column.name] = built["value_counts"][column.name] = rows
         return built
 
