@@ -13,6 +13,7 @@ import lakelens as ll
 from lakelens.cli.check_command import check
 from lakelens.cli.completing import completion
 from lakelens.cli.exits import Verbs
+from lakelens.cli.explain_command import explain
 from lakelens.cli.file_command import files, show_bytes
 from lakelens.cli.inventory import inventory
 from lakelens.cli.place_commands import find, samples, watch
@@ -21,7 +22,7 @@ from lakelens.cli.table_commands import findings, html, refs, schema, show, tree
 
 # how `lakelens --help` arranges the verbs; one that is missing here stands at the end
 _GROUPS = [
-    {"name": "A table", "commands": ["show", "schema", "refs", "findings", "check", "html"]},
+    {"name": "A table", "commands": ["show", "schema", "refs", "findings", "check", "explain", "html"]},
     {"name": "Its history", "commands": ["snapshots", "history", "diff", "watch"]},
     {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes"]},
     {"name": "Many tables", "commands": ["find", "inventory", "samples", "demo"]},
@@ -61,7 +62,7 @@ def demo(directory: Path) -> None:
 VERBS = (
     *(show, snapshots, history, diff),
     *(manifests, files, schema, refs),
-    *(tree, findings, check, show_bytes, html),
+    *(tree, findings, check, explain, show_bytes, html),
     *(find, inventory, watch, samples, demo, completion),
 )
 for _verb in VERBS:

@@ -29,6 +29,7 @@ TABLE_VERBS = {
     "findings": [],
     "tree": [],
     "diff": ["nothing", "main"],
+    "explain": ["TRUE"],
     "html": ["page.html"],
 }
 

@@ -24,6 +24,7 @@ VERBS = {
     "refs": [],
     "findings": [],
     "tree": [],
+    "explain": ["TRUE"],
     "diff": ["nothing", "main", "-d", "3"],
 }
 

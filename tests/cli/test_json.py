@@ -49,6 +49,8 @@ def check_every_verb(path: str, page: Path | None) -> None:
     table = told["show"]["table"]
     for verb in TABLE_VERBS:
         assert told[verb]["table"]["name"] == table["name"], verb
+    answer = read_document("explain", path, "TRUE")
+    assert answer["totals"]["kept"] == answer["totals"]["snapshot"]
     ids = [snapshot["id"] for snapshot in told["snapshots"]["snapshots"]]
     assert len(ids) == told["show"]["snapshot_count"]
     if ids:

@@ -65,6 +65,8 @@ VERBS = [
     ["refs", "sample:iceberg-branches"],
     ["tree", "sample:paimon"],
     ["findings", "sample:hive"],
+    ["explain", "sample:iceberg", "id > 15 AND p = 1"],
+    ["check", "sample:paimon"],
     ["samples"],
 ]
 
