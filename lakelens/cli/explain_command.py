@@ -42,7 +42,8 @@ def _describe(found: Explanation) -> dict[str, Any]:
         "predicate": found.predicate,
         "snapshot_id": None if found.snapshot is None else found.snapshot.id,
         "totals": {
-            name: dict(zip(("files", "record_count", "size_bytes"), sums[name], strict=True)) for name in names
+            name: dict(zip(("files", "record_count", "size_bytes"), sums[name], strict=True))
+            for name in names
         },
         "levels": [
             {
