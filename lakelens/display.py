@@ -120,11 +120,11 @@ def check_table(table: Table, data: bool, snapshots: Any) -> Check:
     return check_table(table, data=data, snapshots=snapshots)
 
 
-def explain_predicate(table: Table, where: str, snapshot: Any) -> Explanation:
+def explain_predicate(table: Table, where: str, snapshot: Any, row_groups: bool) -> Explanation:
     """Why a predicate reads some files of a table and skips the others."""
     from lakelens.analysis.explain import explanation
 
-    return explanation.explain_predicate(table, where, snapshot)
+    return explanation.explain_predicate(table, where, snapshot, row_groups)
 
 
 def list_tree(table: Table, references: bool) -> StorageTree:

@@ -22,11 +22,14 @@ _SHARE = ("part", "column", "reason", "level", "files", "record_count", "size_by
 @table_options
 @click.argument("predicate", metavar="PREDICATE")
 @snapshot_option
+@click.option("--row-groups", is_flag=True, help="ask the files themselves about each of their row groups")
 @detail_option
 @output_options
-def explain(table: Table, predicate: str, ref: str | None, detail: int, output: Output) -> None:
+def explain(
+    table: Table, predicate: str, ref: str | None, row_groups: bool, detail: int, output: Output
+) -> None:
     """Show which files a predicate in SQL reads, what skips the others, and why these are left."""
-    found = table.explain(predicate, snapshot=ref)
+    found = table.explain(predicate, snapshot=ref, row_groups=row_groups)
     if output.as_json:
         output.write_answer(table, **_describe(found))
     else:

@@ -17,7 +17,7 @@ class Answers:
 
     __slots__ = ()
 
-    def explain(self, where: str, *, snapshot: Any = None) -> Explanation:
+    def explain(self, where: str, *, snapshot: Any = None, row_groups: bool = False) -> Explanation:
         """Why a predicate reads these files, and no others.
 
         Level by level: which manifests and files can hold a row that fits, by partition, bucket, key, bounds and counts, and
@@ -30,6 +30,9 @@ class Answers:
             columns as `st.x`. Times without a zone are UTC.
         snapshot
             An id, a branch, a tag or a time; by default the current snapshot.
+        row_groups
+            Whether to open the files that are read, and ask their footers, dictionaries and bloom filters about each row
+            group (of an ORC file: stripe).
 
         Returns
         -------
@@ -49,7 +52,7 @@ class Answers:
         >>> ll.sample("iceberg").explain("id > 15 AND p = 1")
         <Explanation of lakes.v3_merge_on_read: reads 1 of 5 files, 956 bytes>
         """
-        return display.explain_predicate(cast("Table", self), where, snapshot)
+        return display.explain_predicate(cast("Table", self), where, snapshot, row_groups)
 
     def sql(
         self, query: str, *, snapshot: Any = None, engine: Literal["duckdb", "datafusion"] | None = None

@@ -8,7 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
-from lakelens.views import cards
+from lakelens.views import answers, cards
 from lakelens.views.card.meanings import add_meanings
 from lakelens.views.card.model import Card
 from lakelens.views.describe import describe
@@ -34,6 +34,7 @@ def present_page(thing: Any, detail: int) -> Sequence[Section]:
 
 @cache
 def _load_cards() -> None:
-    """Import every file of `cards`: each registers its cards with `describe`."""
-    for module in iter_modules(cards.__path__):
-        import_module(f"{cards.__name__}.{module.name}")
+    """Import every file of `cards` and `answers`: each registers its cards with `describe`."""
+    for room in (cards, answers):
+        for module in iter_modules(room.__path__):
+            import_module(f"{room.__name__}.{module.name}")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.explain.conditions import parse_condition
 from lakelens.analysis.explain.files import FileFacts, judge_files
 from lakelens.analysis.explain.items import Share, build_items, describe_range, group_kept, group_skipped
-from lakelens.analysis.explain.judgement import ANSWERS, REASONS, Judgement
+from lakelens.analysis.explain.judgement import ANSWERS, Judgement, Level, count_reasons
 from lakelens.analysis.explain.manifests import judge_manifests
+from lakelens.analysis.explain.row_groups import FileGroups, count_groups, judge_groups
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.comparison import sum_known
@@ -31,25 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
-    """One step of the way: how many items of a level were looked at, how many were skipped by what, what is left.
-
-    `size_bytes` are the bytes of the data files that are left after it; None where that is not known without reading more.
-    """
-
-    name: str
-    looked_at: int
-    skipped: int
-    reasons: tuple[tuple[str, int], ...]
-    size_bytes: int | None
-
-    @property
-    def left(self) -> int:
-        """How many items are left."""
-        return self.looked_at - self.skipped
-
-
 class Explanation(Displayable):
     """Why a predicate reads these files of a snapshot, and no others.
 
@@ -58,13 +39,16 @@ class Explanation(Displayable):
     file. `predicate` is the text, `condition` what was understood of it.
     """
 
-    def __init__(self, table: Table, where: str, snapshot: Snapshot | None) -> None:
+    def __init__(
+        self, table: Table, where: str, snapshot: Snapshot | None, with_row_groups: bool = False
+    ) -> None:
         self.table = table
         self.predicate = where
         self.snapshot = snapshot
         self.condition = parse_condition(
             where, table.schema if snapshot is None else _pick_schema(table, snapshot)
         )
+        self.with_row_groups = with_row_groups
         self._before = table.reads
 
     # --- what is judged ------------------------------------------------------------------------------------------------
@@ -188,13 +172,22 @@ class Explanation(Displayable):
         if self.manifests:
             left = int(self._sum("size_bytes", self.in_kept_manifests))
             skipped = int(judged.skipped.sum())
-            levels.append(Level("manifest list", len(self.manifests), skipped, _count(judged.reason), left))
+            levels.append(
+                Level("manifest list", len(self.manifests), skipped, count_reasons(judged.reason), left)
+            )
         within = self.in_kept_manifests
         reasons = self.file_judgement.reason[within]
         size = int(self._sum("size_bytes", self.file_judgement.kept & within))
         name = "manifests" if self.manifests else "listing"
-        levels.append(Level(name, int(within.sum()), int((reasons >= 0).sum()), _count(reasons), size))
+        levels.append(Level(name, int(within.sum()), int((reasons >= 0).sum()), count_reasons(reasons), size))
+        if self.with_row_groups:
+            levels.append(count_groups(self.row_groups))
         return tuple(levels)
+
+    @cached_property
+    def row_groups(self) -> list[FileGroups]:
+        """The row groups of each kept file and what is proved of them; reads what the files say of themselves."""
+        return judge_groups(self._known, self.kept, self.table.placement.merging)
 
     def _sum(self, name: str, mask: NDArray[np.bool_]) -> Any:
         values = self.facts.numpy(name)
@@ -307,11 +300,11 @@ class Explanation(Displayable):
         )
 
     def to_arrow(self) -> pa.Table:
-        """One row an item: each manifest, and each file of the manifests that are left.
+        """One row an item: each manifest, each file of the manifests that are left, and each row group where asked for.
 
-        Columns: `level` ("manifest", "file"), `path`, `decision` ("kept", "skipped"), `reason` (see `judgement`), `term`
-        (the part of the predicate that decided), `column`, `lower` and `upper` (the values that its rows can have, as
-        text), `record_count`, `size_bytes`.
+        Columns: `level` ("manifest", "file", "row_group"), `path`, `row_group` (its number in the file), `decision`
+        ("kept", "skipped"), `reason` (see `judgement`), `term` (the part of the predicate that decided), `column`, `lower`
+        and `upper` (the values that its rows can have, as text), `record_count`, `size_bytes`.
         """
         return build_items(self)
 
@@ -328,10 +321,10 @@ class Explanation(Displayable):
         )
 
 
-def explain_predicate(table: Table, where: str, snapshot: Any) -> Explanation:
+def explain_predicate(table: Table, where: str, snapshot: Any, row_groups: bool) -> Explanation:
     """Why a predicate reads some files of a snapshot (None: the current one) and skips the others."""
     found = table.current if snapshot is None else table.snapshot(snapshot)
-    return Explanation(table, where, found)
+    return Explanation(table, where, found, row_groups)
 
 
 def _pick_schema(table: Table, snapshot: Snapshot) -> Schema:
@@ -342,8 +335,3 @@ def _pick_schema(table: Table, snapshot: Snapshot) -> Schema:
         return snapshot.schema
     except LakeError:
         return table.schema
-
-
-def _count(reasons: NDArray[Any]) -> tuple[tuple[str, int], ...]:
-    counted = Counter(reasons[reasons >= 0].tolist())
-    return tuple((REASONS[code], number) for code, number in counted.most_common())

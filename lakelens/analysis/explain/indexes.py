@@ -27,8 +27,7 @@ def try_indexes(judgement: Judgement, take: Callable[[NDArray[np.int64]], FileSe
     for term in judgement.terms:
         none = np.zeros(judgement.count, np.bool_)
         for place, found in zip(places.tolist(), chosen, strict=True):
-            find = getattr(found, "find_index_proof", None)
-            none[place] = find is not None and find(term) is not None
+            none[place] = found.find_index_proof(term) is not None
         judgement.add(term, "file_index", Proof(none, None, none.copy()))
     judgement.settle("file_index")
 

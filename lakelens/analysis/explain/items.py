@@ -42,6 +42,7 @@ class Share:
 COLUMNS = {
     "level": "string",
     "path": "string",
+    "row_group": "int64",
     "decision": "string",
     "reason": "string",
     "term": "string",
@@ -73,6 +74,16 @@ def build_items(explanation: Explanation) -> pa.Table:
         facts, within = explanation.facts, explanation.in_kept_manifests
         plain = {name: facts.column(name) for name in ("path", "record_count", "size_bytes")}
         tables.append(_build(explanation.file_judgement, "file", plain, within, schema))
+    for found in explanation.row_groups if explanation.with_row_groups else ():
+        if found.groups is not None and found.judgement is not None:
+            count = len(found.groups)
+            plain = {
+                "path": pa.array([found.file.path] * count, pa.string()),
+                "row_group": pa.array(range(count), pa.int64()),
+                "record_count": pa.array(list(found.groups.record_counts), pa.int64()),
+                "size_bytes": pa.array(list(found.groups.size_bytes), pa.int64()),
+            }
+            tables.append(_build(found.judgement, "row_group", plain, None, schema))
     return pa.concat_tables(tables) if tables else schema.empty_table()
 
 
@@ -99,6 +110,7 @@ def _build(
     reasons = np.where(skipped, judgement.reason, answers + len(REASONS))
     lower, upper = list_bounds(judgement, chosen, reasons)
     columns = {
+        "row_group": pa.nulls(judgement.count, pa.int64()),
         **plain,
         "level": pa.array([level] * judgement.count, pa.string()),
         "decision": pa.array(np.array(["kept", "skipped"])[skipped.astype(int)], pa.string()),

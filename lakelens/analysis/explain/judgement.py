@@ -6,6 +6,7 @@ is its reason, and the part of the predicate that fails is the one to name; what
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -231,3 +232,28 @@ def _format_bound(value: Any) -> str:
         except UnicodeDecodeError:
             return "0x" + value.hex()
     return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One step of the way: how many items of a level were looked at, how many were skipped by what, what is left.
+
+    `size_bytes` are the bytes of the data files that are left after it; None where that is not known without reading more.
+    """
+
+    name: str
+    looked_at: int
+    skipped: int
+    reasons: tuple[tuple[str, int], ...]
+    size_bytes: int | None
+
+    @property
+    def left(self) -> int:
+        """How many items are left."""
+        return self.looked_at - self.skipped
+
+
+def count_reasons(reasons: NDArray[Any]) -> tuple[tuple[str, int], ...]:
+    """How many items were skipped for each reason, the most first."""
+    counted = Counter(reasons[reasons >= 0].tolist())
+    return tuple((REASONS[code], number) for code, number in counted.most_common())

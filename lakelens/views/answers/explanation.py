@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from lakelens.analysis.explain.explanation import Explanation, Level
+from lakelens.analysis.explain.explanation import Explanation
 from lakelens.analysis.explain.items import Share
+from lakelens.analysis.explain.judgement import Level
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.options import display
@@ -52,24 +53,29 @@ def card_of_explanation(explanation: Explanation, detail: int = 1) -> Card:
         return Card("Reads nothing", "the table has no snapshot yet")
     kept, count = len(explanation.kept), explanation.file_count
     noun = f"Reads {wording.count(kept)} of {wording.plural(count, 'file')}"
-    size = explanation.size_bytes
-    decided = _name_decider(explanation)
-    body: list[Body] = [
-        Note(f"{wording.clean(explanation.predicate, 400)} on {_format_snapshot(explanation)}"),
-        _grid_levels(explanation),
-    ]
+    size, whole = explanation.size_bytes, explanation.total_size
+    bytes_read = "" if size is None else wording.size(size) + (f" of {wording.size(whole)}" if whole else "")
+    body: list[Body] = [Note(_format_question(explanation)), _grid_levels(explanation)]
     return Card(
         noun,
-        "; ".join(filter(None, (None if size is None else wording.size(size), decided))),
+        "; ".join(filter(None, (bytes_read, _name_decider(explanation)))),
         body=tuple(body),
         folds=tuple(_list_folds(explanation)),
         about=list_sections(explanation, "explanation"),
     )
 
 
-def _format_snapshot(explanation: Explanation) -> str:
+def _format_question(explanation: Explanation) -> str:
+    """The predicate, the snapshot, and what is left of the files that are read."""
     snapshot = explanation.snapshot
-    return "a listing" if snapshot is None or snapshot.id is None else f"snapshot {snapshot.id}"
+    state = "a listing" if snapshot is None or snapshot.id is None else f"snapshot {snapshot.id}"
+    words = f"{wording.clean(explanation.predicate, 400)}, on {state}"
+    last = explanation.levels[-1]
+    if last.name != "files":
+        return words
+    groups = wording.plural(last.looked_at, "row group")
+    verb = "is" if last.left == 1 else "are"
+    return f"{words}. {wording.count(last.left)} of {groups} {verb} left: {wording.size(last.size_bytes)}"
 
 
 def _name_decider(explanation: Explanation) -> str:
@@ -268,7 +274,5 @@ def _fold_deletes(explanation: Explanation) -> Fold:
         return Fold("Deletes", "", alert=f"cannot be read: {wording.clean(error, 200)}")
     if not deletes:
         return Fold("Deletes", "none reach these files")
-    many = wording.plural(len(deletes), "delete file or vector", "delete files and vectors")
-    return Fold(
-        "Deletes", f"{many} reach {wording.count(reached)} of the {wording.plural(len(kept), 'file')}"
-    )
+    many = wording.plural(len(deletes), "delete file or vector reaches", "delete files and vectors reach")
+    return Fold("Deletes", f"{many} {wording.count(reached)} of the {wording.plural(len(kept), 'file')}")

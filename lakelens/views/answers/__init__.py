@@ -1,0 +1,1 @@
+"""The cards of what tables answer: one file an answer."""
