@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import time
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -12,7 +12,6 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.predicate import Condition, Constant, Group, Term
@@ -375,52 +374,3 @@ _KINDS = {
 def _write_in(referee: str, word: str, values: Sequence[str]) -> str:
     found = " OR ".join(f"{referee} = {value}" for value in values)
     return f"NOT ({found})" if "NOT" in word else f"({found})"
-
-
-def evaluate(condition: Condition, row: Mapping[str, Any]) -> bool:
-    """Whether a row is one for which a condition is true; values as terms have them."""
-    if isinstance(condition, Constant):
-        return condition.value
-    if isinstance(condition, Group):
-        found = (evaluate(part, row) for part in condition.parts)
-        return all(found) if condition.kind == "and" else any(found)
-    value = row[condition.column]
-    if condition.test in ("is null", "is not null"):
-        return (value is None) == (condition.test == "is null")
-    return value is not None and _compare(condition, value)
-
-
-def _compare(term: Term, value: Any) -> bool:
-    """A comparison with a value; NaN is above every number, and equal to itself."""
-    rank = _rank(value)
-    wanted = [_rank(one) for one in term.values]
-    is_nan = isinstance(value, float) and value != value
-    tests: dict[str, Callable[[], bool]] = {
-        "=": lambda: rank == wanted[0],
-        "!=": lambda: rank != wanted[0],
-        "<": lambda: bool(rank < wanted[0]),
-        "<=": lambda: bool(rank <= wanted[0]),
-        ">": lambda: bool(rank > wanted[0]),
-        ">=": lambda: bool(rank >= wanted[0]),
-        "in": lambda: rank in wanted,
-        "not in": lambda: rank not in wanted,
-        "starts with": lambda: value.startswith(term.values[0]),
-        "not starts with": lambda: not value.startswith(term.values[0]),
-        "is nan": lambda: is_nan,
-        "is not nan": lambda: not is_nan,
-    }
-    return tests[term.test]()
-
-
-def _rank(value: Any) -> Any:
-    if isinstance(value, float):
-        return (value != value, 0.0 if value != value else value)
-    if isinstance(value, str):
-        return value.encode()
-    if isinstance(value, UUID):
-        return value.bytes
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        return value.replace(tzinfo=None)
-    if isinstance(value, date | Decimal | bytes | int | time):
-        return value
-    return pc.cast(value, pa.int64()).as_py() if isinstance(value, pa.Scalar) else value

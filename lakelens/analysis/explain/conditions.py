@@ -8,7 +8,7 @@ nothing, and the answer would look as if it had.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from lakelens.analysis.explain.literals import (
     NoValue,
     Point,
+    cut_fraction,
     is_nan,
     place_literal,
     read_moment,
@@ -25,6 +26,10 @@ from lakelens.analysis.explain.literals import (
     settle,
 )
 from lakelens.analysis.explain.sql import (
+    balance,
+    cut_text,
+    describe_place,
+    describe_syntax,
     find_place,
     is_column,
     is_null,
@@ -41,7 +46,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 _MOST_TERMS = 2_000  # a predicate beyond is no question of a person
-_MOST_TEXT = 1_000_000
+_MOST_TEXT = 200_000
 _TESTS: dict[str, Test] = {"EQ": "=", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 _FLIPPED: dict[Test, Test] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _NEGATED: dict[Test, Test] = {
@@ -54,6 +59,7 @@ _NEGATED: dict[Test, Test] = {
     "is nan": "is not nan",
 }
 _NEGATED |= {negated: test for test, negated in _NEGATED.items()}
+_WHERE = "what stands after WHERE"
 _WHOLE = ("INT", "BIGINT", "SMALLINT", "TINYINT", "UINT", "UBIGINT", "INT128")
 _TEXTS = ("TEXT", "VARCHAR", "CHAR", "NVARCHAR", "NCHAR", "UUID", "TIME")
 _MOMENTS = ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPNTZ", "TIMESTAMP_NS", "DATETIME")
@@ -78,7 +84,7 @@ class _Parser:
     def __init__(self, text: str, schema: Schema) -> None:
         self._text = text
         self._schema = schema
-        self._fields = dict(schema.walk())
+        self._fields = dict(list_columns(schema.fields))
         self._count = 0
 
     def parse(self) -> Condition:
@@ -91,28 +97,30 @@ class _Parser:
             raise LakeError(f"a predicate of {len(self._text):,} characters; at most {_MOST_TEXT:,}")
         try:
             trees: list[Any] = load_dialect()().parse_into(exp.Condition, self._text)
-        except (sqlglot.errors.SqlglotError, ValueError, RecursionError) as error:
-            raise self._refuse_syntax(error) from None
-        if len(trees) != 1 or trees[0] is None:
-            raise LakeError(f"not one predicate: {self._text!r}", hint="what stands after WHERE")
-        try:
+            if len(trees) != 1 or trees[0] is None:
+                place = describe_place(self._text.find(";") if ";" in self._text else None)
+                raise LakeError(f"not one predicate{place}: {cut_text(self._text)!r}", hint=_WHERE)
             return self._read(trees[0], False)
         except RecursionError:
-            raise LakeError("the predicate is nested too deeply") from None
-
-    def _refuse_syntax(self, error: Exception) -> LakeError:
-        details: Any = getattr(error, "errors", None) or [{}]
-        said = str(details[0].get("description") or str(error).splitlines()[0]).rstrip(". ")
-        column = details[0].get("col")
-        place = f" at character {column}" if column else ""
-        return LakeError(f"not a predicate in SQL{place}: {self._text!r} ({said})")
+            raise LakeError(f"the predicate is nested too deeply: {cut_text(self._text)!r}") from None
+        except (sqlglot.errors.SqlglotError, ValueError) as error:
+            begin, said = describe_syntax(self._text, error)
+            shown = cut_text(self._text, begin or 0)
+            message = f"not a predicate in SQL{describe_place(begin)}: {shown!r} ({said})"
+            raise LakeError(message, hint=_WHERE) from None
 
     def _refuse(self, node: exp.Expression, why: str, hint: str | None = None) -> LakeError:
-        """An error that names the place of a part."""
+        """An error that names the place of a part, or of the part around it."""
         begin, end = find_place(node)
-        at = "" if begin is None else f" at character {begin + 1}"
-        shown = node.sql(load_dialect()) if begin is None or end is None else self._text[begin : end + 1]
-        return LakeError(f"{shown!r}{at}: {why}", hint=hint)
+        shown = node.sql(load_dialect())
+        if begin is not None and end is not None:
+            begin, end = balance(self._text, begin, end)
+            shown = self._text[begin : end + 1]
+        while begin is None and node.parent is not None:
+            node = node.parent
+            begin, _ = find_place(node)
+        place = describe_place(begin)
+        return LakeError(f"{cut_text(shown)!r}{place}: {why}", hint=hint)
 
     def _show(self, node: exp.Expression, negated: bool) -> str:
         return show_sql(node, negated, self._text)
@@ -200,6 +208,7 @@ class _Parser:
             return self._make_term(node, node.this, "is null", negated)
         if not isinstance(right, exp.Boolean):
             raise self._refuse(node, "IS needs NULL, TRUE or FALSE")
+        self._need_flag(node, node.this)
         fits = self._make_term(node, node.this, "=", False, [exp.Boolean(this=bool(right.this) != negated)])
         if not negated:
             return fits
@@ -210,9 +219,15 @@ class _Parser:
         """A boolean column by itself."""
         from sqlglot import exp
 
+        self._need_flag(node, node)
         return self._make_term(
             node, node, "=", False, [exp.Boolean(this=not negated)], self._show(node, negated)
         )
+
+    def _need_flag(self, node: exp.Expression, column: exp.Expression) -> None:
+        name, found = self._find_column(node, unwrap(column))
+        if found.type.logical != "boolean":
+            raise self._refuse(node, f"{name} ({found.type}) is not TRUE or FALSE: a comparison is expected")
 
     def _read_prefix(self, node: exp.Expression, negated: bool) -> Condition:
         return self._make_term(node, node.this, "starts with", negated, [node.args["expression"]])
@@ -224,6 +239,8 @@ class _Parser:
         whole, escape = node, "\\"
         if isinstance(node, exp.Escape):
             escape, node = str(node.args["expression"].this), node.this
+            if len(escape) > 1:
+                raise self._refuse(whole, "ESCAPE needs one character")
         if not isinstance(node, exp.Like):
             raise self._refuse(whole, "not understood: LIKE is expected")
         negated = negated != bool(node.args.get("negate"))
@@ -297,6 +314,7 @@ class _Parser:
         near = get_close_matches(name, self._fields, 3, 0.6) or list(self._fields)[:20]
         begin, _ = find_place(column)
         at = "" if begin is None else f" (at character {begin + 1})"
+        name = cut_text(name)
         hint = f"did you mean {' or '.join(near)}?" if len(near) <= 3 else f"there are {', '.join(near)}"
         raise Missing(f"there is no column {name!r}{at}", hint=hint)
 
@@ -316,7 +334,7 @@ class _Parser:
                 return str(node.this) if node.is_string else read_number(str(node.this))
             if isinstance(node, exp.Neg):
                 value = self._read_literal(node.this)
-                return -(value if isinstance(value, Decimal) else read_number(str(value)))
+                return (value if isinstance(value, Decimal) else read_number(str(value))).copy_negate()
             if isinstance(node, exp.Cast):
                 return self._cast(node)
         except NoValue as error:
@@ -337,7 +355,7 @@ class _Parser:
                 return datetime.fromtimestamp(moment.nanos // whole * 86_400, UTC).date().isoformat()
             return moment
         if wanted in _WHOLE:
-            return Decimal(int(read_number(str(value))))
+            return cut_fraction(read_number(str(value)))
         if wanted in ("DOUBLE", "FLOAT", "DECIMAL"):
             return read_number(str(value))
         if wanted == "BOOLEAN":
@@ -345,6 +363,14 @@ class _Parser:
         if wanted in ("BINARY", "VARBINARY"):
             return value if isinstance(value, bytes) else str(value).encode()
         raise self._refuse(node, f"a cast to {wanted} is not understood")
+
+
+def list_columns(fields: Sequence[Field], prefix: str = "") -> Iterator[tuple[str, Field]]:
+    """The columns that a row has one value of, by full name: not those inside lists and maps."""
+    for field in fields:
+        yield f"{prefix}{field.name}", field
+        if field.type.logical == "struct":
+            yield from list_columns(field.type.children, f"{prefix}{field.name}.")
 
 
 def _loosen(condition: Condition) -> Condition:

@@ -71,6 +71,8 @@ def read_moment(text: str) -> Moment:
     zone = found[8]
     if zone and zone[0] in "+-":
         away = int(zone[1:3]) * 3_600 + int(zone[-2:] if len(zone) > 3 else 0) * 60
+        if away > 18 * 3_600 or int(zone[-2:]) > 59:
+            raise NoValue("a zone of at most 18 hours, such as +02:00")
         seconds += -away if zone[0] == "+" else away
     return Moment(seconds * 1_000_000_000 + int((found[7] or "").ljust(9, "0")), bool(zone))
 
@@ -81,6 +83,17 @@ def read_number(text: str) -> Decimal:
         return Decimal(text.strip().replace("_", "x"))
     except InvalidOperation as error:
         raise NoValue("a number") from error
+
+
+def cut_fraction(number: Decimal) -> Decimal:
+    """A number as SQL casts it to an integer, towards zero; one beyond all integers as it is.
+
+    >>> cut_fraction(Decimal("-1.5")), cut_fraction(Decimal("1e999999999"))
+    (Decimal('-1'), Decimal('1E+999999999'))
+    """
+    if not number.is_finite() or number.adjusted() > 40:
+        return number
+    return Decimal(int(number))
 
 
 def place_literal(raw: Any, kind: DataType) -> Point:
@@ -117,7 +130,7 @@ def _place_integer(raw: Any, kind: DataType) -> Point:
 def _place_decimal(raw: Any, kind: DataType) -> Point:
     number = _need_number(raw, "a number")
     limit = Decimal(10) ** (kind.precision - kind.scale)
-    if not number.is_finite() or abs(number) >= limit:
+    if not number.is_finite() or number.copy_abs() >= limit:
         return Point(None, side=1 if number > 0 else -1)
     with localcontext() as context:
         context.prec = 100
@@ -177,6 +190,8 @@ def _place_bytes(raw: Any, kind: DataType) -> Point:
         raw = raw.encode()
     if not isinstance(raw, bytes):
         raise NoValue("bytes, such as X'00FF'")
+    if kind.logical == "fixed" and kind.length and len(raw) != kind.length:
+        raise NoValue(f"{kind.length} bytes: as many as the column has")
     return Point(raw)
 
 
@@ -199,10 +214,10 @@ def _place_boolean(raw: Any, kind: DataType) -> Point:
 def _need_number(raw: Any, expected: str) -> Decimal:
     if isinstance(raw, str):
         try:
-            return read_number(raw)
+            raw = read_number(raw)
         except NoValue:
             raise NoValue(expected) from None
-    if not isinstance(raw, Decimal):
+    if not isinstance(raw, Decimal) or raw.is_nan():  # NaN is found before this where a column may hold it
         raise NoValue(expected)
     return raw
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -95,3 +96,71 @@ def split_pattern(pattern: str, escape: str) -> tuple[str, str]:
         prefix.append(pattern[place])
         place += 1
     return "".join(prefix), ""
+
+
+# --- errors ------------------------------------------------------------------------------------------------------------
+
+_SHOWN = 120
+_OPEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|--[^\n]*|/\*.*?\*/|(?P<open>['"`]|/\*)""", re.S)
+_HEX = re.compile(r"""\b[xX]'(?![0-9a-fA-F]*')""")
+
+
+def describe_place(begin: int | None) -> str:
+    """Where a character is, for a message."""
+    return "" if begin is None else f" at character {begin + 1}"
+
+
+def cut_text(text: str, begin: int = 0) -> str:
+    """A text, of a long one what is around a place.
+
+    >>> cut_text("id = 1"), len(cut_text("(" * 5_000))
+    ('id = 1', 121)
+    """
+    if len(text) <= _SHOWN:
+        return text
+    first = max(0, min(begin - _SHOWN // 2, len(text) - _SHOWN))
+    last = first + _SHOWN
+    return f"{'…' if first else ''}{text[first:last]}{'…' if last < len(text) else ''}"
+
+
+def describe_syntax(text: str, error: Exception) -> tuple[int | None, str]:
+    """The place of an error of the parser, and what is wrong there.
+
+    >>> describe_syntax("name = 'a", ValueError())
+    (7, 'a quote that is not closed')
+    """
+    details: Any = (getattr(error, "errors", None) or [{}])[0]
+    before, here = str(details.get("start_context") or ""), str(details.get("highlight") or "")
+    said = str(details.get("description") or "")
+    if here:
+        begin = max(text.find(f"{before}{here}{details.get('end_context') or ''}"), 0) + len(before)
+        return begin, "something is missing" if said.startswith("Required") else said.rstrip(". ")
+    opened = next((found.start() for found in _OPEN.finditer(text) if found["open"]), None)
+    if opened is not None:
+        return opened, "a comment that is not closed" if text[opened] == "/" else "a quote that is not closed"
+    wrong = _HEX.search(text)
+    return (None, "it cannot be split into words") if wrong is None else (wrong.start(), "not hexadecimal")
+
+
+def balance(text: str, begin: int, end: int) -> tuple[int, int]:
+    """A place in a text with the parentheses that belong to it.
+
+    >>> text = "id = 1 AND abs(id) = (SELECT 1)"
+    >>> begin, end = balance(text, 11, 29)
+    >>> text[begin : end + 1]
+    'abs(id) = (SELECT 1)'
+    """
+    depth = least = 0
+    for sign in text[begin : end + 1]:
+        depth += (sign == "(") - (sign == ")")
+        least = min(least, depth)
+    for _ in range(depth - least):  # those that are not closed
+        place = end + 1 + len(text[end + 1 :]) - len(text[end + 1 :].lstrip())
+        end = place if text[place : place + 1] == ")" else end
+    for _ in range(-least):
+        before = text[:begin].rstrip()
+        if before.endswith("("):
+            begin = len(before) - 1
+            while begin and (text[begin - 1].isalnum() or text[begin - 1] == "_"):
+                begin -= 1
+    return begin, end

@@ -104,6 +104,8 @@ class _Facts:
         )
         literals = _comparable(to_array(list(term.values), kind)) if term.values else pa.array([], kind)
         self.literals = self.exact = [one for one in literals if one.is_valid]
+        #: a literal that Arrow does not hold proves nothing
+        self.is_lost = len(self.literals) < len(term.values)
         if pa.types.is_float32(kind):
             # engines compare with the double that is written, or with the float next to it
             near = _comparable(pa.array([float(value) for value in term.values], pa.float64()))
@@ -121,7 +123,7 @@ class _Facts:
 
     def all_literals(self, prove: Callable[[Any], Mask]) -> Mask:
         """For each item whether something holds for every literal."""
-        found = self.only_nulls | True
+        found = self.only_nulls | (not self.is_lost)
         for literal in self.literals:
             found = found & prove(literal)
         return found
@@ -145,7 +147,7 @@ class _Facts:
 
     def none_of(self) -> Mask:
         """Whether no value is among the literals: of many those between the bounds of few items are looked at."""
-        if len(self.literals) < 3:
+        if len(self.literals) < 3 or self.is_lost:
             return self.all_literals(self.outside)
         import numpy as np
         import pyarrow as pa
@@ -184,6 +186,7 @@ class _Few(_Facts):
     def __init__(self, facts: _Facts, places: pa.Array) -> None:
         chosen = places.to_numpy()
         self.term, self.literals, self.exact = facts.term, facts.literals, facts.exact
+        self.is_lost = facts.is_lost
         self.lower, self.upper = facts.lower.take(places), facts.upper.take(places)
         self.no_nulls, self.only_nulls = facts.no_nulls[chosen], facts.only_nulls[chosen]
         self.no_nans, self.only_nans = facts.no_nans[chosen], facts.only_nans[chosen]
