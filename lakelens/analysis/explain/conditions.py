@@ -117,7 +117,7 @@ class _Parser:
             begin, end = balance(self._text, begin, end)
             shown = self._text[begin : end + 1]
         while begin is None and node.parent is not None:
-            node = node.parent
+            node = cast("exp.Expression", node.parent)
             begin, _ = find_place(node)
         place = describe_place(begin)
         return LakeError(f"{cut_text(shown)!r}{place}: {why}", hint=hint)
