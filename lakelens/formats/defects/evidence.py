@@ -1,12 +1,13 @@
 """What rules of known defects look at, read once a table: entries by column, files, footers, and the objects that are there.
 
-Of files at most 5,000 are looked at one by one, and 200 footers, evenly spread over the current snapshot; entries are
+Of files at most 2,000 are looked at one by one, and 200 footers, evenly spread over the current snapshot; entries are
 all read, by column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_FILES = 5_000
+MOST_FILES = 2_000
+MOST_EACH = 20
 MOST_FOOTERS = 200
 MOST_FOOTER_BYTES = 64 * 2**20
 _COLUMNS = (
@@ -93,8 +95,26 @@ def _list_naming(table: Table) -> dict[str, list[int]]:
 
 
 def sample_files(table: Table, content: str = "data") -> list[DataFile]:
-    """Files of one content of the current snapshot, evenly spread; all of them up to 5,000."""
+    """Files of one content of the current snapshot, evenly spread; all of them up to 2,000."""
     return _keep(table, f"files {content}", lambda: _sample(table, content, MOST_FILES))
+
+
+def sample_recorded(table: Table) -> list[DataFile]:
+    """Data files with all that their entries record: the first live ones of each manifest of the current snapshot."""
+    return _keep(table, "recorded", lambda: list(_read_first(table)))
+
+
+def _read_first(table: Table) -> Iterator[DataFile]:
+    manifests = [one for one in table.current.manifests if one.content == "data"] if table.current else []
+    each = max(MOST_EACH, MOST_FILES // max(len(manifests), 1))
+    for manifest in manifests[:: max(1, -(-len(manifests) * each // (2 * MOST_FILES)))]:
+        read: Any = getattr(manifest, "iterate_entries", lambda: iter(()))
+        try:
+            for entry in islice(read(), each):
+                if entry.is_live:
+                    yield entry.file
+        except LakeError:
+            continue
 
 
 def _sample(table: Table, content: str, most: int) -> list[DataFile]:

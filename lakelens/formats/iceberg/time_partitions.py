@@ -11,7 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from lakelens.codecs.iceberg.transforms import civil_date
-from lakelens.formats.defects.evidence import sample_files
+from lakelens.formats.defects.evidence import sample_recorded
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.table import IcebergTable
@@ -66,7 +66,7 @@ def list_time_partitions(table: IcebergTable) -> Iterator[TimePartition]:
     if not any(fields.values()):
         return
     sources = {(spec.id, field.field_id): field.source_id for spec in table.specs for field in spec.fields}
-    for file in sample_files(table):
+    for file in sample_recorded(table):
         columns = fields.get(file.spec_id if file.spec_id is not None else -1)
         if not columns:
             continue

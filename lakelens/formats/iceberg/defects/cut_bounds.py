@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakelens.formats.defects.evidence import sample_files, shorten
+from lakelens.formats.defects.evidence import sample_recorded, shorten
 from lakelens.model.check.defect import Product, Rule
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def find(table: IcebergTable) -> Iterator[Finding]:
     """Data files of the current snapshot with a string bound that ends inside of a character."""
     if not any(leaf.type.logical == "string" for _, leaf in table.schema.leaves()):
         return
-    for file in sample_files(table):
+    for file in sample_recorded(table):
         for one in file.bounds.values():
             stored = (one.lower_raw, one.upper_raw) if one.type.logical == "string" else ()
             for bound in stored:

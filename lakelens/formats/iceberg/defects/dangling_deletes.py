@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def find(table: IcebergTable) -> Iterator[Finding]:
     """Delete files of the current snapshot that reach nothing."""
-    if table.current is None:
+    if table.current is None or all(manifest.content == "data" for manifest in table.current.manifests):
         return
     try:
         dangling = table.current.dangling_deletes

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakelens.formats.defects.evidence import sample_files, shorten
+from lakelens.formats.defects.evidence import sample_recorded, shorten
 from lakelens.model.check.defect import Product, Rule
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def find(table: IcebergTable) -> Iterator[Finding]:
     """Data files of the current snapshot with NaN as a bound."""
     if not any(leaf.type.logical in ("float32", "float64") for _, leaf in table.schema.leaves()):
         return
-    for file in sample_files(table):
+    for file in sample_recorded(table):
         names = [
             one.name
             for one in file.bounds.values()

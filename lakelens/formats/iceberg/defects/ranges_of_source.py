@@ -7,7 +7,7 @@ int.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lakelens.formats.defects.evidence import find_snapshots, shorten
@@ -17,21 +17,47 @@ if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.finding import Finding
+    from lakelens.model.stats import Partition
 
 _WIDTHS = {"int": 4, "date": 4, "float": 4}
-_MOST_READ = 200
 
 
 def find(table: IcebergTable) -> Iterator[Finding]:
     """Manifests of the current snapshot whose ranges are not those of their partition fields."""
-    manifests = list(dict.fromkeys(table.current.manifests)) if table.current is not None else []
-    for number, manifest in enumerate(manifests):
-        message = _find_wide(table, manifest)
-        if message is None and number < _MOST_READ:
-            message = _find_outside(manifest)
-        if message is not None:
-            path = manifest.path
-            yield RULE.report(shorten(table, path), message, find_snapshots(table, [path]))
+    manifests = {one.path: one for one in table.current.manifests} if table.current is not None else {}
+    found = {path: message for path, one in manifests.items() if (message := _find_wide(table, one))}
+    rest = [one for path, one in manifests.items() if path not in found and one.partitions]
+    for path, partition in _list_partitions(table, rest):
+        if path not in found and path in manifests:
+            message = _find_outside(manifests[path], partition)
+            if message is not None:
+                found[path] = message
+    for path, message in found.items():
+        yield RULE.report(shorten(table, path), message, find_snapshots(table, [path]))
+
+
+def _list_partitions(
+    table: IcebergTable, manifests: Sequence[IcebergManifest]
+) -> Iterator[tuple[str, Partition]]:
+    """The partitions of the live files of some manifests by column, each about once for each manifest."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    from lakelens.model.scan.plan import ScanRequest
+    from lakelens.model.scan.scan_to_arrow import iterate_batches
+
+    if not manifests:
+        return
+    request = ScanRequest(stats=False, columns=("manifest",), partitions=True)
+    for batch in iterate_batches(table.scan_manifests(manifests), request):
+        if batch.partitions is None:
+            continue
+        partitions, places = batch.partitions
+        encoded = pc.dictionary_encode(batch.plain["manifest"])
+        pairs = encoded.indices.to_numpy().astype(np.int64) * len(partitions) + places.to_numpy()
+        names = encoded.dictionary.to_pylist()
+        for pair in np.unique(pairs).tolist():
+            yield names[pair // len(partitions)], partitions[pair % len(partitions)]
 
 
 def _find_wide(table: IcebergTable, manifest: IcebergManifest) -> str | None:
@@ -45,21 +71,17 @@ def _find_wide(table: IcebergTable, manifest: IcebergManifest) -> str | None:
     return None
 
 
-def _find_outside(manifest: IcebergManifest) -> str | None:
-    ranges = {one.name: one for one in manifest.partition_summary}
-    if not ranges:
-        return None
-    for entry in manifest.walk()[0]:
-        for name, value in entry.file.partition.items() if entry.is_live else ():
-            one = ranges.get(name)
-            if one is None or one.lower is None or one.upper is None or value is None:
-                continue
-            try:
-                is_inside = value != value or one.lower <= value <= one.upper
-            except TypeError:
-                continue
-            if not is_inside:
-                return f"{name}: a file has {value}, the range is {one.lower} to {one.upper}"
+def _find_outside(manifest: IcebergManifest, partition: Partition) -> str | None:
+    for one in manifest.partition_summary:
+        value = partition.get(one.name)
+        if one.lower is None or one.upper is None or value is None:
+            continue
+        try:
+            is_inside = value != value or one.lower <= value <= one.upper
+        except TypeError:
+            continue
+        if not is_inside:
+            return f"{one.name}: a file has {value}, the range is {one.lower} to {one.upper}"
     return None
 
 
