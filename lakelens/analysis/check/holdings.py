@@ -119,6 +119,8 @@ class Holdings:
         try:
             for reference in self.table.list_documents():
                 self._name(reference)
+            for path, reason in self.table.list_doubts():
+                self.unread.setdefault(path, Unread(path, reason))
         except LakeError as error:
             self._note(error, self.table.location)
 

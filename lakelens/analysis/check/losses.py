@@ -57,6 +57,7 @@ class Losses:
         self.named: dict[str, tuple[int, ...]] = {}  # documents that are gone, with the states that need them
         # documents of another length: their size, and the states that need them
         self.resized_named: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self._users: dict[tuple[int, ...], list[int]] = {}
         self._find_named()
 
     def _find_resized(self) -> dict[int, tuple[int, int]]:
@@ -75,7 +76,7 @@ class Losses:
         from pyroaring import BitMap
 
         entries, beyond = self._entries, len(self._listing)
-        needed = BitMap.union(BitMap(), *(live for live in self._live.values()))
+        needed = BitMap.union(BitMap(), *self._live)
         numbers = [number for number in needed if number >= beyond]
         paths = entries.absent.to_pylist()
         looked = [n for n in numbers if not self._listing.is_hidden(paths[n - beyond])]
@@ -90,18 +91,42 @@ class Losses:
         return gone
 
     def find_recorded(self, number: int) -> int | None:
-        """The recorded size of a file; None where nothing is."""
-        import numpy as np
-
-        rows = np.flatnonzero((self._entries.files == number) & (self._entries.weights > 0))
-        size = int(self._entries.sizes[rows].max()) if len(rows) else -1
+        """The recorded size of a lost file; None where nothing is."""
+        row = self._find_row(number)
+        size = -1 if row is None else int(self._entries.sizes[row])
         return None if size < 0 else size
 
     def find_content(self, number: int) -> int:
-        """What the first entry that names a file says that it holds."""
+        """What the first entry that adds a lost file says that it holds."""
+        row = self._find_row(number)
+        return 0 if row is None else int(self._entries.contents[row])
+
+    def _find_row(self, number: int) -> int | None:
         import numpy as np
 
-        return int(self._entries.contents[np.argmax(self._entries.files == number)])
+        files, rows = self._first_rows
+        at = int(np.searchsorted(files, number))
+        return int(rows[at]) if at < len(files) and files[at] == number else None
+
+    @cached_property
+    def _first_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The files that are lost or may be, ascending, each with the first entry that adds it."""
+        import numpy as np
+
+        rows = np.flatnonzero(self._is_lost & (self._entries.weights > 0))
+        files, first = np.unique(self._entries.files[rows], return_index=True)
+        return files, rows[first]
+
+    @cached_property
+    def _is_lost(self) -> NDArray[np.bool_]:
+        """For each entry whether its file is not in the listing, or of another length."""
+        import numpy as np
+
+        entries = self._entries
+        lost: NDArray[np.bool_] = entries.files >= len(self._listing)
+        if self.resized:
+            lost |= np.isin(entries.files, np.fromiter(self.resized, np.int64, len(self.resized)))
+        return lost
 
     def _find_named(self) -> None:
         """Documents that are not in the listing, and those of another length than recorded; so for manifests."""
@@ -140,10 +165,7 @@ class Losses:
         import numpy as np
 
         entries = self._entries
-        lost = entries.files >= len(self._listing)
-        if self.resized:
-            lost |= np.isin(entries.files, np.fromiter(self.resized, np.int64, len(self.resized)))
-        rows = np.flatnonzero(lost)
+        rows = np.flatnonzero(self._is_lost)
         rows = rows[np.argsort(entries.manifests[rows], kind="stable")]
         manifests, starts = np.unique(entries.manifests[rows], return_index=True)
         parts = np.split(rows, starts[1:]) if len(manifests) else []
@@ -153,17 +175,20 @@ class Losses:
         }
 
     @cached_property
-    def groups(self) -> list[tuple[int, ...]]:
-        """Of each state those of its manifests that name lost files."""
+    def _groups(self) -> tuple[list[tuple[int, ...]], list[int]]:
+        """The sets of manifests with lost files that states name, each once, and of each state the number of its set."""
         import numpy as np
 
         touched = np.array(sorted(self._rows), np.int32)
-        return [tuple(np.intersect1d(places, touched).tolist()) for places in self._holdings.naming]
+        numbers: dict[tuple[int, ...], int] = {}
+        sets = (tuple(np.intersect1d(places, touched).tolist()) for places in self._holdings.naming)
+        of_states = [numbers.setdefault(one, len(numbers)) for one in sets]
+        return list(numbers), of_states
 
     @cached_property
-    def _live(self) -> dict[tuple[int, ...], BitMap]:
+    def _live(self) -> list[BitMap]:
         """For each set of manifests the files that it needs, of those that are lost or may be."""
-        return {group: self._fold(group) for group in dict.fromkeys(self.groups)}
+        return [self._fold(group) for group in self._groups[0]]
 
     def _fold(self, group: Sequence[int]) -> BitMap:
         import numpy as np
@@ -179,21 +204,24 @@ class Losses:
 
     def list_keepers(self, number: int) -> list[int]:
         """The states that need a file, by their numbers."""
-        live = {group for group, files in self._live.items() if number in files}
-        return [keeper for keeper, group in enumerate(self.groups) if group in live]
+        groups = tuple(group for group, files in enumerate(self._live) if number in files)
+        if groups not in self._users:
+            live = set(groups)
+            self._users[groups] = [state for state, group in enumerate(self._groups[1]) if group in live]
+        return self._users[groups]
 
     def list_broken(self) -> dict[int, BrokenState]:
         """The states that cannot be read in full, by their numbers."""
         from pyroaring import BitMap
 
         gone, resized = BitMap(self.gone), BitMap(self.resized)
-        counts = {group: (len(files & gone), len(files & resized)) for group, files in self._live.items()}
+        counts = [(len(files & gone), len(files & resized)) for files in self._live]
         documents = _count(users for users in self.named.values())
         lengths = _count(users for _, users in self.resized_named.values())
         unread = _count(one.keepers for one in self._holdings.unread.values())
         found = {}
         for number, keeper in enumerate(self._holdings.keepers):
-            missing, changed = counts[self.groups[number]]
+            missing, changed = counts[self._groups[1][number]]
             missing += documents.get(number, 0)
             changed += lengths.get(number, 0)
             state = BrokenState(keeper, missing, changed, unread.get(number, 0))

@@ -9,7 +9,7 @@ Iceberg's documentation on maintenance, and "Table Metadata Fields" of the speci
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders
     from lakelens.model.check.defect import Rule
     from lakelens.model.snapshot import Refs
+    from lakelens.model.storage import Evidence, MetadataLog
     from lakelens.model.table import Table
 
 _WRITER_KEYS = (
@@ -56,6 +57,11 @@ class IcebergReferring(Referring):
         def metadata_path(self) -> str: ...
         @cached_property
         def refs(self) -> Refs: ...
+        @cached_property
+        def metadata_log(self) -> MetadataLog: ...
+
+        evidence: Evidence
+        catalog: Mapping[str, object] | None
 
     def list_keepers(self) -> Iterator[Keeper]:
         """The snapshots of the metadata document; a ref to another one keeps what nobody can know."""
@@ -104,6 +110,20 @@ class IcebergReferring(Referring):
             for wire in wires:
                 recorded = wire.statistics_path
                 yield Reference(locate(recorded), role, wire.file_size_in_bytes, recorded)
+
+    def list_doubts(self) -> Iterator[tuple[str, str]]:
+        """Metadata documents that may be the current one: which of two with the newest number is, only a catalog knows."""
+        current = parse_metadata_name(self.metadata_path.rpartition("/")[2])
+        if self.catalog is not None or current is None or current.number is None:
+            return
+        logged = {entry.path for entry in self.metadata_log}
+        for path in self.evidence.candidates:
+            other = parse_metadata_name(path.rpartition("/")[2])
+            is_rival = (
+                other is not None and other.naming == current.naming == "catalog" and path not in logged
+            )
+            if is_rival and other is not None and (other.number or 0) >= current.number:
+                yield path, "it may be the current metadata document: without the catalog nobody knows"
 
     def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
         """See `Referring.list_objects`."""

@@ -106,6 +106,10 @@ class Referring:
         """The files that no state refers to, but the table's own documents do."""
         return iter(())
 
+    def list_doubts(self: Any) -> Iterator[tuple[str, str]]:
+        """Documents that may refer to files and were not followed: their paths, and why."""
+        return iter(())
+
     def list_objects(self: Any, refuse: Callable[[LakeError], None]) -> Iterator[Listed]:
         """Every object below the table's directory. What cannot be listed is given to `refuse`."""
         return iter(())

@@ -363,3 +363,46 @@ def test_entries_that_removed_a_file_do_not_keep_it(tmp_path: Path) -> None:
     assert [one.relative_path for one in strays.orphans] == ["data/f2.parquet"]
     (tmp_path / "t/data/f2.parquet").unlink()
     assert len(find(builder.root).missing) == 0
+
+
+def test_a_rival_of_the_current_metadata_makes_orphans_uncertain(tmp_path: Path) -> None:
+    """Two documents of the newest number: a lost commit's may be the one that is current, its files no orphans."""
+    place = copy("spark/iceberg/v2-basic/table", tmp_path)
+    newest = sorted((place / "metadata").glob("*.metadata.json"))[-1]
+    rival = newest.with_name(newest.name[:6] + "ffffffff-0000-0000-0000-000000000000.metadata.json")
+    rival.write_bytes(newest.read_bytes())
+    strays = find(place)
+    assert not strays.is_certain
+    assert {Path(one.path).name for one in strays.unread} < {rival.name, newest.name}
+    assert strays.broken == () and strays.whole.count == strays.whole.total
+    known = find_strays(ll.open(newest if newest.name in repr(strays.unread) else rival), now=LATER)
+    assert known.referenced == strays.referenced
+
+
+@pytest.mark.parametrize("kind", ["iceberg", "paimon"])
+def test_a_long_history_is_folded_as_its_snapshots_see_it(kind: str, tmp_path: Path) -> None:
+    """Sixty commits of one file each, merged now and then: a lost file is missed from its commit on."""
+    from tests.benchmarks import histories
+    from tests.support import growth
+
+    place = tmp_path / "t"
+    grow = growth.grow_iceberg if kind == "iceberg" else growth.grow_paimon
+    commit = histories.commit_iceberg if kind == "iceberg" else histories.commit_paimon
+    commit(grow(place), 60, merge=7)
+    table = ll.open(place)
+    strays = find(place)
+    needs: dict[str, set[int]] = {}
+    for snapshot in table.snapshots:
+        for file in snapshot.files:
+            if not Path(file.path).exists():
+                needs.setdefault(file.path, set()).add(snapshot.id or 0)
+    assert {one.path: set(one.snapshots) for one in strays.missing} == needs
+    assert len(needs) >= 60
+    lost = {state.keeper.id: state.missing for state in strays.broken}
+    counts: dict[int, int] = {}
+    for numbers in needs.values():
+        for number in numbers:
+            counts[number] = counts.get(number, 0) + 1
+    assert lost == counts
+    aid = give_first_aid(table, strays)
+    assert aid.lost == dict(sorted(counts.items()))
