@@ -150,7 +150,11 @@ class FileSet(ArrowFiles, Displayable):
             found = next(islice(self._reader.first(), key, None), None)
             if found is not None:
                 return found
-        return list(self._files.values())[key] if self.rows is None else self.rows.make(key)
+        return self._in_order[key] if self.rows is None else self.rows.make(key)
+
+    @cached_property
+    def _in_order(self) -> tuple[DataFile, ...]:
+        return tuple(self._files.values())
 
     def _find(self, path: str) -> DataFile:
         for name in ("recorded_path", "path"):

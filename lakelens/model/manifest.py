@@ -122,6 +122,12 @@ class Manifest(Explainable, Displayable, ABC):
     def header(self) -> Document:
         """The container's own words: `format`, `schema` (parsed), `codec` and `metadata` (key/values)."""
 
+    def count_entries(self) -> int | None:
+        """How many entries there are, as the line of the list counts them; None where it does not."""
+        counts = (self.added_files_count, self.existing_files_count, self.deleted_files_count)
+        known = [count for count in counts if isinstance(count, int)]
+        return sum(known) if known else None
+
     def iterate_entries(self) -> Iterator[Entry]:
         """The entries one after another. Raises `LakeError` where the file cannot be read."""
         return iter(self.entries)

@@ -269,7 +269,7 @@ class Survey:
     def count_unread(self) -> int:
         """The entries of damaged manifests that were not read, as far as their lists count them."""
         return sum(
-            max((count_entries(self.manifests[number]) or 0) - self.seen[number], 0)
+            max((self.manifests[number].count_entries() or 0) - self.seen[number], 0)
             for number in self.damaged
         )
 
@@ -302,13 +302,6 @@ class Survey:
 
 #: Neutral columns that some formats have checked.
 _NEUTRAL = ("sequence_number", "spec_id", "schema_id", "bucket", "level", "recorded_path")
-
-
-def count_entries(manifest: Manifest) -> int | None:
-    """The entries of a manifest as its line counts them; None where it does not."""
-    counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
-    known = [count for count in counts if isinstance(count, int)]
-    return sum(known) if known else None
 
 
 def choose_states(table: Table, chosen: Any) -> list[State]:

@@ -81,6 +81,8 @@ def find_dangling(
     Without `read` metadata alone is asked, so that a position delete file for a whole partition passes as long as some file
     there is old enough. A delete file that cannot be read is a finding.
     """
+    if not index:
+        return  # there is nothing that deletes
     every = list(files)
     live = LiveData(every)
     for delete in every:
