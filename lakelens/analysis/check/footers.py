@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -69,12 +70,12 @@ def check_footers(survey: Survey, lost: Collection[str]) -> None:
         if isinstance(read, Unsupported):
             unread += 1
         elif isinstance(read, LakeError):
-            code, users = type(read).__name__.lower(), survey.list_users(file.path)
+            code, users = type(read).__name__.lower(), partial(survey.list_users, file.path)
             line.differ("error", code, read.path or file.path, read.reason, users)
         elif file.record_count == read.num_rows or file.record_count is None:
             line.agree()
         else:
-            users = survey.list_users(file.path)
+            users = partial(survey.list_users, file.path)
             what = "rows of the file"
             line.compare(file.record_count, read.num_rows, "record-count", file.path, what, users, "error")
     if unread:

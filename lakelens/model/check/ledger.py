@@ -15,7 +15,7 @@ False
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,8 @@ from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.finding import Findings, Severity
 
+#: The ids of the snapshots that a finding affects, or what gives them where there is a finding.
+Affected = Iterable[int] | Callable[[], Iterable[int]]
 #: Findings of one code that name a place each; those after them are counted together.
 MOST_FINDINGS = 100
 
@@ -97,20 +99,19 @@ class Line:
         self.compared += count
 
     def differ(
-        self, severity: Severity, code: str, path: str, message: str, snapshots: Iterable[int] = ()
+        self, severity: Severity, code: str, path: str, message: str, snapshots: Affected = ()
     ) -> None:
         """Count a figure that differs, and keep the finding. A note is no difference: it is odd and explained."""
         self.compared += 1
         self.differing += severity != "note"
         self.note(severity, code, path, message, snapshots)
 
-    def note(
-        self, severity: Severity, code: str, path: str, message: str, snapshots: Iterable[int] = ()
-    ) -> None:
+    def note(self, severity: Severity, code: str, path: str, message: str, snapshots: Affected = ()) -> None:
         """Keep a finding of a figure that is counted already; of one code only the first hundred name a place."""
         self._noted[code] = self._noted.get(code, 0) + 1
         if self._noted[code] <= MOST_FINDINGS:
-            self._findings.add(severity, code, path, message, tuple(snapshots))
+            ids = snapshots() if callable(snapshots) else snapshots
+            self._findings.add(severity, code, path, message, tuple(ids))
 
     def compare(
         self,
@@ -119,7 +120,7 @@ class Line:
         code: str,
         path: str,
         what: str,
-        snapshots: Iterable[int] = (),
+        snapshots: Affected = (),
         severity: Severity = "warning",
     ) -> bool:
         """Compare one figure; whether the two are equal. Where none is recorded nothing is compared."""
@@ -138,7 +139,7 @@ class Line:
         code: str,
         path: str,
         message: str,
-        snapshots: Iterable[int] = (),
+        snapshots: Affected = (),
         severity: Severity = "error",
     ) -> bool:
         """Count a rule that holds, or keep the finding that it does not; whether it holds."""

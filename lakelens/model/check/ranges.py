@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lakelens.model.check.ledger import Line, format_figure
+from lakelens.model.check.ledger import Affected, Line, format_figure
 from lakelens.model.check.survey import Survey
 
 if TYPE_CHECKING:
@@ -37,12 +38,12 @@ def compare_ranges(survey: Survey, recorded_in: str) -> None:
         start, stop = starts[number], starts[number + 1]
         if number in survey.damaged or start == stop:
             continue
-        snapshots = survey.list_snapshots([number])
+        snapshots = partial(survey.list_snapshots, (number,))
         for known in survey.lines[number]:
             _compare_summaries(line, known, values.slice(start, stop - start), snapshots)
 
 
-def _compare_summaries(line: Line, manifest: Any, values: pa.StructArray, snapshots: tuple[int, ...]) -> None:
+def _compare_summaries(line: Line, manifest: Any, values: pa.StructArray, snapshots: Affected) -> None:
     import pyarrow.compute as pc
 
     for place, summary in enumerate(manifest.partition_summary):
@@ -65,7 +66,7 @@ def _compare_summaries(line: Line, manifest: Any, values: pa.StructArray, snapsh
 
 
 def compare_end(
-    line: Line, path: str, where: str, recorded: Any, found: Any, sign: int, snapshots: tuple[int, ...]
+    line: Line, path: str, where: str, recorded: Any, found: Any, sign: int, snapshots: Affected
 ) -> None:
     """One end of a range; `sign` says on which side of it no value may be."""
     if found is None:

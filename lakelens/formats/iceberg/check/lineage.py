@@ -10,6 +10,7 @@ Ids of live files of one snapshot never overlap: two rows would be one.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,7 @@ def _compare_manifest(
     begin = manifest.first_row_id
     if begin is None:
         return
-    snapshots = survey.list_snapshots([number])
+    snapshots = partial(survey.list_snapshots, (number,))
     message = f"a manifest of deletes has first_row_id {begin}"
     if not line.require(manifest.content == "data", "row-ids", manifest.path, message, snapshots):
         return
@@ -126,4 +127,6 @@ def _note(survey: Survey, line: Line, row: int, words: str) -> None:
     name: Any = survey.entries["path"][row].as_py().rpartition("/")[2]
     line.compared -= 1
     message = f"{survey.describe_entry(row)} ({name}) {words}"
-    line.differ("error", "row-ids", survey.manifests[number].path, message, survey.list_snapshots([number]))
+    line.differ(
+        "error", "row-ids", survey.manifests[number].path, message, partial(survey.list_snapshots, (number,))
+    )

@@ -6,6 +6,7 @@ Follows "Manifest Lists" of the Iceberg table specification, fields 504 to 506 a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from lakelens.formats.iceberg.check.tallies import Tally
 from lakelens.model.check.survey import Survey
@@ -28,7 +29,7 @@ def compare_counts(survey: Survey, tallies: Sequence[Tally]) -> None:
                     name = f"{word}_{noun}_count"
                     recorded = getattr(manifest, name)
                     if recorded is not None:
-                        snapshots = survey.list_snapshots([number])
+                        snapshots = partial(survey.list_snapshots, (number,))
                         line.compare(
                             recorded, counted, "manifest-counts", manifest.path, name, snapshots, "error"
                         )

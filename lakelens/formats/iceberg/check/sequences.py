@@ -7,6 +7,7 @@ with data files by these numbers: a wrong one brings deleted rows back, or delet
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,7 @@ def _compare_lists(table: IcebergTable, survey: Survey, line: Line) -> None:
             snapshot = None if added is None else table.find_by_id(added)
             if snapshot is not None and isinstance(known, IcebergManifest):
                 what = f"sequence number of the manifest that snapshot {added} added"
-                snapshots = survey.list_snapshots([number])
+                snapshots = partial(survey.list_snapshots, (number,))
                 line.compare(
                     known.sequence_number,
                     snapshot.sequence_number,
@@ -117,7 +118,7 @@ def _note_rows(survey: Survey, line: Line, wrong: NDArray[Any], code: str, words
         line.compared -= 1
         path = survey.entries["path"][row].as_py().rpartition("/")[2]
         message = f"{survey.describe_entry(row)} ({path}) {words}"
-        snapshots = survey.list_snapshots([number])
+        snapshots = partial(survey.list_snapshots, (number,))
         line.differ("error", code, survey.manifests[number].path, message, snapshots)
 
 
@@ -140,7 +141,7 @@ def _compare_minimum(survey: Survey, line: Line) -> None:
                 continue
             severity: Any = "error" if recorded > found else "warning"
             what = "min_sequence_number, the lowest of its live files"
-            snapshots = survey.list_snapshots([number])
+            snapshots = partial(survey.list_snapshots, (number,))
             line.compare(recorded, found, "min-sequence-number", manifest.path, what, snapshots, severity)
 
 

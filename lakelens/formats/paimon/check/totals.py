@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.paimon.manifests.manifest import PaimonManifest
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
-from lakelens.model.check.ledger import Line
+from lakelens.model.check.ledger import Affected, Line
 from lakelens.model.check.survey import Survey
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def compare_counts(survey: Survey, tallies: Sequence[Tally]) -> None:
         for manifest in survey.lines[number]:
             if not isinstance(manifest, PaimonManifest):
                 continue
-            snapshots, path = survey.list_snapshots([number]), manifest.path
+            snapshots, path = partial(survey.list_snapshots, (number,)), manifest.path
             for name, found in (("_NUM_ADDED_FILES", tally.added), ("_NUM_DELETED_FILES", tally.deleted)):
                 line.compare(manifest.raw.get(name), found, "manifest-counts", path, name, snapshots, "error")
             if tally.added or tally.deleted:
@@ -121,7 +122,7 @@ def _compare_ranges(
     manifest: PaimonManifest,
     number: int,
     ranges: dict[str, tuple[NDArray[Any], NDArray[Any]]],
-    snapshots: tuple[int, ...],
+    snapshots: Affected,
 ) -> None:
     path = manifest.path
     for name in ("bucket", "level", "row_id"):
@@ -144,7 +145,7 @@ def _compare_end(
     recorded: int | None,
     found: int,
     is_least: bool,
-    snapshots: tuple[int, ...],
+    snapshots: Affected,
 ) -> None:
     """One end of a range: readers skip a manifest by it, so one that leaves an entry out loses rows."""
     if recorded is None:
