@@ -68,6 +68,8 @@ FILES = (
     Step("table.current.changes._repr_html_()"),
     Step("str(table.tree(references=False))"),
     Step("str(table.tree())"),
+    Step("table.explain('int_5 > 5000 AND int_5 < 7000')._repr_html_()"),
+    Step("table.check()._repr_html_()"),
 )
 WIDE = (
     Step(f"table.{BASE}", peers=("pyiceberg", "duckdb_stats")),

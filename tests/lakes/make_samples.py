@@ -115,6 +115,12 @@ CHOICES = (
         "Six partitionings in one table: by value, bucket, prefix, day and hour; files stay in the one they came in.",
     ),
     Choice(
+        "iceberg-planning",
+        "spark/iceberg/v2-planning",
+        "pruning",
+        "Eight days of orders by day and bucket, the last two by month: what a predicate skips, and one column without metrics.",
+    ),
+    Choice(
         "iceberg-rewrite",
         "spark/iceberg/v2-rewrite-data-files",
         "compaction",

@@ -221,7 +221,9 @@ def format_bounds(values: Any) -> list[str | None]:
     coded = array.dictionary_encode()
     known = [_format_bound(one) for one in coded.dictionary.to_pylist()]
     if pa.types.is_timestamp(array.type) or pa.types.is_date(array.type) or pa.types.is_time(array.type):
-        known = coded.dictionary.cast(pa.string()).to_pylist()
+        # times in UTC; of whole seconds without a fraction
+        texts = (text.removesuffix("Z") for text in coded.dictionary.cast(pa.string()).to_pylist())
+        known = [text.rstrip("0").rstrip(".") if "." in text else text for text in texts]
     return [None if number is None else known[number] for number in coded.indices.to_pylist()]
 
 

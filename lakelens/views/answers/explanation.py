@@ -159,6 +159,9 @@ def _list_folds(explanation: Explanation) -> Iterator[Fold]:
     if len(explanation.kept):
         yield _fold_deletes(explanation)
     reads = explanation.reads
+    if not reads.requests:
+        yield Fold("Read", "nothing more: all that it needed was read before")
+        return
     yield Fold(
         "Read",
         f"{wording.plural(reads.files, 'file')}, {wording.size(reads.bytes)} in {wording.plural(reads.requests, 'request')}"

@@ -35,6 +35,7 @@ import iceberg_evolution_cases  # noqa: E402, F401
 import iceberg_java_cases  # noqa: E402, F401
 import iceberg_maintenance_cases  # noqa: E402, F401
 import iceberg_partition_cases  # noqa: E402, F401
+import iceberg_planning_cases  # noqa: E402, F401
 import paimon_cases  # noqa: E402
 import paimon_storage_cases  # noqa: E402, F401
 
