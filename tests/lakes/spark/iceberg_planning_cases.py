@@ -1,4 +1,4 @@
-"""An Iceberg table that is worth planning a scan of: days and buckets, an older spec, missing metrics, row groups, bloom filters."""
+"""An Iceberg table that is worth planning a scan of: days and buckets, an older spec, missing metrics, bloom filters."""
 
 from __future__ import annotations
 
