@@ -118,7 +118,7 @@ CHOICES = (
         "iceberg-planning",
         "spark/iceberg/v2-planning",
         "pruning",
-        "Eight days of orders by day and bucket, the last two by month: what a predicate skips, and one column without metrics.",
+        "Eight days of orders by day and bucket, the last two by month: what predicates skip; a column without metrics.",
     ),
     Choice(
         "iceberg-rewrite",
