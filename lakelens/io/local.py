@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -65,9 +66,16 @@ def _describe(path: str, status: os.stat_result) -> ObjectInfo:
 
 def _describe_entry(entry: os.DirEntry[str]) -> ObjectInfo:
     try:
-        return _describe(entry.path, entry.stat())
+        found = _describe(entry.path, entry.stat())
     except OSError:  # a link that leads nowhere is still an entry of the directory
         return ObjectInfo(entry.path, 0)
+    return replace(found, target=_resolve(entry.path)) if found.is_dir and entry.is_symlink() else found
+
+
+def _resolve(path: str) -> str:
+    """Where a link to a directory leads; "" where it leads to a directory that holds it."""
+    target, holder = os.path.realpath(path), os.path.realpath(Path(path).parent)
+    return "" if f"{holder}/".startswith(f"{target.rstrip('/')}/") else target
 
 
 def _translate(error: OSError | ValueError, path: str) -> LakeError:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from lakelens.errors import LakeError, Missing
-from lakelens.io.store import ObjectInfo, Store
+from lakelens.io.store import Links, ObjectInfo, Store
 
 T = TypeVar("T")
 _KEPT_OBJECT = 16 << 20
@@ -47,7 +47,7 @@ class SnapshotStore:
         refresh = getattr(self.inner, "refresh", None)
         if refresh is not None:  # some file systems answer from listings that they made before
             refresh()
-        pending = [self.root]
+        pending, links = [self.root], Links.below(self.inner, self.root)
         while pending:
             folder = pending.pop()
             try:
@@ -66,7 +66,9 @@ class SnapshotStore:
                 return
             self._folders[folder] = children
             self.files.update((child.path, child) for child in children if not child.is_dir)
-            pending.extend(child.path for child in reversed(children) if child.is_dir)
+            pending.extend(
+                child.path for child in reversed(children) if child.is_dir and links.may_enter(child)
+            )
 
     def close(self) -> None:
         """The moment has passed: from now on the store may hold other things."""

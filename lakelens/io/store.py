@@ -6,9 +6,10 @@ A path is a plain string in the store's own name space: `/warehouse/t/data/f.par
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
@@ -17,12 +18,16 @@ from lakelens.errors import LakeError, Missing
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
-    """What a listing says about one object: `path`, `size` in bytes (0 for a directory), `modified` (UTC), `is_dir`."""
+    """What a listing says about one object: `path`, `size` in bytes (0 for a directory), `modified` (UTC), `is_dir`.
+
+    `target` is where a link to a directory leads; "" where that directory holds the link.
+    """
 
     path: str
     size: int
     modified: datetime | None = None
     is_dir: bool = False
+    target: str | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
@@ -79,6 +84,39 @@ def list_names(store: Store, path: str) -> dict[str, ObjectInfo]:
         return {}
 
 
+class Links:
+    """Which directories a walk enters: of links only those that lead out of what is walked, and each place once.
+
+    What a link leads to inside of it is reached by its own path: of two paths, one would be nobody's. Links that lead
+    in a circle would be followed without end.
+
+    >>> links = Links("/t")
+    >>> targets = (None, "", "/t/data", "/u", "/u")
+    >>> [links.may_enter(ObjectInfo("/t/l", 0, is_dir=True, target=target)) for target in targets]
+    [True, False, False, True, False]
+    """
+
+    def __init__(self, home: str | None = None) -> None:
+        self._seen: set[str] = set()
+        self._home = home
+
+    @classmethod
+    def below(cls, store: Store, path: str) -> Links:
+        """The links of a walk that begins at a path; only a local disk has any."""
+        return cls(os.path.realpath(path) if store.scheme == "file" else None)
+
+    def may_enter(self, info: ObjectInfo) -> bool:
+        """Whether a directory is entered."""
+        target, home = info.target, self._home
+        if target is None:
+            return True
+        is_inside = home is not None and f"{target}/".startswith(f"{home.rstrip('/')}/")
+        if not target or is_inside or target in self._seen:
+            return False
+        self._seen.add(target)
+        return True
+
+
 def walk(
     store: Store,
     path: str,
@@ -103,9 +141,9 @@ def walk(
             refuse(error)
             return []
 
-    stack = list_children(path, 1)
+    stack, links = list_children(path, 1), Links.below(store, path)
     while stack:
         found, level = stack.pop()
         yield found
-        if found.is_dir and (depth is None or level < depth):
+        if found.is_dir and (depth is None or level < depth) and links.may_enter(found):
             stack += list_children(found.path, level + 1)

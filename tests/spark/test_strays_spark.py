@@ -160,6 +160,36 @@ def test_orphans_are_those_of_iceberg(
     assert len(strays.young) == 0
 
 
+@pytest.mark.parametrize("codec", ["none", "gzip"])
+def test_orphans_of_a_table_without_a_catalog_are_those_of_iceberg(
+    spark: Any, codec: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A Hadoop table: its hint and numbered documents, of which only the log's and the newest are referred to."""
+    catalog, root = f"strays_{codec}", tmp_path_factory.mktemp("hadoop")
+    key = f"spark.sql.catalog.{catalog}"
+    spark.conf.set(key, "org.apache.iceberg.spark.SparkCatalog")
+    spark.conf.set(f"{key}.type", "hadoop")
+    spark.conf.set(f"{key}.warehouse", str(root))
+    name = f"{catalog}.db.t"
+    properties = f"'write.metadata.compression-codec'='{codec}', 'write.metadata.previous-versions-max'='2'"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT) USING iceberg TBLPROPERTIES ({properties})")
+    for number in range(5):
+        spark.sql(f"INSERT INTO {name} VALUES ({number})")
+    place = root / "db/t"
+    shutil.copy(sorted(place.glob("data/*.parquet"))[0], place / "data/00000-99-failed-00001.parquet")
+    make_old(place)
+    rows = spark.sql(
+        f"CALL {catalog}.system.remove_orphan_files(table => 'db.t', dry_run => true, "
+        f"older_than => TIMESTAMP '{LIMIT:%Y-%m-%d %H:%M:%S}')"
+    ).collect()
+    engine = {split_location(row[0])[1].removeprefix(f"{place}/") for row in rows}
+    strays = find(place)
+    assert list_paths(strays.orphans) == engine
+    assert "data/00000-99-failed-00001.parquet" in engine
+    assert len(strays.missing) == 0 and strays.is_certain
+    assert (place / "metadata/version-hint.text").exists()
+
+
 def remove_paimon(spark: Any, name: str, place: Path) -> set[str]:
     """What Paimon removes from the table: what is gone afterwards."""
     before = {str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()}

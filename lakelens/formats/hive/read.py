@@ -15,7 +15,7 @@ from lakelens.formats.hive.names import (
     parse_file_name,
     parse_partition_directory,
 )
-from lakelens.io.store import ObjectInfo, Store
+from lakelens.io.store import Links, ObjectInfo, Store
 from lakelens.model.finding import Findings
 
 # column name and value text (escaped as in the path), in the order of the directories
@@ -75,7 +75,7 @@ def walk_table(
     `registered` are directories that a metastore names as partitions; `pairs` and `prefix` are for a partition
     outside of the table. A directory that cannot be listed becomes a finding.
     """
-    pending = [_Folder(root, prefix, pairs)]
+    pending, links = [_Folder(root, prefix, pairs)], Links.below(store, root)
     while pending:
         folder = pending.pop()
         try:
@@ -88,9 +88,9 @@ def walk_table(
         superseded = _find_superseded([child.name for child in children if child.is_dir])
         below = []
         for child in children:
-            if child.is_dir:
+            if child.is_dir and links.may_enter(child):
                 below.append(_enter(folder, child, registered or {}, superseded))
-            else:
+            elif not child.is_dir:
                 yield _describe_file(folder, child)
         pending.extend(reversed(below))
 

@@ -205,10 +205,14 @@ class HiveTable(Table):
     def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
         """See `Referring.list_objects`."""
         found: list[Found] = []
+        problems = Findings()
         try:
-            found = self._list(Findings())
+            found = self._list(problems)
         except LakeError as error:
             refuse(error)
+        for problem in problems:
+            if problem.severity == "error":
+                refuse(LakeError(problem.message, path=problem.path))
         self._roles = {one.relative_path: one.role for one in found}
         return (one.info for one in found)
 

@@ -406,3 +406,28 @@ def test_a_long_history_is_folded_as_its_snapshots_see_it(kind: str, tmp_path: P
     assert lost == counts
     aid = give_first_aid(table, strays)
     assert aid.lost == dict(sorted(counts.items()))
+
+
+@pytest.mark.parametrize("name", ["spark/iceberg/v2-basic", "spark/paimon/append", "spark/hive/parquet"])
+def test_links_are_no_second_place_and_no_circle(name: str, tmp_path: Path) -> None:
+    """What a link leads to inside of the table is no orphan under the link's path; circles end."""
+    place = copy(f"{name}/table", tmp_path)
+    before = find(place)
+    folders = [path for path in (place, *place.rglob("*")) if path.is_dir()]
+    for folder in folders:
+        for number in range(3):
+            (folder / f"link{number}").symlink_to(folders[number % len(folders)], target_is_directory=True)
+    after = find(place)
+    assert [len(after.orphans), len(after.young), len(after.missing)] == [0, 0, 0]
+    assert after.listed == before.listed
+
+
+def test_data_behind_a_link_is_there(tmp_path: Path) -> None:
+    """A folder that was moved to another disk, with a link in its place."""
+    place = copy("spark/iceberg/v2-basic/table", tmp_path)
+    shutil.move(place / "data", tmp_path / "elsewhere")
+    (place / "data").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    plant(place, {"data/00000-9-x-00001.parquet": b"x"})
+    strays = find(place)
+    assert len(strays.missing) == 0
+    assert [one.relative_path for one in strays.orphans] == ["data/00000-9-x-00001.parquet"]
