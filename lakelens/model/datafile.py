@@ -92,6 +92,8 @@ class DataFile(Explainable, Displayable, ABC):
     snapshot_id: int | None = column()
     manifest: str | None = column()
     raw: Mapping[str, Any] = stored("data file")
+    #: Bytes at which a reader may begin, where they are recorded.
+    split_offsets: Any = None
     _row: FileRow | None = None
 
     def read_record(self) -> bool:

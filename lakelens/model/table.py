@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from lakelens.model.manifest import Manifest
     from lakelens.model.scan.placement import Placement
     from lakelens.model.scan.plan import FileScan
+    from lakelens.model.scan.splits import SplitRules
     from lakelens.watching import Watch
 
 
@@ -60,6 +61,11 @@ class Table(Answers, Checkable, Explainable, Displayable, ABC):
         from lakelens.model.scan.placement import Placement
 
         return Placement(self.specs)
+
+    @property
+    def split_rules(self) -> SplitRules | None:
+        """How an engine divides its files into the tasks of a scan; None where that is not known."""
+        return None
 
     @property
     def metadata_path(self) -> str | None:

@@ -32,6 +32,7 @@ from lakelens.model.table import Table
 if TYPE_CHECKING:
     from lakelens.formats.storage import TableStorage
     from lakelens.model.check.survey import Survey
+    from lakelens.model.scan.splits import SplitRules
 
 if TYPE_CHECKING:
     from lakelens.model.check.defect import Rule
@@ -78,6 +79,13 @@ class HiveTable(Table):
             files_are_listed=True,
             has_sequence_numbers=False,
         )
+
+    @property
+    def split_rules(self) -> SplitRules:
+        """How Spark divides its files into tasks."""
+        from lakelens.formats.hive.splits import HiveSplits
+
+        return HiveSplits()
 
     def _describe_buckets(self) -> str:
         table = (self.catalog or {}).get("table")

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lakelens.model.check.survey import Survey
     from lakelens.model.datafile import DataFile
     from lakelens.model.scan.placement import Placement
+    from lakelens.model.scan.splits import SplitRules
     from lakelens.model.storage import StoredFile
 
 _MAIN = "main"
@@ -71,6 +72,13 @@ class IcebergTable(TableObject, IcebergReferring, Table):
         """What is true of every Iceberg table."""
         kind = f"Apache Iceberg table, format version {self.format_version}"
         return Traits("Iceberg", kind, has_versions=True, lists_referrers=True, unquote=unquote_plus)
+
+    @property
+    def split_rules(self) -> SplitRules:
+        """How Spark divides its files into tasks."""
+        from lakelens.formats.iceberg.splits import IcebergSplits
+
+        return IcebergSplits(self.properties)
 
     @cached_property
     def placement(self) -> Placement:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lakelens.model.check.survey import Survey
     from lakelens.model.datafile import DataFile
     from lakelens.model.scan.placement import Placement
+    from lakelens.model.scan.splits import SplitRules
 
 # an outline reads every snapshot of a history that is no longer than this
 _SHORT_HISTORY = 50
@@ -86,6 +87,15 @@ class PaimonTable(TableObject, PaimonReferring, Table):
         key = "with primary key" if self.primary_keys else "without primary key"
         kind = f"Apache Paimon table {key}"
         return Traits("Paimon", kind, self._describe_buckets(), numbers_branches=True, has_levels=True)
+
+    @property
+    def split_rules(self) -> SplitRules:
+        """How Spark divides its files into tasks."""
+        from lakelens.formats.paimon.splits import PaimonSplits
+
+        return PaimonSplits(
+            self.context.options, has_keys=bool(self.primary_keys), skips_level_0=self.context.skips_level_0
+        )
 
     def _describe_buckets(self) -> str:
         number = self.bucket

@@ -1,4 +1,4 @@
-"""Cards of sets of files."""
+"""Cards of sets of files, and of the tasks that read them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
+from lakelens.analysis.explain.tasks import ScanTaskGroup, Tasks
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
+from lakelens.model.scan.splits import SplitFigure
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
@@ -71,6 +73,70 @@ def card_of_set(files: FileSet, detail: int = 1) -> Card:
     sentence = format_contents(files) or "none"
     about = list_sections(files[0], "file_set") if len(files) else ()
     return Card("Files", sentence, facts=tuple(facts), body=body, folds=tuple(folds), about=about)
+
+
+@describe.register
+def card_of_tasks(tasks: Tasks, detail: int = 1) -> Card:
+    """The tasks of a scan: how many, how full, and by which numbers."""
+    splits = sum(len(task.splits) for task in tasks)
+    files = len({split.file.path for task in tasks for split in task.splits})
+    facts = (
+        Fact("tasks", cells.number(len(tasks)), f"of up to {wording.size(tasks.target_size)}"),
+        Fact("files", cells.number(files), f"in {wording.plural(splits, 'split')}"),
+        Fact("bytes", cells.size(tasks.size_bytes)),
+    )
+    drawn = cells.shares([task.weight for task in tasks], [tasks.target_size] * len(tasks))
+    rows = [
+        (cells.number(number), cells.number(len(task.files)), cells.size(task.size_bytes), bar)
+        for number, (task, bar) in enumerate(zip(tasks[: display.max_rows], drawn, strict=False))
+    ]
+    grid = cells.grid(
+        ("task#", "files#", "bytes#", ""), rows, how=".to_pandas()", noun="task", total=len(tasks)
+    )
+    sizes = [
+        (
+            cells.text(one.name),
+            cells.number(one.value),
+            cells.code(one.property),
+            cells.text(_name_source(one)),
+        )
+        for one in tasks.figures
+    ]
+    by = cells.grid(("figure", "value#", "property", "from"), sizes, noun="figure")
+    assumed = [(cells.text(text),) for text in tasks.assumptions]
+    folds = [Fold("Figures", f"as {tasks.engine} reads", lambda: one(by))]
+    if assumed:
+        grid_of_assumed = cells.grid(("assumed",), assumed, noun="assumption")
+        folds.append(
+            Fold("Assumptions", wording.plural(len(assumed), "assumption"), lambda: one(grid_of_assumed))
+        )
+    sentence = wording.plural(len(tasks), "task")
+    return Card("Tasks", sentence, facts=facts, body=(grid,) if rows else (), folds=tuple(folds))
+
+
+def _name_source(figure: SplitFigure) -> str:
+    return "default" if figure.is_default else "property"
+
+
+@describe.register
+def card_of_task(task: ScanTaskGroup, detail: int = 1) -> Card:
+    """One task: the parts of files that it reads."""
+    rows = [
+        (
+            cells.code(wording.name(split.file.path)),
+            cells.number(split.start),
+            cells.size(split.length),
+            cells.size(split.file.size_bytes),
+        )
+        for split in task.splits[: display.max_rows]
+    ]
+    names = ("file", "from#", "bytes#", "of#")
+    grid = cells.grid(names, rows, how=".splits", noun="split", total=len(task.splits))
+    facts = (
+        Fact("files", cells.number(len(task.files))),
+        Fact("bytes", cells.size(task.size_bytes)),
+    )
+    return Card("Task", wording.plural(len(task.splits), "split"), facts=facts, body=(grid,))
 
 
 def _knows_rows(files: FileSet) -> bool:
