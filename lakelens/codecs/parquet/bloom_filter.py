@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from lakelens.codecs.hashes import hash_xx64
 from lakelens.codecs.parquet.structure import StructReader
 from lakelens.codecs.parquet.thrift import ThriftReader
 from lakelens.codecs.parquet.thrift_schema import BLOOM_FILTER
@@ -46,9 +47,7 @@ class BloomFilter:
         >>> filter.may_contain(b"abc")
         False
         """
-        import xxhash
-
-        hashed = xxhash.xxh64_intdigest(plain)
+        hashed = hash_xx64(plain)
         start = self.start + ((hashed >> 32) * (self.size // BLOCK) >> 32) * BLOCK
         block = self.read(start, BLOCK)
         if len(block) < BLOCK:

@@ -1,4 +1,4 @@
-"""The stripes of an ORC file, with the proofs of their statistics."""
+"""The stripes of an ORC file, with the proofs of their statistics and bloom filters."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.orc.bloom_filter import hash_value, read_bloom_filters
 from lakelens.codecs.orc.statistics import OrcType, list_leaves, read_statistics
 from lakelens.codecs.orc.tail import OrcTail
 from lakelens.codecs.span.reader import in_file
 from lakelens.errors import LakeError
 from lakelens.formats.explain.stored import StoredOctets
-from lakelens.formats.row_groups.columns import FindColumn, make_ranges, promote_part, repeat_default
-from lakelens.formats.row_groups.values import StoredType
+from lakelens.formats.row_groups.columns import (
+    FindColumn,
+    TableColumn,
+    make_ranges,
+    promote_part,
+    repeat_default,
+)
+from lakelens.formats.row_groups.values import StoredType, is_readable, restore
 from lakelens.io.store import Store
 from lakelens.model.predicate import Term
 from lakelens.model.scan.row_groups import RowGroups
@@ -31,6 +38,7 @@ _STORED = {
     "DOUBLE": StoredType("double"),
     "STRING": StoredType("text"),
     "VARCHAR": StoredType("text"),
+    "BINARY": StoredType("bytes"),
     "DATE": StoredType("date"),
     # nanoseconds, of which readers keep those digits that the column has: bounds stay bounds
     "TIMESTAMP": StoredType("timestamp", is_utc=False),
@@ -104,7 +112,42 @@ class OrcStripes(RowGroups):
     def exclude(
         self, term: Term, among: Sequence[bool] | None = None
     ) -> Iterator[tuple[str, Sequence[bool]]]:
-        yield from ()
+        found = self._find(term.column)
+        if found is None or found.place is None or term.test not in ("=", "in"):
+            return
+        leaf = self._leaves[found.place]
+        stored = find_stored_type(leaf)
+        if stored is None or not is_readable(stored, found.type):
+            return
+        hashes = _hash_literals(term, stored, found, leaf.kind)
+        if hashes is not None:
+            wanted = [True] * self.count if among is None else list(among)
+            yield "bloom", [asked and self._misses_all(i, leaf, hashes) for i, asked in enumerate(wanted)]
+
+    def _misses_all(self, number: int, leaf: OrcType, hashes: Sequence[int]) -> bool:
+        """Whether every bloom filter of a stripe holds none of the literals; damage proves nothing and is reported."""
+        try:
+            with in_file(self.path):
+                filters = read_bloom_filters(self._tail, number, leaf)
+        except LakeError as error:
+            self._report(error)
+            return False
+        return bool(filters) and not any(one.may_contain(hashed) for one in filters for hashed in hashes)
+
+
+def _hash_literals(term: Term, stored: StoredType, column: TableColumn, kind: str) -> list[int] | None:
+    """The hashes of the literals as a file would store them; None where that is not known of one."""
+    hashes = []
+    is_date = stored.family == "date"
+    for literal in term.values:
+        values = restore(literal, replace(stored, is_hybrid=column.is_hybrid and is_date), column.type)
+        if values is None:
+            return None
+        found = [hash_value(value, kind) for value in values]
+        if None in found:
+            return None
+        hashes += [hashed for hashed in found if hashed is not None]
+    return hashes
 
 
 def _anchor(part: Any, kind: DataType) -> Any:

@@ -25,35 +25,7 @@ from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import Corrupt, Unsupported
 
 _WORD = (1 << 32) - 1
-_LONG = (1 << 64) - 1
 _MAX_HASHES = 1 << 10
-
-
-def hash_number(number: int) -> int:
-    """Thomas Wang's hash of a 64-bit integer, as Java computes it.
-
-    >>> hash_number(1), hash_number(-1) == hash_number(2**64 - 1)
-    (6614235796240398542, True)
-    """
-    key = _sign(number)
-    key = _sign(~key + (key << 21))
-    key ^= key >> 24
-    key = _sign(key + (key << 3) + (key << 8))
-    key ^= key >> 14
-    key = _sign(key + (key << 2) + (key << 4))
-    key ^= key >> 28
-    return key + (key << 31) & _LONG
-
-
-def hash_bytes(data: bytes) -> int:
-    """xxHash64 of bytes, seed 0.
-
-    >>> hex(hash_bytes(b"a"))
-    '0xd24ec4f1a98c6e5b'
-    """
-    import xxhash
-
-    return xxhash.xxh64_intdigest(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +40,7 @@ class BloomFilter:
     def may_contain(self, hashed: int) -> bool:
         """Whether a value with this hash may be in the file; False is proof.
 
+        >>> from lakelens.codecs.hashes import hash_number
         >>> BloomFilter(bytes(4), 0, 4, 3).may_contain(hash_number(7))
         False
         """
@@ -287,9 +260,3 @@ def _walk(span: Span) -> Iterator[Span]:
         if part.error is not None:
             raise part.error
         yield part
-
-
-def _sign(number: int) -> int:
-    """The number that Java's long would be."""
-    low = number & _LONG
-    return low - (1 << 64) if low >> 63 else low

@@ -14,14 +14,13 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.hashes import hash_number, hash_xx64
 from lakelens.codecs.paimon.index.file_index_spans import FileIndex, explain_file_index
 from lakelens.codecs.paimon.index.probes import (
     BloomFilter,
     Probe,
     SlicedValues,
     Values,
-    hash_bytes,
-    hash_number,
     read_probe,
 )
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
@@ -170,7 +169,7 @@ def hash_value(value: Any, stored: StoredType) -> int:
     True
     """
     if isinstance(value, bytes):
-        return hash_bytes(value)
+        return hash_xx64(value)
     if stored.family == "float":
         return hash_number(struct.unpack(">i", struct.pack(">f", value))[0])
     if stored.family == "double":
