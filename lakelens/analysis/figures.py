@@ -11,6 +11,7 @@ from lakelens.errors import LakeError
 from lakelens.model.facts.traits import Figures
 from lakelens.model.manifest import FieldSummary, Manifest
 from lakelens.model.snapshot import Snapshot
+from lakelens.model.table import Table
 
 
 def read_changes(snapshot: Snapshot) -> Figures:
@@ -49,6 +50,21 @@ def count_by_lists(snapshot: Snapshot) -> int | None:
     except LakeError:
         return None
     return total if snapshot.manifest_lists else None
+
+
+def count_known(table: Table) -> int | None:
+    """How many files a table has at least: a document, a list for each snapshot, the live files of the current one.
+
+    None where nothing says how many files are live. No manifest is read.
+    """
+    current = table.current
+    figures = Figures() if current is None else current.figures
+    files = figures.files
+    if files is None and current is not None:
+        files = count_by_lists(current)
+    if files is None:
+        return None
+    return files + (figures.delete_files or 0) + table.snapshot_count + (table.metadata_path is not None)
 
 
 @dataclass(frozen=True, slots=True)

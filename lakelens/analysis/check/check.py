@@ -122,12 +122,28 @@ class Check(Displayable):
         """A path below the table's directory without that directory."""
         return path.removeprefix(self.table.location.rstrip("/") + "/")
 
+    @cached_property
+    def whole_place(self) -> int | None:
+        """The number of the newest whole snapshot among those of the table, from 1; None where none is whole."""
+        newest = self.whole.snapshot
+        if newest is None:
+            return None
+        ids = (snapshot.id for snapshot in self.table.snapshots)
+        return next((place for place, number in enumerate(ids, 1) if number == newest.id), None)
+
     def __repr__(self) -> str:
         words = [self.verdict]
         for severity in ("error", "warning", "note"):
             count = self.severities[severity]
             if count:
                 words.append(f"{count:,} {severity}{'s' * (count != 1)}")
+        if not self.ok and not self.has_listing:
+            total = self.table.snapshot_count
+            place = self.whole_place
+            until = (
+                "no snapshot is whole" if place is None else f"whole until snapshot {place:,} of {total:,}"
+            )
+            return f"<Check of {self.name}: {', '.join(words)}; {until}>"
         differ = "none differs" if not self.differ else f"{self.differ:,} differ{'s' * (self.differ == 1)}"
         words += [f"{self.compared:,} figure{'s' * (self.compared != 1)} compared", differ]
         rows = "" if self.has_rows else "; rows not looked at"
@@ -152,8 +168,8 @@ def check_table(table: Table, *, data: bool = False, snapshots: Any = "all") -> 
         what = f"{unread:,} {noun} of {many}" if unread else f"what is left of {many}"
         ledger.leave(what, "they cannot be read; totals that they belong to were not compared")
     if not data:
-        why = "bounds, counts of nulls, keys and order are not compared"
-        ledger.leave("rows", why, "table.check(data=True)")
+        what = "the rows themselves (bounds, counts of nulls, keys, order)"
+        ledger.leave(what, "no data file was opened but for its footer", "table.check(data=True)")
     defects = try_rules(table)
     for found in defects.findings:
         ledger.findings.add(found.severity, found.code, found.path, found.message, found.snapshots)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
@@ -25,11 +26,10 @@ _SEVERITIES = ("error", "warning", "note")
 def card_of_check(check: Check, detail: int = 1) -> Card:
     """Whether the table is sound, on what grounds, and what nobody has looked at."""
     notes = check.severities["note"]
-    sentence = format_counts(check)
-    if notes:
-        sentence = f"{sentence}; {wording.plural(notes, 'note')}"
-    body: list[Body] = [Note(f"{_format_scope(check)} {_format_gaps(check)}".strip())]
-    body += [Note("for these", "mute", gap.call) for gap in check.not_looked_at if gap.call]
+    counted = wording.plural(notes, "note") if notes else ""
+    sentence = "; ".join(filter(None, (format_counts(check), counted)))
+    body: list[Body] = [Note(_format_scope(check) if check.ok else _format_losses(check))]
+    body += _list_unlooked(check)
     if len(check.findings):
         body.append(_grid_findings(check))
     folds = [] if len(check.findings) else [Fold("Findings", "none")]
@@ -43,7 +43,7 @@ def card_of_check(check: Check, detail: int = 1) -> Card:
             _fold_compared(check),
             *_list_strays(check),
             _fold_defects(check.defects),
-            *_fold_gaps(check),
+            *_fold_gaps(check.not_looked_at),
         ),
         about=list_sections(check, "check"),
     )
@@ -71,9 +71,42 @@ def _format_scope(check: Check) -> str:
     return f"{', '.join(words)}."
 
 
-def _format_gaps(check: Check) -> str:
-    gaps = "; ".join(wording.clean(gap.what, 160) for gap in check.not_looked_at)
-    return f"Not looked at: {gaps}." if gaps else "Everything was looked at."
+def _format_losses(check: Check) -> str:
+    """What cannot be read, and until when all can."""
+    strays, codes = check.strays, Counter(one.code for one in check.findings if one.severity == "error")
+    words = []
+    for number, noun in (
+        (len(strays.missing), "file is missing"),
+        (len(strays.resized), "file is of another length"),
+        (codes["corrupt"], "file cannot be read"),
+    ):
+        if number:
+            many = noun.replace("file is", "files are").replace("file can", "files can")
+            words.append(wording.plural(number, noun, many))
+    if not words or check.whole.is_current:
+        lost = f": {', '.join(words)}" if words else ""
+        return f"The current snapshot can be read in full; figures or older states are wrong{lost}."
+    return f"The current snapshot cannot be read in full: {', '.join(words)}. {_format_whole(check)}"
+
+
+def _format_whole(check: Check) -> str:
+    snapshot, place = check.whole.snapshot, check.whole_place
+    if snapshot is None or place is None:
+        return "No snapshot is whole."
+    number = f"number {wording.count(place)} of {wording.count(check.table.snapshot_count)}"
+    return f"Whole until {number}, {wording.moment(snapshot.committed_at)}."
+
+
+def _list_unlooked(check: Check) -> list[Body]:
+    """What nobody has looked at, with what to type for it."""
+    gaps = check.not_looked_at
+    if not len(gaps):
+        return [Note("Everything was looked at.", "mute")]
+    words = "; ".join(wording.clean(gap.what, 160) for gap in gaps)
+    calls = [gap.call for gap in gaps if gap.call]
+    return [
+        Note(f"Not looked at: {words}{'. For these' if calls else ''}", "mute", calls[0] if calls else "")
+    ]
 
 
 def _grid_findings(check: Check) -> Grid:
@@ -107,9 +140,9 @@ def _fold_compared(check: Check) -> Fold:
 def _grid_compared(lines: Sequence[Comparison]) -> Grid:
     rows = [_cells_of_line(line) for line in lines]
     compared, differ = sum(line.compared for line in lines), sum(line.differ for line in lines)
-    rows.append((Cell("all"), Cell(""), Cell(""), cells.number(compared), _count_differ(differ)))
+    total = (Cell("all"), Cell(""), Cell(""), cells.number(compared), _count_differ(differ))
     names = ("recorded", "in", "compared with", "compared#", "differ#")
-    return cells.grid(names, rows, how="check.counted", noun="kind")
+    return cells.grid(names, rows, how="check.counted", noun="kind", totals=(total,))
 
 
 def _cells_of_line(line: Comparison) -> tuple[Cell, ...]:
@@ -160,7 +193,7 @@ def _fold_orphans(strays: Strays) -> Fold:
     alert = "" if strays.is_certain or not (len(orphans) or len(young)) else "Do not remove them"
     if alert:
         what = wording.plural(len(strays.unread), "object")
-        answer = f"{what} cannot be read, some of these may be theirs: {answer}"
+        answer = f"{what} cannot be read, and some of these may be theirs; {answer.removeprefix('none; ')}"
     parts = [
         _grid_strays(files, how)
         for files, how in ((orphans, "check.orphans"), (young, "check.young"))
@@ -188,8 +221,8 @@ def _grid_strays(files: Sequence[Stray], how: str) -> Grid:
 def _fold_whole(check: Check) -> Fold:
     whole, snapshot = check.whole, check.whole.snapshot
     if snapshot is None:
-        answer = "no snapshot" if whole.total else "there is no snapshot"
-        return Fold("Whole", answer, alert="NONE" if whole.total else "")
+        many = wording.plural(whole.total, "state")
+        return Fold("Whole", f"none of {many}" if whole.total else "there is no snapshot")
     named = f"{snapshot.id}, {wording.moment(snapshot.committed_at)}"
     if whole.is_current and whole.count == whole.total:
         many = f"all {wording.count(whole.total)} states" if whole.total > 1 else "the one state"
@@ -242,9 +275,9 @@ def _list_defects(defects: Defects) -> list[Body]:
     return [grid, Note(f"{said}{more}", "mute")]
 
 
-def _fold_gaps(check: Check) -> list[Fold]:
-    gaps = check.not_looked_at
-    if not len(gaps):
+def _fold_gaps(gaps: Sequence[Gap]) -> list[Fold]:
+    """Why something was not looked at, where that is more than the rows that nobody asked for."""
+    if len([gap for gap in gaps if not gap.call]) == 0:
         return []
     answer = "; ".join(wording.clean(gap.what, 80) for gap in gaps)
     return [Fold("Not looked at", answer, lambda: one(_grid_gaps(gaps)))]

@@ -13,18 +13,22 @@ from lakelens.views.card.model import Body, Card, Cell, Fold
 from lakelens.views.describe import describe, one
 
 _SEVERITIES = ("error", "warning", "note")
+#: What compares everything that is recorded with what is there.
+CHECK = "table.check()"
 
 
 def format_alert(findings: Findings) -> str:
     """How many errors and warnings there are; empty when there are none."""
     counts = Counter(finding.severity for finding in findings)
-    return ", ".join(wording.plural(counts[s], s.upper()) for s in ("error", "warning") if counts[s])
+    return ", ".join(
+        wording.plural(counts[s], s.upper(), f"{s.upper()}S") for s in ("error", "warning") if counts[s]
+    )
 
 
-def fold_findings(findings: Findings) -> Fold:
-    """The findings of a table: the worst is said in the answer."""
+def fold_findings(findings: Findings, looked_at: str = "no problems found so far") -> Fold:
+    """The findings of a table: the worst is said in the answer; `looked_at` is the answer where there are none."""
     if not len(findings):
-        return Fold("Findings", "no problems found so far")
+        return Fold("Findings", looked_at, lambda: one(cells.hint("every figure and every file", CHECK)))
     notes = sum(finding.severity == "note" for finding in findings)
     worst = min(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
     alert = format_alert(findings)
@@ -34,7 +38,7 @@ def fold_findings(findings: Findings) -> Fold:
     return Fold(
         "Findings",
         f"{counted}; {answer}" if counted else answer,
-        lambda: _list_findings(findings),
+        lambda: [*_list_findings(findings), cells.hint("every figure and every file", CHECK)],
         alert=alert,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lakelens.analysis.figures import Range, find_ranges
+from lakelens.analysis.figures import Range, count_known, find_ranges
 from lakelens.analysis.shape import WriteJob, find_jobs
 from lakelens.errors import LakeError
 from lakelens.model.schema import PartitionSpec
@@ -47,7 +47,7 @@ def card_of_table(table: Table, detail: int = 1) -> Card:
     if is_moved(table.relocation):
         answer = format_relocation(table.relocation)
         folds.append(Fold("Moved", answer, lambda: list_relocation(table.relocation)))
-    folds.append(fold_findings(table.findings))
+    folds.append(fold_findings(table.findings, _format_read(table)))
     return Card(
         wording.clean(table.name),
         wording.clean(table.traits.kind),
@@ -57,6 +57,14 @@ def card_of_table(table: Table, detail: int = 1) -> Card:
         folds=tuple(folds),
         about=list_sections(table, "table", "snapshot"),
     )
+
+
+def _format_read(table: Table) -> str:
+    """That there is no problem, and in how much: what was read, of the files that are known by now."""
+    read, known = table.reads.files, count_known(table)
+    if known is None or read >= known:
+        return f"no problems found in {wording.plural(read, 'file')}" if read else "no problems found so far"
+    return f"no problems in what was read: {wording.count(read)} of at least {wording.plural(known, 'file')}"
 
 
 def _fold_schema(table: Table) -> Fold:
