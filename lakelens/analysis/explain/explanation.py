@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.explain.conditions import parse_condition
-from lakelens.analysis.explain.files import FileFacts, judge_files
+from lakelens.analysis.explain.file_facts import FileFacts
+from lakelens.analysis.explain.files import judge_files
 from lakelens.analysis.explain.items import Share, build_items, describe_range, group_kept, group_skipped
 from lakelens.analysis.explain.judgement import ANSWERS, Judgement, Level, count_reasons
 from lakelens.analysis.explain.manifests import judge_manifests

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from lakelens.analysis.explain.file_facts import COUNTS, FileFacts
 from lakelens.analysis.explain.judgement import Judgement, Proof
 from lakelens.analysis.explain.manifests import keeps_null, transform_values
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.predicate import Condition, Group, Term
-from lakelens.model.scan.files_to_arrow import STATS
-from lakelens.model.scan.plan import ScanRequest
 from lakelens.model.scan.ranges import Ranges
 
 if TYPE_CHECKING:
@@ -19,105 +18,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from lakelens.model.fileset import FileSet
     from lakelens.model.scan.placement import Placement
-    from lakelens.model.scan.plan import FileBatch
     from lakelens.model.schema import PartitionField
 
     Mask = NDArray[np.bool_]
 
-_PLAIN = (
-    *("content", "path", "manifest", "partition", "partition_values", "record_count", "size_bytes"),
-    *("spec_id", "bucket", "level", "file_format", "first_row_id", "write_cols", "total_buckets"),
-    *("extra_files", "embedded_file_index"),
-)
-_COUNTS = ("null_counts", "value_counts", "nan_counts")
 _MOST_BUCKETS = 1_000
-
-
-class FileFacts:
-    """What manifests say of some files, by column: the data files of a set, `places` being their numbers in it."""
-
-    def __init__(self, files: FileSet, placement: Placement, leaves: Sequence[str] | None) -> None:
-        import numpy as np
-        import pyarrow.compute as pc
-
-        from lakelens.model.scan.files_to_arrow import list_columns as list_known
-
-        self.placement = placement
-        self.has_bounds = leaves is not None
-        wanted = list_columns(list_known(files.columns, stats=True), self.has_bounds)
-        request = ScanRequest(self.has_bounds, tuple(wanted), ahead=True, leaves=frozenset(leaves or ()))
-        batches = list(files.iterate_batches(request))
-        self._plain = {
-            name: _join([batch.plain[name] for batch in batches if name in batch.plain])
-            for name in wanted
-            if name not in STATS
-        }
-        self._stats = {
-            (name, leaf): _join_known([batch.stats.get(name, {}).get(leaf) for batch in batches], batches)
-            for name in wanted
-            if name in STATS
-            for leaf in {leaf for batch in batches for leaf in batch.stats.get(name, {})}
-        }
-        content = self._plain["content"]
-        is_data = (
-            pc.equal(content, "data").to_numpy(zero_copy_only=False) if content is not None else np.zeros(0)
-        )
-        self.places = np.flatnonzero(is_data)
-        if len(self.places) < len(is_data):
-            kept = self.places
-            self._plain = {name: None if one is None else one.take(kept) for name, one in self._plain.items()}
-            self._stats = {name: one.take(kept) for name, one in self._stats.items()}
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def column(self, name: str) -> pa.Array | None:
-        """A column as one array; None where there is none."""
-        return self._plain.get(name)
-
-    def stat(self, name: str, leaf: str) -> pa.Array | None:
-        """The bounds or counts of a leaf column."""
-        return self._stats.get((name, leaf))
-
-    def partition(self, name: str) -> pa.Array | None:
-        """The partition values of a field."""
-        column = self.column("partition_values")
-        place = -1 if column is None else column.type.get_field_index(name)
-        return None if column is None or place < 0 else column.field(place)
-
-    def numpy(self, name: str) -> NDArray[Any]:
-        """A column of numbers; what is not known is -1."""
-        import numpy as np
-        import pyarrow.compute as pc
-
-        column = self.column(name)
-        if column is None:
-            return np.zeros(0, np.int64)
-        found: NDArray[Any] = pc.fill_null(column, -1).to_numpy(zero_copy_only=False)
-        return found
-
-
-def _join(arrays: Sequence[pa.Array]) -> pa.Array | None:
-    import pyarrow as pa
-
-    return None if not arrays else arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
-
-
-def _join_known(arrays: Sequence[pa.Array | None], batches: Sequence[FileBatch]) -> pa.Array:
-    """Arrays of batches end to end; null for a batch that has none."""
-    import pyarrow as pa
-
-    kind = next(array.type for array in arrays if array is not None)
-    pairs = zip(arrays, batches, strict=True)
-    return pa.concat_arrays([pa.nulls(batch.rows, kind) if one is None else one for one, batch in pairs])
-
-
-def list_columns(known: Sequence[str], has_bounds: bool) -> list[str]:
-    """The columns of files that a predicate is judged by, of those that there are."""
-    bounds = ("lower_bounds", "upper_bounds", *_COUNTS) if has_bounds else ()
-    return [name for name in (*_PLAIN, *bounds) if name in known]
 
 
 def judge_files(condition: Condition, facts: FileFacts) -> Judgement:
@@ -133,6 +39,7 @@ def judge_files(condition: Condition, facts: FileFacts) -> Judgement:
     if facts.has_bounds:
         for term in judgement.terms:
             if term.column in keys:
+                _add_keys(judgement, term, facts)
                 _add_bounds(judgement, term, facts, "key")
         judgement.settle("key")
         whole = _find_independent(facts)
@@ -283,7 +190,7 @@ def _add_bounds(
         # may have another type by now
         lower = upper = pa.nulls(len(facts))
     unknown = pa.nulls(len(facts), pa.int64())
-    nulls, values, nans = (facts.stat(name, term.column) for name in _COUNTS)
+    nulls, values, nans = (facts.stat(name, term.column) for name in COUNTS)
     nulls, values = (unknown if one is None else one for one in (nulls, values))
     counts = *_add_absent(nulls, values, facts), unknown if nans is None else nans
     judgement.add_ranges(term, Ranges(lower, upper, *counts), reason, limit)
@@ -314,6 +221,28 @@ def _add_absent(nulls: pa.Array, values: pa.Array, facts: FileFacts) -> tuple[pa
     absent = pc.max_element_wise(pc.subtract(rows, values), pa.scalar(0, pa.int64()), skip_nulls=False)
     is_less = pc.fill_null(pc.greater(absent, 0), False)
     return pc.if_else(is_less, pc.add(nulls, absent), nulls), pc.if_else(is_less, rows, values)
+
+
+def _add_keys(judgement: Judgement, term: Term, facts: FileFacts) -> None:
+    """What the smallest and the largest key prove of the first key column; they are recorded even without statistics."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ends = facts.column("min_key"), facts.column("max_key")
+    if ends[0] is None or ends[1] is None or not ends[0].type.num_fields:
+        return
+    if ends[0].type.field(0).name != term.column:
+        return
+    lower, upper = (pc.struct_field(end, 0) for end in ends)
+    zero = pa.array([0] * len(facts), pa.int64())  # a key is never null
+    known = pc.if_else(lower.is_valid(), zero, pa.scalar(None, pa.int64()))
+    judgement.add_ranges(term, Ranges(lower, upper, known, _find(facts, "record_count"), known), "key")
+
+
+def _find(facts: FileFacts, name: str) -> pa.Array:
+    column = facts.column(name)
+    assert column is not None
+    return column
 
 
 def _find_independent(facts: FileFacts) -> Mask | None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from lakelens.analysis.explain.files import FileFacts
+    from lakelens.analysis.explain.file_facts import FileFacts
     from lakelens.model.fileset import FileSet
 
 

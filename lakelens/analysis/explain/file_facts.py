@@ -1,0 +1,109 @@
+"""What manifests say of some files, by column: what a predicate is judged by, and nothing else is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lakelens.model.scan.files_to_arrow import STATS
+from lakelens.model.scan.plan import ScanRequest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from lakelens.model.fileset import FileSet
+    from lakelens.model.scan.placement import Placement
+    from lakelens.model.scan.plan import FileBatch
+
+_PLAIN = (
+    *("content", "path", "manifest", "partition", "partition_values", "record_count", "size_bytes"),
+    *("spec_id", "bucket", "level", "file_format", "first_row_id", "write_cols", "total_buckets"),
+    *("extra_files", "embedded_file_index", "min_key", "max_key"),
+)
+COUNTS = ("null_counts", "value_counts", "nan_counts")
+
+
+class FileFacts:
+    """What manifests say of some files, by column: the data files of a set, `places` being their numbers in it."""
+
+    def __init__(self, files: FileSet, placement: Placement, leaves: Sequence[str] | None) -> None:
+        import numpy as np
+        import pyarrow.compute as pc
+
+        from lakelens.model.scan.files_to_arrow import list_columns as list_known
+
+        self.placement = placement
+        self.has_bounds = leaves is not None
+        wanted = list_columns(list_known(files.columns, stats=True), self.has_bounds)
+        request = ScanRequest(self.has_bounds, tuple(wanted), ahead=True, leaves=frozenset(leaves or ()))
+        batches = list(files.iterate_batches(request))
+        self._plain = {
+            name: _join([batch.plain[name] for batch in batches if name in batch.plain])
+            for name in wanted
+            if name not in STATS
+        }
+        self._stats = {
+            (name, leaf): _join_known([batch.stats.get(name, {}).get(leaf) for batch in batches], batches)
+            for name in wanted
+            if name in STATS
+            for leaf in {leaf for batch in batches for leaf in batch.stats.get(name, {})}
+        }
+        content = self._plain["content"]
+        is_data = (
+            pc.equal(content, "data").to_numpy(zero_copy_only=False) if content is not None else np.zeros(0)
+        )
+        self.places = np.flatnonzero(is_data)
+        if len(self.places) < len(is_data):
+            kept = self.places
+            self._plain = {name: None if one is None else one.take(kept) for name, one in self._plain.items()}
+            self._stats = {name: one.take(kept) for name, one in self._stats.items()}
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def column(self, name: str) -> pa.Array | None:
+        """A column as one array; None where there is none."""
+        return self._plain.get(name)
+
+    def stat(self, name: str, leaf: str) -> pa.Array | None:
+        """The bounds or counts of a leaf column."""
+        return self._stats.get((name, leaf))
+
+    def partition(self, name: str) -> pa.Array | None:
+        """The partition values of a field."""
+        column = self.column("partition_values")
+        place = -1 if column is None else column.type.get_field_index(name)
+        return None if column is None or place < 0 else column.field(place)
+
+    def numpy(self, name: str) -> NDArray[Any]:
+        """A column of numbers; what is not known is -1."""
+        import numpy as np
+        import pyarrow.compute as pc
+
+        column = self.column(name)
+        if column is None:
+            return np.zeros(0, np.int64)
+        found: NDArray[Any] = pc.fill_null(column, -1).to_numpy(zero_copy_only=False)
+        return found
+
+
+def _join(arrays: Sequence[pa.Array]) -> pa.Array | None:
+    import pyarrow as pa
+
+    return None if not arrays else arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+
+
+def _join_known(arrays: Sequence[pa.Array | None], batches: Sequence[FileBatch]) -> pa.Array:
+    """Arrays of batches end to end; null for a batch that has none."""
+    import pyarrow as pa
+
+    kind = next(array.type for array in arrays if array is not None)
+    pairs = zip(arrays, batches, strict=True)
+    return pa.concat_arrays([pa.nulls(batch.rows, kind) if one is None else one for one, batch in pairs])
+
+
+def list_columns(known: Sequence[str], has_bounds: bool) -> list[str]:
+    """The columns of files that a predicate is judged by, of those that there are."""
+    bounds = ("lower_bounds", "upper_bounds", *COUNTS) if has_bounds else ()
+    return [name for name in (*_PLAIN, *bounds) if name in known]
