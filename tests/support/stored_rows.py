@@ -90,7 +90,7 @@ def _read_column(table: Table, file: DataFile, stored: _Arrow | _Avro, column: C
     array = stored.find(names, column.ids if table.format == "iceberg" else None, column.kind)
     if array is not None:
         return array
-    if len(column.ids) == 1 and (value := _find_identity(file, column)) is not None:
+    if len(column.ids) == 1 and (value := _find_identity(table, file, column)) is not None:
         return to_array([value] * stored.count, kind)
     default = column.field.initial_default
     if column.top is not column.field and column.top.initial_default is not None:
@@ -102,10 +102,10 @@ def _take_partition(value: Any, kind: DataType) -> Any:
     return str(value) if value is not None and kind.logical == "string" else value
 
 
-def _find_identity(file: DataFile, column: Column) -> Any:
+def _find_identity(table: Any, file: DataFile, column: Column) -> Any:
     """The value of an identity partition, which stands for a column that an imported file does not have."""
-    spec: Any = getattr(file, "spec", None)
-    for field in getattr(spec, "fields", ()):
+    specs = {spec.id: spec for spec in table.specs} if table.format == "iceberg" else {}
+    for field in specs[file.spec_id].fields if specs else ():
         if field.source_id == column.field.id and field.transform == "identity":
             return file.partition.get(field.name)
     return None
@@ -132,18 +132,21 @@ class _Arrow:
 
     def __init__(self, file: DataFile) -> None:
         self._file: Any
+        self._finest: Any  # times of 96 bits as they are: between 1678 and 2262
         if file.file_format == "orc":
-            self._file = pyarrow.orc.ORCFile(file.path)
+            self._file = self._finest = pyarrow.orc.ORCFile(file.path)
             self._schema, self.count = self._file.schema, self._file.nrows
         else:
             self._file = pq.ParquetFile(file.path, coerce_int96_timestamp_unit="us")
+            self._finest = pq.ParquetFile(file.path)
             self._schema, self.count = self._file.schema_arrow, self._file.metadata.num_rows
         self._known: dict[str, pa.Array] = {}
 
-    def _read(self, name: str) -> pa.Array:
+    def _read(self, name: str, kind: DataType) -> pa.Array:
         if name not in self._known:
+            is_fine = kind.logical.startswith("timestamp") and kind.precision > 6
             try:
-                found = self._file.read(columns=[name]).column(name)
+                found = (self._finest if is_fine else self._file).read(columns=[name]).column(name)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
                 raise Unreadable(str(error)) from error
             self._known[name] = found.combine_chunks() if found.num_chunks != 1 else found.chunk(0)
@@ -154,7 +157,7 @@ class _Arrow:
         place = self._choose(self._schema, names, ids if has_ids else None, 0)
         if place is None:
             return None
-        array = self._read(self._schema[place].name)
+        array = self._read(self._schema[place].name, kind)
         for depth in range(1, len(names or ids or ())):
             if not pa.types.is_struct(array.type):
                 raise Unreadable("no struct")
