@@ -278,11 +278,16 @@ _MAKERS: Mapping[str, Callable[[DataType, pa.Array], Iterable[Literal]]] = {
 class Maker:
     """Makes predicates over some columns, the same ones for the same seed."""
 
-    def __init__(self, columns: Sequence[Column], values: Mapping[str, pa.Array], seed: str) -> None:
+    def __init__(
+        self, columns: Sequence[Column], values: Mapping[str, pa.Array], seed: str, *, is_plain: bool = False
+    ) -> None:
+        """With `is_plain` literals are of the precision that columns have: Spark cuts those that are finer."""
         self._random = Random(seed)
         self._columns = list(columns)
+        found = {one.name: list_literals(one.kind, values[one.name], self._random) for one in columns}
         self._literals = {
-            column.name: list_literals(column.kind, values[column.name], self._random) for column in columns
+            name: [one for one in literals if one.column == "{}" or not is_plain]
+            for name, literals in found.items()
         }
 
     def make(self) -> Predicate:

@@ -122,12 +122,12 @@ def _find_truncated(values: pa.Array | None, width: int) -> tuple[pa.Array, pa.A
             near, pa.scalar(most, kind), pc.add(safe, pa.scalar(min(width - 1, most), kind))
         )
     if pa.types.is_decimal(kind):
-        step = pa.scalar(Decimal(width - 1).scaleb(-kind.scale), pa.decimal128(38, kind.scale))
-        try:
-            wide = values.cast(pa.decimal128(38, kind.scale))
-            return values, pc.add(wide, step).cast(pa.decimal128(38, kind.scale))
-        except pa.ArrowInvalid:
-            return values, pa.nulls(len(values), kind)
+        # wider than the sum can be; above all that the type holds there is nothing
+        wide = pa.decimal256(60, kind.scale)
+        step = pa.scalar(Decimal(width - 1).scaleb(-kind.scale), wide)
+        sums = pc.add(values.cast(wide), step)
+        most = pa.scalar(Decimal((0, (9,) * kind.precision, -kind.scale)), sums.type)
+        return values, pc.min_element_wise(sums, most, skip_nulls=False).cast(kind)
     if pa.types.is_string(kind):
         # no text holds the byte FF: it is above all that begins so
         begins = pc.binary_join_element_wise(values.cast(pa.binary()), b"\xff", b"")
