@@ -118,11 +118,11 @@ class Holdings:
     def _take_documents(self) -> None:
         try:
             for reference in self.table.list_documents():
-                self._name(reference)
+                self.name(reference)
             for path, reason in self.table.list_doubts():
                 self.unread.setdefault(path, Unread(path, reason))
         except LakeError as error:
-            self._note(error, self.table.location)
+            self.note(error, self.table.location)
 
     def _take_state(self, number: int, keeper: Keeper) -> None:
         import numpy as np
@@ -130,13 +130,13 @@ class Holdings:
         needed: list[int] = []
         snapshot = keeper.snapshot
         if snapshot is None:
-            self._note(LakeError(f"{keeper.name} cannot be read"), keeper.path or keeper.name, number)
+            self.note(LakeError(f"{keeper.name} cannot be read"), keeper.path or keeper.name, number)
         else:
             try:
                 for reference in self.table.list_named(keeper):
-                    self._name(reference, number)
+                    self.name(reference, number)
             except LakeError as error:
-                self._note(error, keeper.path or keeper.name, number)
+                self.note(error, keeper.path or keeper.name, number)
             for listed in snapshot.manifest_lists:
                 needed += self._take_list(number, keeper, listed)
         self.naming.append(np.unique(np.array(needed, np.int32)))
@@ -149,9 +149,9 @@ class Holdings:
             return []
         if listed.path is not None:
             role = "manifest list" if listed.role == "all" else f"manifest list ({listed.role})"
-            self._name(Reference(listed.path, role, None, listed.recorded_path, is_needed), number)
+            self.name(Reference(listed.path, role, None, listed.recorded_path, is_needed), number)
         if error is not None:
-            self._note(error, listed.path or keeper.path or keeper.name, number)
+            self.note(error, listed.path or keeper.path or keeper.name, number)
         places = [self._place(manifest) for manifest in manifests]
         return places if is_needed else []
 
@@ -161,13 +161,15 @@ class Holdings:
             self.manifests.append(manifest)
         return place
 
-    def _name(self, reference: Reference, keeper: int | None = None) -> None:
+    def name(self, reference: Reference, keeper: int | None = None) -> None:
+        """Keep that a document names a file, and the state that needs it."""
         named = self.named.setdefault(reference.path, Named(reference))
         if keeper is not None and reference.is_needed:
             named.reference = reference
             named.keepers.append(keeper)
 
-    def _note(self, error: LakeError, path: str, keeper: int | None = None) -> None:
+    def note(self, error: LakeError, path: str, keeper: int | None = None) -> None:
+        """Keep that something could not be read, and the state whose it is."""
         place = error.path or path
         unread = self.unread.setdefault(place, Unread(place, error.reason))
         if keeper is not None:

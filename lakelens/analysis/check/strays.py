@@ -21,6 +21,7 @@ from lakelens import options
 from lakelens.analysis.check.holdings import FileEntries, Holdings, Listing, Unread, name_content
 from lakelens.analysis.check.losses import BrokenState, Losses
 from lakelens.analysis.check.whole import Whole, find_whole
+from lakelens.errors import LakeError
 from lakelens.model.check.references import Purpose
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
@@ -130,7 +131,6 @@ def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | N
     listing = Listing(table)
     holdings = Holdings(table)
     entries = holdings.read_entries(listing)
-    losses = Losses(holdings, listing, entries)
     for error in listing.refused:
         place = error.path or table.location
         holdings.unread.setdefault(place, Unread(place, error.reason))
@@ -139,11 +139,13 @@ def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | N
     if not table.removed_are_kept:
         rows &= entries.weights > 0
     is_held[entries.files[rows]] = True
+    _take_inner_names(table, listing, holdings, is_held)
     named = [*holdings.named, *(manifest.path for manifest in holdings.manifests)]
+    losses = Losses(holdings, listing, entries)
     places = _find(listing, named)
     is_held[places[places >= 0]] = True
     maker = _Maker(table, listing, holdings, entries, losses)
-    age = timedelta(days=options.orphan_age) if age is None else age
+    age = _choose_age() if age is None else age
     sorted_out = maker.sort_out(np.flatnonzero(~is_held).tolist(), (now or datetime.now(UTC)) - age)
     broken = losses.list_broken()
     return Strays(
@@ -158,6 +160,29 @@ def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | N
         is_listed=table.traits.files_are_listed,
         **sorted_out,
     )
+
+
+def _choose_age() -> timedelta:
+    days = options.orphan_age
+    if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days <= 36_500:
+        raise ValueError(f"options.orphan_age must be a number of days from 0 to 36500, not {days!r}")
+    return timedelta(days=days)
+
+
+def _take_inner_names(table: Table, listing: Listing, holdings: Holdings, is_held: NDArray[np.bool_]) -> None:
+    """Take in the files that files which are kept name in their bytes; one that cannot be read may name any."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    if table.naming_suffix is None or not len(listing):
+        return
+    is_naming = pc.ends_with(listing.paths, table.naming_suffix).to_numpy(zero_copy_only=False)
+    for path in listing.paths.take(np.flatnonzero(is_naming & is_held)).to_pylist():
+        try:
+            for reference in table.read_names(path):
+                holdings.name(reference)
+        except LakeError as error:
+            holdings.note(error, path)
 
 
 def _find(listing: Listing, paths: Sequence[str]) -> NDArray[np.int64]:

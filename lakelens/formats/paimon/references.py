@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from lakelens.codecs.paimon.blob_references import decode_blob_references
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.metadata.layout import MAIN
 from lakelens.formats.paimon.roles import name_index, name_role
@@ -46,6 +47,7 @@ class PaimonReferring(Referring):
     """The part of a Paimon table that says what refers to its objects."""
 
     removed_are_kept = True
+    naming_suffix = ".blobref"
     if TYPE_CHECKING:
         location: str
         context: TableContext
@@ -96,6 +98,12 @@ class PaimonReferring(Referring):
             for index in found.read_index_files():
                 role = name_index(index.index_type)
                 yield Reference(index.path, role, index.size_bytes, index.recorded_path, is_needed)
+
+    def read_names(self, path: str) -> Iterator[Reference]:
+        """The packs of managed blobs that a data file's rows are in."""
+        folder = path.rpartition("/")[0]
+        for name in decode_blob_references(self.context.store.read(path), path):
+            yield Reference(f"{folder}/{name}", "managed blobs", None, name)
 
     def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
         """The objects below the table's directory, and below the external directories that its options name."""

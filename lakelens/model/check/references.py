@@ -81,6 +81,13 @@ class Referring:
     #: Whether an entry that removes a file keeps the file from being an orphan, as Paimon's own cleaning has it.
     removed_are_kept: bool = False
 
+    #: What the names of files end with that name further files in their bytes.
+    naming_suffix: str | None = None
+
+    def read_names(self: Any, path: str) -> Iterator[Reference]:
+        """The further files that a file of the `naming_suffix` names. Raises `LakeError`."""
+        return iter(())
+
     def list_keepers(self: Any) -> Iterator[Keeper]:
         """Every state that keeps files alive, each once: of all branches, of tags, and those kept for their changelog."""
         seen: set[str | None] = set()

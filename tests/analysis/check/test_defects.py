@@ -119,6 +119,34 @@ def test_versions_decide_whom_a_rule_concerns() -> None:
     assert not product.matches(Writer("spark", "1.4.0"))
 
 
+BOOK = Path(__file__).parents[3] / "docs/known-defects.md"
+
+
+def write_book() -> str:
+    """The rule book as a page."""
+    lines = [
+        "# Known defects of writers",
+        "",
+        "Rules that `lakelens.check` tries on a table. Each looks at what the bytes show; the writers only say whether",
+        "it may concern the table. The first thread is about the defect, the others are about the same.",
+        "",
+        "| rule | what | writers | how it shows | threads | severity |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for rule in sorted(list_rules(), key=lambda rule: rule.code):
+        threads = ", ".join(
+            f"[{thread}](https://github.com/{thread.replace('#', '/issues/')})" for thread in rule.threads
+        )
+        cells = (f"`{rule.code}`", rule.title, rule.writers, rule.shows, threads, rule.severity)
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", "This page is written by `python -m tests.analysis.check.test_defects`.", ""]
+    return "\n".join(lines)
+
+
+def test_the_page_of_the_rule_book_is_that_of_the_rules() -> None:
+    assert BOOK.read_text() == write_book()
+
+
 @pytest.mark.parametrize("how", ["gone", "garbled"])
 @pytest.mark.parametrize("part", ["manifest", "list", "data"])
 @pytest.mark.parametrize("name", ["spark/iceberg/v2-merge-on-read", "spark/paimon/pk-compacted"])
@@ -141,3 +169,7 @@ def test_rules_go_past_damage(name: str, part: str, how: str, tmp_path: Path) ->
         path.write_bytes(b"\x00" * 100)
     tried = try_rules(ll.open(place))
     assert len(tried) == len(table.rules) and repr(tried)
+
+
+if __name__ == "__main__":
+    BOOK.write_text(write_book())

@@ -431,3 +431,51 @@ def test_data_behind_a_link_is_there(tmp_path: Path) -> None:
     strays = find(place)
     assert len(strays.missing) == 0
     assert [one.relative_path for one in strays.orphans] == ["data/00000-9-x-00001.parquet"]
+
+
+def test_packs_of_managed_blobs_are_kept_by_the_files_that_name_them(tmp_path: Path) -> None:
+    """A pack is named in the bytes of a `.blobref` beside a data file alone; while one cannot be read, it may name any."""
+    import zlib
+
+    from tests.support.rewriting import rewrite_avro
+
+    place = copy("spark/paimon/append/table", tmp_path)
+    file = Path(ll.open(place).files[0].path)
+    names = ["/was/bucket-0", "pack.managed.blob"]
+    body = b"\1\0\0\0\1" + b"".join(len(text).to_bytes(2, "big") + text.encode() for text in names)
+    beside = file.with_name(file.name + ".blobref")
+    beside.write_bytes(b"PBLR" + body + zlib.crc32(body).to_bytes(4, "big"))
+    for name in ("pack.managed.blob", "loose.managed.blob"):
+        (file.parent / name).write_bytes(b"x")
+
+    def carry(entries: list[dict[str, Any]]) -> None:
+        for entry in entries:
+            if entry["_FILE"]["_FILE_NAME"] == file.name:
+                entry["_FILE"]["_EXTRA_FILES"] = [beside.name]
+
+    sizes = {
+        path.name: rewrite_avro(path, carry)
+        for path in place.glob("manifest/manifest-*-0")
+        if "list" not in path.name
+    }
+
+    def note(lines: list[dict[str, Any]]) -> None:
+        for line in lines:
+            line["_FILE_SIZE"] = sizes[line["_FILE_NAME"]]
+
+    for path in place.glob("manifest/manifest-list-*"):
+        rewrite_avro(path, note)
+    strays = find(place)
+    assert strays.is_certain and len(strays.missing) == 0
+    assert [one.path for one in strays.orphans] == [str(file.parent / "loose.managed.blob")]
+    (file.parent / "pack.managed.blob").unlink()
+    assert [one.role for one in find(place).missing] == ["managed blobs"]
+    beside.write_bytes(beside.read_bytes()[:-1])
+    assert [one.path for one in find(place).unread] == [str(beside)]
+
+
+@pytest.mark.parametrize("days", [-1, "3", True, float("nan")])
+def test_an_age_that_is_none_is_refused(days: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lakelens.options.orphan_age", days)
+    with pytest.raises(ValueError, match="orphan_age must be a number of days"):
+        find_strays(ll.sample("iceberg"))
