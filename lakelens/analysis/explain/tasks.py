@@ -114,6 +114,9 @@ def plan_tasks(
         raise Unsupported(f"how an engine divides the files of a {table.format} table is not known")
     if size is not None and size <= 0:
         raise Unsupported(f"a task of {size} bytes", hint="a positive number of bytes")
+    rows = files.rows if isinstance(files, FileSet) else None
+    if rows is not None and rules.columns:
+        rows.load(rules.columns)
     chosen = [file for file in files if file.content == "data"]
     target = rules.find_target(chosen, size, parallelism)
     return Tasks(map(make_task, rules.pack(chosen, target, parallelism)), rules, target)

@@ -69,8 +69,8 @@ def _find_columns(context: FileContext, is_hybrid: bool, leaves: Sequence[FileLe
         if name not in known or is_unnamed or is_acid:
             return None
         path, kind = known[name]
-        if path[0] in keys or any("." in part for part in path):
-            return None
+        if path[0] in keys or any("." in part for part in path) or kind.casefold().startswith("varchar"):
+            return None  # Hive cuts a text to the length of a VARCHAR, Spark does not
         place = places.get(tuple(path))
         if place is None and (tuple(path) in counted or any(names[0] == path[0] for names in counted)):
             return None  # there twice, or of another type than today's

@@ -35,6 +35,7 @@ class IcebergSplits(SplitRules):
     """The rules of Iceberg for Spark."""
 
     engine = "Spark with Iceberg 1.12"
+    columns = ("split_offsets",)
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         super().__init__(

@@ -55,6 +55,8 @@ class SplitRules(ABC):
     """The rules of one table for one engine, which `engine` names. `figures` are the numbers that decide."""
 
     engine: str
+    #: Columns of a set of files that decide, beside those that every file has; they are read together.
+    columns: tuple[str, ...] = ()
 
     def __init__(self, figures: Sequence[SplitFigure]) -> None:
         self.figures = tuple(figures)

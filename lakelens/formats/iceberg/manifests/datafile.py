@@ -30,7 +30,10 @@ _CONTENTS: dict[int, Content] = {0: "data", 1: "position_deletes", 2: "equality_
 
 
 # stored fields that a set of files has as columns, with the same values
-_COLUMNS = ("content_offset", "content_size_in_bytes", "sort_order_id", "referenced_data_file")
+_COLUMNS = (
+    *("content_offset", "content_size_in_bytes", "sort_order_id", "referenced_data_file"),
+    "split_offsets",
+)
 
 
 class IcebergDataFile(TableObject, DataFile):

@@ -14,7 +14,7 @@ from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.row_groups.columns import FindColumn, TableColumn, walk_structs
 from lakelens.formats.row_groups.opening import FileLeaf
 from lakelens.formats.row_groups.opening import open_row_groups as open_groups
-from lakelens.model.schema import Field
+from lakelens.model.schema import DataType, Field
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
@@ -40,24 +40,37 @@ def _find_columns(context: TableContext, file: PaimonDataFile, leaves: Sequence[
         path = today.get(name)
         if path is None or f"fields.{path[0].name}.default-value" in context.options:
             return None
-        names = name_by_ids(path, written)
-        if names is None:  # added since; a partial file has it elsewhere
+        found = find_by_ids(path, written)
+        if not found:  # added since; a partial file has it elsewhere
             return TableColumn(path[-1].type) if file.write_cols is None else None
+        names = tuple(field.name for field in found)
         place = places.get(names)
-        if place is None or any("." in part for part in names):
+        if place is None or any("." in part for part in names) or is_cut(found[-1].type, path[-1].type):
             return None
         return TableColumn(path[-1].type, place)
 
     return find
 
 
-def name_by_ids(path: Sequence[Field], fields: Sequence[Field]) -> tuple[str, ...] | None:
-    """The names that the fields of a path have in another schema, from the top down; None where one is not in it."""
-    names: list[str] = []
+def find_by_ids(path: Sequence[Field], fields: Sequence[Field]) -> list[Field]:
+    """The fields that those of a path are in another schema, from the top down; none where one is not in it."""
+    found: list[Field] = []
     for wanted in path:
-        found = next((field for field in fields if field.id == wanted.id), None)
-        if found is None:
-            return None
-        names.append(found.name)
-        fields = found.type.children
-    return tuple(names)
+        field = next((field for field in fields if field.id == wanted.id), None)
+        if field is None:
+            return []
+        found.append(field)
+        fields = field.type.children
+    return found
+
+
+def is_cut(written: DataType, today: DataType) -> bool:
+    """Whether values are cut to a length when they are read: what is stored is then not what is compared.
+
+    >>> from lakelens.codecs.paimon.types_sql import parse_type
+    >>> from lakelens.formats.paimon.metadata.types import describe_type
+    >>> longer, shorter = describe_type(parse_type("STRING")), describe_type(parse_type("VARCHAR(2)"))
+    >>> is_cut(longer, shorter), is_cut(shorter, longer)
+    (True, False)
+    """
+    return today.logical in ("string", "binary") and today.length < written.length
