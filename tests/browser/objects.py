@@ -26,6 +26,7 @@ def _walk() -> Iterator[tuple[str, Any]]:
         yield f"{name} file", next(iter(table.files))
         yield f"{name} tree", table.tree()
         yield f"{name} findings", table.findings
+        yield f"{name} check", table.check()
         if not len(table.snapshots):
             continue
         snapshot = table.current

@@ -154,7 +154,7 @@ def check_table(table: Table, *, data: bool = False, snapshots: Any = "all") -> 
     """Check a table: see `Table.check`."""
     ledger = Ledger()
     survey = Survey(table, choose_states(table, snapshots), ledger)
-    table.compare_figures(survey)
+    survey.run(lambda: table.compare_figures(survey))
     strays = find_strays(table)
     compare_presence(ledger, strays)
     lost = {stray.path for stray in strays.missing}

@@ -11,7 +11,7 @@ depends on all of them is compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -94,6 +94,15 @@ class Survey:
         if not any(known is manifest for known in self.lines[number]):
             self.lines[number].append(manifest)
         return number
+
+    def run(self, *steps: Callable[[], None]) -> None:
+        """Take the steps of a check one by one: what cannot be read for one of them is a finding, and the others go on."""
+        for step in steps:
+            try:
+                step()
+            except LakeError as error:
+                self.ledger.findings.add_error(error, error.path or self.table.location)
+                self.ledger.leave("some of the figures", f"they cannot be compared: {error.reason}")
 
     @cached_property
     def holders(self) -> list[BitMap]:

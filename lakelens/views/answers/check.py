@@ -16,7 +16,7 @@ from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note
 from lakelens.views.cards.finding import format_alert
-from lakelens.views.cards.tree import format_referrers
+from lakelens.views.cards.tree import format_referrers, format_role
 from lakelens.views.describe import describe, one
 
 _SEVERITIES = ("error", "warning", "note")
@@ -73,16 +73,16 @@ def _format_scope(check: Check) -> str:
 
 def _format_losses(check: Check) -> str:
     """What cannot be read, and until when all can."""
-    strays, codes = check.strays, Counter(one.code for one in check.findings if one.severity == "error")
-    words = []
-    for number, noun in (
-        (len(strays.missing), "file is missing"),
-        (len(strays.resized), "file is of another length"),
-        (codes["corrupt"], "file cannot be read"),
-    ):
-        if number:
-            many = noun.replace("file is", "files are").replace("file can", "files can")
-            words.append(wording.plural(number, noun, many))
+    strays = check.strays
+    broken = {one.path for one in check.findings if one.severity == "error" and one.code == "corrupt"}
+    roles = {one.path: one.role for one in strays.resized}
+    missing = Counter(one.role for one in strays.missing if one.referenced_by)
+    damaged = Counter(roles.get(path, "file") for path in {*roles, *broken})
+    words = [
+        f"{format_role(role, count)} {'is' if count == 1 else 'are'} {what}"
+        for counts, what in ((missing, "missing"), (damaged, "damaged"))
+        for role, count in counts.items()
+    ]
     if not words or check.whole.is_current:
         lost = f": {', '.join(words)}" if words else ""
         return f"The current snapshot can be read in full; figures or older states are wrong{lost}."

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 def compare_figures(table: IcebergTable, context: TableContext, survey: Survey) -> None:
     """See `Checkable.compare_figures`."""
     tallies = tally_manifests(survey)
-    compare_totals(table, survey, tallies)
-    compare_counts(survey, tallies)
     lists = f"{len(survey.lists):,} manifest list{'s' * (len(survey.lists) != 1)}"
-    compare_ranges(survey, lists)
-    compare_sequences(table, survey)
-    compare_lineage(table, context, survey)
-    compare_vectors(table, context, survey)
-    compare_statistics(table, context, survey)
-    compare_document(table, context, survey)
+    survey.run(
+        lambda: compare_totals(table, survey, tallies),
+        lambda: compare_counts(survey, tallies),
+        lambda: compare_ranges(survey, lists),
+        lambda: compare_sequences(table, survey),
+        lambda: compare_lineage(table, context, survey),
+        lambda: compare_vectors(table, context, survey),
+        lambda: compare_statistics(table, context, survey),
+        lambda: compare_document(table, context, survey),
+    )

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 def compare_figures(table: PaimonTable, survey: Survey) -> None:
     """See `Checkable.compare_figures`."""
     tallies = tally_manifests(survey)
-    compare_totals(survey, tallies)
-    compare_counts(survey, tallies)
-    compare_ranges(survey, f"{len(survey.lists):,} manifest list{'s' * (len(survey.lists) != 1)}")
-    compare_files(table, survey)
-    compare_indexes(table, survey)
-    compare_document(table, survey, tallies)
+    lists = f"{len(survey.lists):,} manifest list{'s' * (len(survey.lists) != 1)}"
+    survey.run(
+        lambda: compare_totals(survey, tallies),
+        lambda: compare_counts(survey, tallies),
+        lambda: compare_ranges(survey, lists),
+        lambda: compare_files(table, survey),
+        lambda: compare_indexes(table, survey),
+        lambda: compare_document(table, survey, tallies),
+    )
