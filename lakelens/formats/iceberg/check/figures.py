@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lakelens.formats.iceberg.check.document import compare_document
+from lakelens.formats.iceberg.check.headers import compare_headers
 from lakelens.formats.iceberg.check.lineage import compare_lineage
 from lakelens.formats.iceberg.check.manifests import compare_counts
 from lakelens.formats.iceberg.check.sequences import compare_sequences
@@ -27,6 +28,7 @@ def compare_figures(table: IcebergTable, context: TableContext, survey: Survey) 
     survey.run(
         lambda: compare_totals(table, survey, tallies),
         lambda: compare_counts(survey, tallies),
+        lambda: compare_headers(table, context, survey),
         lambda: compare_ranges(survey, lists),
         lambda: compare_sequences(table, survey),
         lambda: compare_lineage(table, context, survey),

@@ -5,9 +5,8 @@ A manifest is added up once, however many snapshots name it; what a snapshot has
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lakelens.model.check.survey import Survey
 
@@ -77,19 +76,20 @@ def tally_manifests(survey: Survey) -> list[Tally]:
     return tallies
 
 
-def count_partitions(survey: Survey) -> Counter[tuple[int, int]]:
-    """How many different partitions the files are in that a commit added or removed: by manifest and snapshot id."""
+def count_partitions(survey: Survey) -> dict[tuple[int, int], frozenset[int]]:
+    """The partitions of the files that a commit added or removed, as numbers: by manifest and by the commit's id."""
     import pyarrow.compute as pc
 
     entries = survey.entries
-    counted: Counter[tuple[int, int]] = Counter()
-    if not entries.num_rows:
-        return counted
+    if not entries.num_rows or "partition" not in entries.column_names:
+        return {}
     changed = entries.filter(pc.not_equal(entries["status"], "EXISTING"))
-    groups: dict[int, set[Any]] = {}
-    names = [name for name in ("snapshot_id", "spec_id", "partition") if name in changed.column_names]
-    for row in changed.group_by(names, use_threads=False).aggregate([]).to_pylist():
-        groups.setdefault(row["snapshot_id"], set()).add((row.get("spec_id"), row.get("partition")))
-    for snapshot_id, partitions in groups.items():
-        counted[snapshot_id, 0] = len(partitions)
-    return counted
+    names = ["number", "snapshot_id", "spec_id", "partition"]
+    distinct = changed.group_by(names, use_threads=False).aggregate([])
+    columns = (distinct[name].to_pylist() for name in names)
+    numbers: dict[tuple[int | None, str], int] = {}
+    found: dict[tuple[int, int], set[int]] = {}
+    for manifest, snapshot_id, spec_id, partition in zip(*columns, strict=True):
+        place = numbers.setdefault((spec_id, partition), len(numbers))
+        found.setdefault((manifest, snapshot_id), set()).add(place)
+    return {key: frozenset(places) for key, places in found.items()}

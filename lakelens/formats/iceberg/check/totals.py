@@ -7,10 +7,11 @@ these name the snapshot's own id. A deletion vector counts the bytes of its blob
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from lakelens.formats.iceberg.check.tallies import Amount, Tally
+from lakelens.formats.iceberg.check.tallies import Amount, Tally, count_partitions
+from lakelens.model.check.ledger import Line
 from lakelens.model.check.survey import State, Survey
 from lakelens.model.facts.traits import parse_figure
 from lakelens.model.finding import Severity
@@ -70,9 +71,11 @@ def compare_totals(table: IcebergTable, survey: Survey, tallies: Sequence[Tally]
     """Compare every total and change that the summaries record. States with unread manifests are left out."""
     summaries = f"{len(survey.states):,} summar{'y' if len(survey.states) == 1 else 'ies'}"
     line = survey.ledger.line("totals of snapshots", summaries, "the entries below them")
+    partitions = count_partitions(survey)
     for state in survey.states:
         if not survey.is_whole(state):
             continue
+        _compare_partitions(table, line, state, partitions)
         summary, path = state.snapshot.summary, table.metadata_path
         counted = _count(state, tallies)
         for key, found in counted.items():
@@ -85,6 +88,18 @@ def compare_totals(table: IcebergTable, survey: Survey, tallies: Sequence[Tally]
             elif key in summary:
                 message = f"{state.name}: {key} is {summary[key][:40]!r}, not a number"
                 line.differ("warning", key, path, message, state.ids)
+
+
+def _compare_partitions(
+    table: IcebergTable, line: Line, state: State, partitions: Mapping[tuple[int, int], frozenset[int]]
+) -> None:
+    """`changed-partition-count`: the different partitions of the files that the commit added and removed."""
+    recorded, own = parse_figure(state.snapshot.summary, "changed-partition-count"), state.snapshot.id
+    if recorded is None or own is None or not partitions:
+        return
+    touched = frozenset[int]().union(*(partitions.get((number, own), ()) for number, *_ in state.manifests))
+    what = f"{state.name}: changed-partition-count"
+    line.compare(recorded, len(touched), "changed-partition-count", table.metadata_path, what, state.ids)
 
 
 def _excuse(table: IcebergTable, state: State, key: str, counted: dict[str, int]) -> str:
