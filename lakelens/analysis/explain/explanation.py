@@ -14,6 +14,7 @@ from lakelens.analysis.explain.items import Share, build_items, describe_range, 
 from lakelens.analysis.explain.judgement import ANSWERS, Judgement, Level, count_reasons
 from lakelens.analysis.explain.manifests import judge_manifests
 from lakelens.analysis.explain.row_groups import FileGroups, count_groups, judge_groups
+from lakelens.analysis.explain.tasks import Tasks, plan_tasks
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.comparison import sum_known
@@ -287,6 +288,23 @@ class Explanation(Displayable):
     def size_bytes(self) -> int | None:
         """The bytes of the kept files."""
         return self.kept.size_bytes
+
+    def tasks(self, size: int | None = None, parallelism: int | None = None) -> Tasks:
+        """How an engine would divide the kept files into tasks; see `plan_tasks`.
+
+        Parameters
+        ----------
+        size
+            The bytes of a task instead of the table's own.
+        parallelism
+            How many tasks the engine runs at once; None where that is not known.
+
+        Raises
+        ------
+        Unsupported
+            The format has no rules for it.
+        """
+        return plan_tasks(self.kept, self.table, size, parallelism)
 
     @property
     def reads(self) -> Reads:

@@ -44,6 +44,7 @@ _MEANINGS = {
     "merged": "the file alone has no such row, but its rows are merged with those of others.",
 }
 _MOST_DELETES = 200
+_MOST_TASKS = 2_000
 
 
 @describe.register
@@ -158,6 +159,7 @@ def _list_folds(explanation: Explanation) -> Iterator[Fold]:
         yield Fold("Kept", "none: no row can fit")
     if len(explanation.kept):
         yield _fold_deletes(explanation)
+        yield _fold_tasks(explanation)
     reads = explanation.reads
     if not reads.requests:
         yield Fold("Read", "nothing more: all that it needed was read before")
@@ -279,3 +281,30 @@ def _fold_deletes(explanation: Explanation) -> Fold:
         return Fold("Deletes", "none reach these files")
     many = wording.plural(len(deletes), "delete file or vector reaches", "delete files and vectors reach")
     return Fold("Deletes", f"{many} {wording.count(reached)} of the {wording.plural(len(kept), 'file')}")
+
+
+def _fold_tasks(explanation: Explanation) -> Fold:
+    """How an engine would divide what is read."""
+    if len(explanation.kept) > _MOST_TASKS:
+        return Fold("Tasks", f"not worked out for {wording.count(len(explanation.kept))} files: .tasks()")
+    try:
+        tasks = explanation.tasks()
+    except LakeError as error:
+        return Fold("Tasks", wording.clean(error, 200))
+    target = wording.size(tasks.target_size)
+    answer = f"{wording.plural(len(tasks), "task")} in {wording.clean(tasks.engine)}, of up to {target}"
+
+    def show() -> list[Body]:
+        rows = [
+            (
+                Cell(figure.name),
+                cells.size(figure.value) if figure.value > 1_000 else cells.number(figure.value),
+                cells.code(figure.property),
+                Cell("default" if figure.is_default else "set by the table"),
+            )
+            for figure in tasks.figures
+        ]
+        grid = cells.grid(("figure", "value#", "property", ""), rows, about=("common.explanation",))
+        return [grid, *(Note(wording.clean(one, 400), "mute") for one in tasks.assumptions)]
+
+    return Fold("Tasks", answer, show)
