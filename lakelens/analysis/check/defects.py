@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.check.defect import Rule, Writer
 from lakelens.model.collections import Items
@@ -58,8 +59,8 @@ class TriedRules(Items[TriedRule]):
     )
 
 
-@dataclass(frozen=True)
-class Defects:
+@dataclass(frozen=True, repr=False)
+class Defects(Displayable):
     """What `try_rules` found: the `writers` that the table names, and every rule with where it shows."""
 
     writers: tuple[Writer, ...]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lakelens.analysis.check.strays import Stray, Strays, find_strays
+from lakelens.display import Displayable
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 
@@ -29,8 +30,8 @@ class Affected:
         return f"{self.file.relative_path}: {self.file.reason}; {states} cannot be read in full"
 
 
-@dataclass(frozen=True, slots=True)
-class FirstAid:
+@dataclass(frozen=True, slots=True, repr=False)
+class FirstAid(Displayable):
     """What can still be done: `affected` files, the newest `whole` snapshot of the branch, and `calls` that read it.
 
     `lost` counts, by snapshot, the files that it lacks. Nothing is repaired: the calls read.
@@ -42,9 +43,8 @@ class FirstAid:
     sentences: tuple[str, ...]
     calls: tuple[str, ...]
 
-    def __str__(self) -> str:
-        calls = (f"    {call}" for call in self.calls)
-        return "\n".join((*self.sentences, *calls))
+    def __repr__(self) -> str:
+        return f"<FirstAid: {self.sentences[0].rstrip('.')}>"
 
 
 def give_first_aid(table: Table, strays: Strays | None = None) -> FirstAid:
@@ -60,8 +60,8 @@ def give_first_aid(table: Table, strays: Strays | None = None) -> FirstAid:
     Examples
     --------
     >>> import lakelens as ll
-    >>> print(give_first_aid(ll.sample("paimon")))
-    All 5 states are whole.
+    >>> give_first_aid(ll.sample("paimon"))
+    <FirstAid: All 5 states are whole>
     """
     found = find_strays(table) if strays is None else strays
     affected = tuple(Affected(file, file.snapshots, tuple(file.referenced_by)) for file in _list_lost(found))

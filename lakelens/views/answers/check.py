@@ -250,10 +250,11 @@ def _fold_defects(defects: Defects) -> Fold:
         alert = f"{wording.count(len(shows))} {'shows' if len(shows) == 1 else 'show'}"
     answer += f"; {wording.plural(notes, 'shows as a note', 'show as notes')}" if notes else ""
     answer += "; none shows in the bytes" if not showing else ""
-    return Fold("Writers", answer, lambda: _list_defects(defects), opened=bool(shows), alert=alert)
+    return Fold("Writers", answer, lambda: list_defects(defects), opened=bool(shows), alert=alert)
 
 
-def _list_defects(defects: Defects) -> list[Body]:
+def list_defects(defects: Defects) -> list[Body]:
+    """The rules that concern the writers or show, and who wrote the table."""
     ordered = sorted(defects.tried, key=lambda one: (not one.shows, not one.concerns))
     chosen = [one for one in ordered if one.shows or one.concerns]
     rows = [

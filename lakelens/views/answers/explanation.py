@@ -292,7 +292,7 @@ def _fold_tasks(explanation: Explanation) -> Fold:
     except LakeError as error:
         return Fold("Tasks", wording.clean(error, 200))
     target = wording.size(tasks.target_size)
-    answer = f"{wording.plural(len(tasks), "task")} in {wording.clean(tasks.engine)}, of up to {target}"
+    answer = f"{wording.plural(len(tasks), 'task')} in {wording.clean(tasks.engine)}, of up to {target}"
 
     def show() -> list[Body]:
         rows = [
