@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.explain.conditions import parse_condition
 from lakelens.analysis.explain.file_facts import FileFacts
-from lakelens.analysis.explain.files import judge_files
+from lakelens.analysis.explain.files import judge_files, list_leaves
 from lakelens.analysis.explain.items import Share, build_items, describe_range, group_kept, group_skipped
 from lakelens.analysis.explain.judgement import ANSWERS, Judgement, Level, count_reasons
 from lakelens.analysis.explain.manifests import judge_manifests
@@ -98,7 +98,8 @@ class Explanation(Displayable):
     def facts(self) -> FileFacts:
         """What manifests say of the data files of the pool, by column."""
         # without manifests bounds would be read from the files' own footers
-        leaves = [term.column for term in list_terms(self._known)] if self.manifests else None
+        terms = list_terms(self._known) if self.manifests else ()
+        leaves = [name for term in terms for name in list_leaves(term)] if self.manifests else None
         return FileFacts(self._pool, self.table.placement, leaves)
 
     @cached_property

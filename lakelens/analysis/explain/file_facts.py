@@ -70,6 +70,10 @@ class FileFacts:
         """The bounds or counts of a leaf column."""
         return self._stats.get((name, leaf))
 
+    def has_stats(self, leaf: str) -> bool:
+        """Whether bounds or counts of nulls of a leaf column are known of any file."""
+        return any((name, leaf) in self._stats for name in ("lower_bounds", "null_counts"))
+
     def partition(self, name: str) -> pa.Array | None:
         """The partition values of a field."""
         column = self.column("partition_values")

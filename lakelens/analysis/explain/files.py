@@ -182,24 +182,30 @@ def _add_bounds(
     """What the bounds and counts of a column in each file prove."""
     import pyarrow as pa
 
-    lower, upper = (facts.stat(name, term.column) for name in ("lower_bounds", "upper_bounds"))
-    if lower is None or upper is None:
+    leaf = next((name for name in list_leaves(term) if facts.has_stats(name)), None)
+    if leaf is None:
         return
-    if term.type.is_nested or not _is_comparable(lower.type, arrow_type(term.type)):
-        # Paimon counts the nulls of whole lists, maps and structs, which have no order; and a column of an older snapshot
-        # may have another type by now
+    lower, upper = (facts.stat(name, leaf) for name in ("lower_bounds", "upper_bounds"))
+    if lower is None or upper is None or term.type.is_nested or not _is_comparable(lower.type, term):
+        # whole lists, maps and structs have counts and no order; a column of an older snapshot may have another type by now
         lower = upper = pa.nulls(len(facts))
     unknown = pa.nulls(len(facts), pa.int64())
-    nulls, values, nans = (facts.stat(name, term.column) for name in COUNTS)
+    nulls, values, nans = (facts.stat(name, leaf) for name in COUNTS)
     nulls, values = (unknown if one is None else one for one in (nulls, values))
     counts = *_add_absent(nulls, values, facts), unknown if nans is None else nans
     judgement.add_ranges(term, Ranges(lower, upper, *counts), reason, limit)
 
 
-def _is_comparable(kind: pa.DataType, literal: pa.DataType) -> bool:
-    """Whether values of two types have one order that Arrow knows."""
+def list_leaves(term: Term) -> tuple[str, ...]:
+    """The names by which statistics of a term's column are known: those of a list or a struct in ORC by its id alone."""
+    return (term.column, f"#{term.field_id}") if term.type.is_nested else (term.column,)
+
+
+def _is_comparable(kind: pa.DataType, term: Term) -> bool:
+    """Whether bounds of this type have the order of a term's literals, as far as Arrow knows."""
     import pyarrow as pa
 
+    literal = arrow_type(term.type)
     if pa.types.is_decimal(kind) and pa.types.is_decimal(literal):
         return bool(kind.scale == literal.scale)
     families = (
