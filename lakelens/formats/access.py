@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from lakelens.model.bytes_view import BytesView
 
 T = TypeVar("T")
+#: Directories outside of a table's own that are listed to look for its files.
+_MOST_FOLDERS = 1_000
 
 
 class TableAccess:
@@ -55,25 +57,39 @@ class TableAccess:
             return original, self.store.read(original)
 
     def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
-        """The sizes of files by where they are expected and where they were recorded; None for one that is nowhere.
+        """The sizes of files that are not below the table's directory, or that were recorded elsewhere before it was moved.
 
-        Each directory is listed once, whatever the number of files that are looked for in it.
+        Each file is where it is expected and where it was recorded. None for one that is nowhere, -1 for one that was not
+        looked for: of other directories at most 1,000 are listed, each once.
         """
-        folders: dict[str, dict[str, int]] = {}
+        folders: dict[str, dict[str, int] | None] = {}
         for path, location in recorded:
             places = (path,) if location is None else (path, split_location(location)[1])
-            sizes = (self._find_size(place, folders) for place in dict.fromkeys(places))
-            yield next((size for size in sizes if size is not None), None)
+            outside = [place for place in dict.fromkeys(places) if not self._is_below_root(place)]
+            sizes = [self._find_size(place, folders) for place in outside]
+            known = next((size for size in sizes if size is not None and size >= 0), None)
+            is_unknown = known is None and -1 in sizes and path in outside
+            yield -1 if is_unknown else known
 
-    def _find_size(self, path: str, folders: dict[str, dict[str, int]]) -> int | None:
+    def _is_below_root(self, path: str) -> bool:
+        return path.startswith(self.locator.root.rstrip("/") + "/")
+
+    def _find_size(self, path: str, folders: dict[str, dict[str, int] | None]) -> int | None:
+        """The size of a file by a listing of its directory; -1 where that may not or could not be listed."""
         folder = path.rpartition("/")[0]
         if folder not in folders:
+            if len(folders) >= _MOST_FOLDERS:
+                return -1
             try:
                 children = self.store.list(folder)
+            except Missing:
+                folders[folder] = {}
             except LakeError:
-                children = []
-            folders[folder] = {child.path: child.size for child in children if not child.is_dir}
-        return folders[folder].get(path)
+                folders[folder] = None
+            else:
+                folders[folder] = {child.path: child.size for child in children if not child.is_dir}
+        found = folders[folder]
+        return -1 if found is None else found.get(path)
 
     def attempt(self, action: Callable[[], T], path: str, default: T, snapshots: Sequence[int] = ()) -> T:
         """The action's result; what it raises becomes a finding, and `default` is the result."""

@@ -52,6 +52,7 @@ class Losses:
         self._holdings = holdings
         self._listing = listing
         self._entries = entries
+        self.unknown: list[str] = []  # outside of the table, not looked for
         self.resized = self._find_resized()  # number of the file: recorded size, size
         self.gone = self._find_gone()  # number of the file: where it is, as far as it is recorded
         self.named: dict[str, tuple[int, ...]] = {}  # documents that are gone, with the states that need them
@@ -86,6 +87,8 @@ class Losses:
         for number, (path, _), size in zip(looked, asked, sizes, strict=True):
             if size is None:
                 gone[number] = path
+            elif size < 0:
+                self.unknown.append(path)
             elif (recorded := self.find_recorded(number)) not in (None, size):
                 self.resized[number] = (recorded or 0, size)
         return gone
@@ -149,7 +152,9 @@ class Losses:
         )
         for number, (path, (size, _), place) in enumerate(zip(paths, recorded, places, strict=True)):
             found = int(self._listing.sizes[place]) if place >= 0 else elsewhere.get(path)
-            if found is None and path in elsewhere:
+            if found is not None and found < 0:
+                self.unknown.append(path)
+            elif found is None and path in elsewhere:
                 self.named[path] = self._list_users(path, number - len(named))
             elif found is not None and size is not None and found != size:
                 self.resized_named[path] = found, self._list_users(path, number - len(named))

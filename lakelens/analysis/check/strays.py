@@ -77,8 +77,10 @@ class StrayFiles(Items[Stray]):
 class Strays:
     """What `find_strays` found. `referenced` counts the files that are referred to, `listed` those that are there.
 
-    `is_certain` is false while something that could refer to files is unread: `unread` says what, and then no orphan may be
-    removed. `is_listed` is true where only the directory says which files there are (Hive): then nothing refers to files.
+    `is_certain` is false while something that could refer to files is unread: `unread` says what, and then no orphan
+    may be removed. `not_looked_for` are files outside of the table in directories that could not be listed, or too
+    many to be. `is_listed` is true where only the directory says which files there are (Hive): then nothing refers to
+    files.
     """
 
     missing: StrayFiles
@@ -89,6 +91,7 @@ class Strays:
     foreign: StrayFiles
     whole: Whole
     broken: tuple[BrokenState, ...]
+    not_looked_for: tuple[str, ...]
     unread: tuple[Unread, ...]
     referenced: int
     listed: int
@@ -153,6 +156,7 @@ def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | N
         resized=maker.list_resized(),
         whole=find_whole(table, holdings.keepers, broken),
         broken=tuple(broken.values()),
+        not_looked_for=tuple(losses.unknown),
         unread=tuple(holdings.unread.values()),
         referenced=int(is_held.sum()) + len(losses.gone) + len(losses.named),
         listed=len(listing),

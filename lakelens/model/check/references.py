@@ -128,7 +128,7 @@ class Referring:
     def find_sizes(self: Any, recorded: Sequence[tuple[str, str | None]]) -> Iterator[int | None]:
         """The sizes of files that the listing does not have: each a path and, where it was recorded, that location.
 
-        None for a file that is nowhere.
+        None for a file that is nowhere, -1 for one outside of the table that was not looked for.
         """
         return (None for _ in recorded)
 

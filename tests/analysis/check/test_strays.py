@@ -479,3 +479,28 @@ def test_an_age_that_is_none_is_refused(days: Any, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("lakelens.options.orphan_age", days)
     with pytest.raises(ValueError, match="orphan_age must be a number of days"):
         find_strays(ll.sample("iceberg"))
+
+
+def test_files_outside_of_the_table_are_looked_for_in_a_bounded_number_of_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lakelens.formats import access
+    from tests.support.iceberg_builder import Builder
+
+    builder = Builder(tmp_path / "t")
+    files = []
+    for number in range(6):
+        file = builder.data_file()
+        (tmp_path / f"x{number}").mkdir()
+        if number != 1:
+            (tmp_path / f"x{number}" / "d.orc").write_bytes(b"x" * file["file_size_in_bytes"])
+        files.append(file | {"file_path": str(tmp_path / f"x{number}" / "d.orc")})
+    builder.snapshot([builder.manifest(files)])
+    builder.write_metadata()
+    strays = find(builder.root)
+    assert [one.path for one in strays.missing] == [str(tmp_path / "x1/d.orc")]
+    assert strays.not_looked_for == ()
+    monkeypatch.setattr(access, "_MOST_FOLDERS", 3)
+    strays = find(builder.root)
+    assert [one.path for one in strays.missing] == [str(tmp_path / "x1/d.orc")]
+    assert len(strays.not_looked_for) == 3
