@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import fastavro
+import pytest
+
+from lakelens.errors import Missing
+from lakelens.io.local import LocalStore
 
 Record = dict[str, Any]
 
@@ -59,3 +63,20 @@ def rewrite_document(path: Path, change: Callable[[Any], Any]) -> None:
 def find_document(place: Path) -> Path:
     """The newest metadata document of an Iceberg table."""
     return sorted((place / "metadata").glob("*.metadata.json"))[-1]
+
+
+def hide_origin(monkeypatch: pytest.MonkeyPatch, origin: str = "/tmp/lakes") -> None:
+    """Nothing is at the place where the tables of tests/lakes were written."""
+
+    def wrap(name: str) -> None:
+        real = getattr(LocalStore, name)
+
+        def call(self: LocalStore, path: str, *rest: Any) -> Any:
+            if path.startswith(origin + "/"):
+                raise Missing("no such file or directory", path=path)
+            return real(self, path, *rest)
+
+        monkeypatch.setattr(LocalStore, name, call)
+
+    for name in ("info", "list", "read", "read_range"):
+        wrap(name)
