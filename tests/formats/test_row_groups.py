@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from lakelens.codecs.parquet.footer import decode_footer
 from lakelens.errors import LakeError
+from lakelens.formats.explain.stored import StoredOctets
 from lakelens.formats.row_groups.columns import TableColumn
 from lakelens.formats.row_groups.parquet import ParquetRowGroups
 from lakelens.io.memory import MemoryStore
@@ -403,3 +404,11 @@ def test_every_type_with_an_order_is_bounded(table: str, unbounded: set[str]) ->
         name for name, _ in opened.schema.leaves() if name.split(".")[0] in ("li", "ma", "ls")
     }
     assert {name for name, ranges in known.items() if not ranges.lower[0].is_valid} == unbounded
+
+
+def test_what_was_read_for_a_comparison_is_let_go() -> None:
+    """The row groups of thousands of files may be held at once: none of them keeps blocks of its file."""
+    kinds = {"s": DataType("string", "string")}
+    written = Written({"s": pa.array([f"{i % 90:05}" for i in range(50_000)])}, kinds)
+    assert all(dict(written.groups.exclude(written.term("s", "=", "absent")))["dictionary"])
+    assert not [held for held in vars(written.groups).values() if isinstance(held, StoredOctets)]

@@ -70,6 +70,7 @@ class OrcStripes(RowGroups):
 
     def __init__(
         self,
+        store: Store,
         path: str,
         tail: OrcTail,
         leaves: Sequence[OrcType],
@@ -77,6 +78,7 @@ class OrcStripes(RowGroups):
         report: Callable[[LakeError], None],
     ) -> None:
         self.path = path
+        self._store = store
         self._tail, self._leaves, self._find, self._report = tail, leaves, find, report
         stripes: list[Any] = tail.footer.get("stripes", [])
         lengths = ("indexLength", "dataLength", "footerLength")
@@ -122,7 +124,10 @@ class OrcStripes(RowGroups):
         hashes = _hash_literals(term, stored, found, leaf.kind)
         if hashes is not None:
             wanted = [True] * self.count if among is None else list(among)
-            yield "bloom", [asked and self._misses_all(i, leaf, hashes) for i, asked in enumerate(wanted)]
+            mask = [asked and self._misses_all(i, leaf, hashes) for i, asked in enumerate(wanted)]
+            # the blocks that were read are let go: there may be many files
+            self._tail.data = StoredOctets(self._store, self.path, len(self._tail.data))
+            yield "bloom", mask
 
     def _misses_all(self, number: int, leaf: OrcType, hashes: Sequence[int]) -> bool:
         """Whether every bloom filter of a stripe holds none of the literals; damage proves nothing and is reported."""
@@ -172,4 +177,4 @@ def open_stripes(
     with in_file(path):
         tail = open_tail(store, path)
         leaves = list_leaves(tail)
-        return OrcStripes(path, tail, leaves, make_find(leaves), report)
+        return OrcStripes(store, path, tail, leaves, make_find(leaves), report)

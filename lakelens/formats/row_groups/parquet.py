@@ -167,9 +167,8 @@ class ParquetRowGroups(RowGroups):
         """The names of the file's leaves, from the top down."""
         return [tuple(leaf.path.split(".")) for leaf in self._footer.leaves]
 
-    @cached_property
-    def octets(self) -> StoredOctets:
-        """The bytes of the file, read where they are looked at."""
+    def open(self) -> StoredOctets:
+        """The bytes of the file, read where they are looked at; the blocks of them are kept as long as these are."""
         return StoredOctets(self._store, self.path, self._store.info(self.path).size)
 
     def read(self, start: int, length: int) -> bytes:
@@ -196,6 +195,11 @@ class _Probes:
         self.term, self.kind, self.place = term, column.type, column.place or 0
         self.chunks = [chunk for chunk, _ in iter_chunks(groups._footer, self.place)]
 
+    @cached_property
+    def octets(self) -> StoredOctets:
+        """The bytes of the file, for this one comparison."""
+        return self.groups.open()
+
     def ask_dictionary(self, number: int) -> bool:
         """Whether no value of a row group's dictionary fits, where the dictionary is all that its pages use."""
         return self.groups.attempt(lambda: self._ask_dictionary(number))
@@ -208,7 +212,7 @@ class _Probes:
         if not is_dictionary_encoded(self.chunks[number]):
             return False
         chunk = self.groups._footer.row_groups[number].columns[self.place]
-        octets, end = self.groups.octets, chunk.start + chunk.compressed_size
+        octets, end = self.octets, chunk.start + chunk.compressed_size
         values = read_dictionary(octets, chunk.start, end, self.leaf, chunk.compression)
         parts = [self._describe_value(value) for value in values]
         if any(part.lower is None and not part.nans for part in parts):
@@ -231,7 +235,7 @@ class _Probes:
         encoded = self._encoded
         if encoded is None:
             return False
-        octets = self.groups.octets
+        octets = self.octets
         # one block each for few literals; for many of them the filter is read in larger pieces
         read = self.groups.read if len(encoded) <= _FEW else lambda start, size: octets[start : start + size]
         found = decode_bloom_filter(offset, len(octets), read)
