@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from lakelens.analysis.check.strays import Stray, Strays
-from lakelens.model.check.ledger import Ledger
+from lakelens.model.check.survey import Survey
 
 
-def compare_presence(ledger: Ledger, strays: Strays) -> None:
+def compare_presence(survey: Survey, strays: Strays) -> None:
     """Count the files that are there and as long as recorded; a finding for each of the others."""
     if strays.is_listed:
         return
-    line = ledger.line("presence and length", "entries, lists, metadata", "a listing of the directory")
+    line = survey.ledger.line("presence and length", "entries, lists, metadata", "a listing of the directory")
     line.agree(strays.referenced - len(strays.missing) - len(strays.resized))
     for lost in strays.missing:
         recorded = lost.recorded_bytes
-        length = "" if recorded is None else f" recorded with {recorded:,} B"
+        length = "" if recorded is None else f" recorded with {recorded:,} B{_count_rows(survey, lost.path)}"
         message = f"{lost.role}{length}: it is not there"
         line.differ(_judge(lost), "file-missing", lost.path, message, lost.snapshots)
     for changed in strays.resized:
@@ -24,6 +24,16 @@ def compare_presence(ledger: Ledger, strays: Strays) -> None:
             f"{changed.role} recorded with {changed.recorded_bytes or 0:,} B: it has {changed.size_bytes:,}"
         )
         line.differ(_judge(changed), "file-length", changed.path, message, changed.snapshots)
+
+
+def _count_rows(survey: Survey, path: str) -> str:
+    """The rows that an entry records of a file; empty for what no entry names."""
+    import pyarrow.compute as pc
+
+    entries = survey.entries
+    place = pc.index(entries["path"], path).as_py() if entries.num_rows else -1
+    rows = entries["record_count"][place].as_py() if place >= 0 else None
+    return "" if rows is None else f" and {rows:,} row{'s' * (rows != 1)}"
 
 
 def _judge(stray: Stray) -> Any:

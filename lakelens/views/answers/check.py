@@ -169,9 +169,8 @@ def _list_strays(check: Check) -> list[Fold]:
     if len(strays.missing):
         users = {number for one in strays.missing for number in one.snapshots}
         missing = f"{wording.count(len(strays.missing))} of {referred} that are referred to"
-        missing += (
-            f"; {wording.plural(len(users), 'snapshot')} need {'it' if len(strays.missing) == 1 else 'them'}"
-        )
+        verb, them = ("needs" if len(users) == 1 else "need"), ("it" if len(strays.missing) == 1 else "them")
+        missing += f"; {wording.plural(len(users), 'snapshot')} {verb} {them}" if users else ""
     return [
         Fold("Missing", missing, lambda: one(_grid_strays(strays.missing, "check.missing"))),
         _fold_orphans(strays),

@@ -82,6 +82,7 @@ def compare_counts(survey: Survey, tallies: Sequence[Tally]) -> None:
     lists = f"{len(survey.lists):,} manifest list{'s' * (len(survey.lists) != 1)}"
     manifests = f"{len(survey.manifests):,} manifest{'s' * (len(survey.manifests) != 1)}"
     line = survey.ledger.line("counts of manifests", lists, manifests)
+    _count_lengths(survey, line)
     ranges = _measure(survey)
     for number, tally in enumerate(tallies):
         if number in survey.damaged:
@@ -94,6 +95,15 @@ def compare_counts(survey: Survey, tallies: Sequence[Tally]) -> None:
                 line.compare(manifest.raw.get(name), found, "manifest-counts", path, name, snapshots, "error")
             if tally.added or tally.deleted:
                 _compare_ranges(line, manifest, number, ranges, snapshots)
+
+
+def _count_lengths(survey: Survey, line: Line) -> None:
+    """Lengths of lists, which were compared when the lists were read: what differs is a finding of the table."""
+    odd = {found.path for found in survey.table.findings if found.code == "manifest-length"}
+    for path, listed in survey.lists.items():
+        if listed.size_bytes is not None:
+            line.compared += 1
+            line.differing += path in odd
 
 
 def _measure(survey: Survey) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
