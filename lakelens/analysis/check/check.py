@@ -156,8 +156,7 @@ def check_table(table: Table, *, data: bool = False, snapshots: Any = "all") -> 
     survey = Survey(table, choose_states(table, snapshots), ledger)
     survey.run(lambda: table.compare_figures(survey))
     strays = find_strays(table)
-    compare_presence(survey, strays)
-    lost = {stray.path for stray in strays.missing}
+    lost = compare_presence(survey, strays)
     check_footers(survey, lost)
     if data:
         check_rows(survey, lost)

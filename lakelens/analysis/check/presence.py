@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from lakelens.analysis.check.strays import Stray, Strays
+from lakelens.model.check.ledger import MOST_FINDINGS
 from lakelens.model.check.survey import Survey
 
 
-def compare_presence(survey: Survey, strays: Strays) -> None:
-    """Count the files that are there and as long as recorded; a finding for each of the others."""
+def compare_presence(survey: Survey, strays: Strays) -> set[str]:
+    """Count the files that are there and as long as recorded; a finding for each of the others. The paths of lost ones."""
+    paths: set[str] = set()
     if strays.is_listed:
-        return
+        return paths
     line = survey.ledger.line("presence and length", "entries, lists, metadata", "a listing of the directory")
     line.agree(strays.referenced - len(strays.missing) - len(strays.resized))
     for lost in strays.missing:
+        paths.add(lost.path)
+        if len(paths) > MOST_FINDINGS:
+            line.differ(_judge(lost), "file-missing", lost.path, "it is not there")
+            continue
         recorded = lost.recorded_bytes
         length = "" if recorded is None else f" recorded with {recorded:,} B{_count_rows(survey, lost.path)}"
         message = f"{lost.role}{length}: it is not there"
@@ -24,6 +30,7 @@ def compare_presence(survey: Survey, strays: Strays) -> None:
             f"{changed.role} recorded with {changed.recorded_bytes or 0:,} B: it has {changed.size_bytes:,}"
         )
         line.differ(_judge(changed), "file-length", changed.path, message, changed.snapshots)
+    return paths
 
 
 def _count_rows(survey: Survey, path: str) -> str:
