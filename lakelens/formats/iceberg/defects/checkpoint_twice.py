@@ -38,6 +38,6 @@ RULE = Rule(
     (Product("flink"),),
     ("apache/iceberg#10765",),
     "two snapshots with files have the same job, operator and checkpoint",
-    "error",
+    "warning",
     find,
 )

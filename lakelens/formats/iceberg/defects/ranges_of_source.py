@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from lakelens.formats.defects.evidence import find_snapshots, shorten
 from lakelens.model.check.defect import Product, Rule
@@ -74,7 +75,7 @@ def _find_wide(table: IcebergTable, manifest: IcebergManifest) -> str | None:
 def _find_outside(manifest: IcebergManifest, partition: Partition) -> str | None:
     for one in manifest.partition_summary:
         value = partition.get(one.name)
-        if one.lower is None or one.upper is None or value is None:
+        if one.lower is None or one.upper is None or value is None or not _has_one_order(value):
             continue
         try:
             is_inside = value != value or one.lower <= value <= one.upper
@@ -83,6 +84,11 @@ def _find_outside(manifest: IcebergManifest, partition: Partition) -> str | None
         if not is_inside:
             return f"{one.name}: a file has {value}, the range is {one.lower} to {one.upper}"
     return None
+
+
+def _has_one_order(value: object) -> bool:
+    """Whether writers agree on the order: of UUIDs and of characters beyond the first plane Java's is another."""
+    return not isinstance(value, UUID) and not (isinstance(value, str) and not value.isascii())
 
 
 RULE = Rule(
