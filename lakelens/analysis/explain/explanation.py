@@ -18,6 +18,7 @@ from lakelens.analysis.explain.tasks import Tasks, plan_tasks
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.comparison import sum_known
+from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet, defer
 from lakelens.model.manifest import Manifest
 from lakelens.model.predicate import Condition, Group, Term, list_terms
@@ -190,7 +191,10 @@ class Explanation(Displayable):
     @cached_property
     def row_groups(self) -> list[FileGroups]:
         """The row groups of each kept file and what is proved of them; reads what the files say of themselves."""
-        return judge_groups(self._known, self.kept, self.table.placement.merging)
+        return judge_groups(self._known, self.kept, self.table.placement.merging, self._note_unread)
+
+    def _note_unread(self, error: LakeError, file: DataFile) -> None:
+        self.table.findings.add_error(error, file.path)
 
     def _sum(self, name: str, mask: NDArray[np.bool_]) -> Any:
         values = self.facts.numpy(name)
@@ -323,8 +327,9 @@ class Explanation(Displayable):
         """One row an item: each manifest, each file of the manifests that are left, and each row group where asked for.
 
         Columns: `level` ("manifest", "file", "row_group"), `path`, `row_group` (its number in the file), `decision`
-        ("kept", "skipped"), `reason` (see `judgement`), `term` (the part of the predicate that decided), `column`, `lower`
-        and `upper` (the values that its rows can have, as text), `record_count`, `size_bytes`.
+        ("kept", "skipped"), `reason` (see `judgement`), `term` (the part of the predicate that decided, cut at 400
+        characters), `column`, `lower` and `upper` (the values that its rows can have, as text), `record_count`,
+        `size_bytes`.
         """
         return build_items(self)
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from lakelens.analysis.explain.explanation import Explanation
     from lakelens.model.predicate import Condition
 
+_MOST_TEXT = 400
+_MOST_PROOFS = 8  # of a part with many comparisons the first ones are shown
+
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -115,7 +118,9 @@ def _build(
         "level": pa.array([level] * judgement.count, pa.string()),
         "decision": pa.array(np.array(["kept", "skipped"])[skipped.astype(int)], pa.string()),
         "reason": pa.array(np.array([*REASONS, *ANSWERS])[reasons], pa.string()),
-        "term": pa.array([part.text for part in judgement.parts], pa.string()).take(pa.array(chosen)),
+        "term": pa.array([_shorten(part.text) for part in judgement.parts], pa.string()).take(
+            pa.array(chosen)
+        ),
         "column": pa.array([name_columns(part) for part in judgement.parts], pa.string()).take(
             pa.array(chosen)
         ),
@@ -123,6 +128,11 @@ def _build(
         "upper": upper,
     }
     return pa.table([columns[name] for name in schema.names], schema=schema).take(pa.array(places))
+
+
+def _shorten(text: str) -> str:
+    """The text of a part, which stands in every row."""
+    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"
 
 
 def find_answers(
@@ -174,8 +184,8 @@ def _list_ranges(
     lower: list[str | None] = [None] * len(places)
     upper: list[str | None] = [None] * len(places)
     for name in reasons:
-        for _, proof in judgement.find_ranges(part, name) if name in names else ():
-            if proof.ranges is None:
+        for _, proof in judgement.find_ranges(part, name)[:_MOST_PROOFS] if name in names else ():
+            if proof.ranges is None or None not in lower:
                 continue
             lows, highs = (
                 format_bounds(end.take(places)) for end in (proof.ranges.lower, proof.ranges.upper)

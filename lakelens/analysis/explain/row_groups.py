@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.explain.judgement import Judgement, Level, Proof, count_reasons
+from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.predicate import Condition
 from lakelens.model.scan.placement import Merging
@@ -29,16 +30,23 @@ class FileGroups:
 
 
 def judge_groups(
-    condition: Condition, files: Iterable[DataFile], merging: Merging | None
+    condition: Condition,
+    files: Iterable[DataFile],
+    merging: Merging | None,
+    note: Callable[[LakeError, DataFile], None],
 ) -> list[FileGroups]:
     """What the files themselves prove of their row groups. Reads their footers, and dictionaries and filters where asked.
 
-    Where rows are merged with those of other files, key columns alone decide.
+    `note` hears of a file that cannot be opened. Where rows are merged with those of other files, key columns alone decide.
     """
     found = []
     for file in track(list(files), "footers"):
-        groups = file.row_groups
-        judgement = None if groups is None else _judge_file(condition, groups, merging)
+        try:
+            groups = file.row_groups
+            judgement = None if groups is None else _judge_file(condition, groups, merging)
+        except LakeError as error:  # a file that cannot be opened is read as far as metadata knows
+            note(error, file)
+            groups = judgement = None
         found.append(FileGroups(file, groups, judgement))
     return found
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 
+_FEW = 8  # literals that are compared one by one
+
+
 @dataclass(frozen=True, slots=True)
 class Ranges:
     """The values of one column in some items (manifests, files, row groups): Arrow arrays, one entry an item.
@@ -90,6 +93,7 @@ class _Facts:
 
     def __init__(self, term: Term, ranges: Ranges) -> None:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         kind = arrow_type(term.type)
         self.term = term
@@ -102,16 +106,17 @@ class _Facts:
         self.only_nans: Mask = (
             (nans >= 0) & (nulls >= 0) & (nans + nulls == values) if is_floating else ~self.no_nans
         )
-        literals = _comparable(to_array(list(term.values), kind)) if term.values else pa.array([], kind)
-        self.literals = self.exact = [one for one in literals if one.is_valid]
+        wanted = _comparable(to_array(list(term.values), kind))
         #: a literal that Arrow does not hold proves nothing
-        self.is_lost = len(self.literals) < len(term.values)
+        self.is_lost = wanted.null_count > 0
+        #: the literals, and of floats those that engines take for the same number
+        self.values = self.exact = wanted.drop_null()
         if pa.types.is_float32(kind):
             # engines compare with the double that is written, or with the float next to it
-            near = _comparable(pa.array([float(value) for value in term.values], pa.float64()))
-            written = {one.as_py() for one in near}
-            self.exact = [one for one in self.literals if one.as_py() in written]
-            self.literals = [*self.literals, *(one for one in near if one not in self.exact)]
+            near = pa.array([float(value) for value in term.values], pa.float64())
+            self.exact = self.values.filter(pc.is_in(self.values, value_set=near))
+            self.values = pc.unique(pa.concat_arrays([self.values, near]))
+        self.literals = list(self.values)
 
     def compare(self, bound: str, test: Callable[[Any, Any], Any], literal: Any) -> Mask:
         """For each item whether a bound is known and compares so with a literal."""
@@ -128,13 +133,6 @@ class _Facts:
             found = found & prove(literal)
         return found
 
-    def any_literal(self, prove: Callable[[Any], Mask]) -> Mask:
-        """For each item whether something holds for one literal, in whichever way engines compare with it."""
-        found = self.only_nulls & False
-        for literal in self.exact:
-            found = found | prove(literal)
-        return found
-
     def outside(self, literal: Any) -> Mask:
         """Whether a literal is outside of the bounds. It is no NaN: no NaN equals it."""
         below = self.compare("lower", operator.gt, literal)
@@ -146,21 +144,28 @@ class _Facts:
         return both & self.no_nans
 
     def none_of(self) -> Mask:
-        """Whether no value is among the literals: of many those between the bounds of few items are looked at."""
-        if len(self.literals) < 3 or self.is_lost:
+        """Whether no value is among the literals."""
+        if len(self.literals) < _FEW:
             return self.all_literals(self.outside)
         import numpy as np
-        import pyarrow as pa
 
-        ordered = sorted(self.literals, key=lambda one: one.as_py())
-        least, most = ordered[0], ordered[-1]
-        found = self.compare("lower", operator.gt, most) | self.compare("upper", operator.lt, least)
-        found = found | self.only_nans
-        places = np.flatnonzero(~found & _mask(self.lower.is_valid()) & _mask(self.upper.is_valid()))
-        if len(places):
-            few = _Few(self, pa.array(places))
-            found[places] = few.all_literals(few.outside)
-        return found
+        ordered = np.sort(_as_numbers(self.values))
+        places = np.flatnonzero(_mask(self.lower.is_valid()) & _mask(self.upper.is_valid()))
+        lower, upper = (_as_numbers(end.take(places)) for end in (self.lower, self.upper))
+        least = np.searchsorted(ordered, lower)  # the first literal that is not below the bounds
+        inside = np.zeros(len(places), np.bool_)
+        within = least < len(ordered)
+        inside[within] = ordered[least[within]] <= upper[within]
+        found: Mask = np.zeros(len(self.lower), np.bool_)
+        found[places] = ~inside
+        return (found | self.only_nans) & (not self.is_lost)
+
+    def single_of(self) -> Mask:
+        """Whether every value is one of the literals, and the same one, in whichever way engines compare with it."""
+        import pyarrow.compute as pc
+
+        is_one = _mask(pc.equal(self.lower, self.upper))
+        return is_one & _mask(pc.is_in(self.lower, value_set=self.exact)) & self.no_nans
 
     def prefixed(self, bound: str, test: Callable[[Any, Any], Any]) -> Mask:
         """How the beginning of a bound, as long as the literal, compares with it."""
@@ -180,18 +185,6 @@ class _Facts:
         return self.prefixed("lower", operator.gt) | self.prefixed("upper", operator.lt)
 
 
-class _Few(_Facts):
-    """The same of some of the items."""
-
-    def __init__(self, facts: _Facts, places: pa.Array) -> None:
-        chosen = places.to_numpy()
-        self.term, self.literals, self.exact = facts.term, facts.literals, facts.exact
-        self.is_lost = facts.is_lost
-        self.lower, self.upper = facts.lower.take(places), facts.upper.take(places)
-        self.no_nulls, self.only_nulls = facts.no_nulls[chosen], facts.only_nulls[chosen]
-        self.no_nans, self.only_nans = facts.no_nans[chosen], facts.only_nans[chosen]
-
-
 def _above(facts: _Facts, test: Callable[[Any, Any], Any]) -> Mask:
     """All values compare so by their lower bound."""
     return facts.all_literals(lambda one: facts.compare("lower", test, one))
@@ -206,7 +199,7 @@ _NONE: dict[str, Callable[[_Facts], Mask]] = {
     "=": _Facts.none_of,
     "in": _Facts.none_of,
     "!=": lambda facts: facts.all_literals(facts.is_single),
-    "not in": lambda facts: facts.any_literal(facts.is_single),
+    "not in": _Facts.single_of,
     "<": lambda facts: _above(facts, operator.ge) | facts.only_nans,
     "<=": lambda facts: _above(facts, operator.gt) | facts.only_nans,
     ">": lambda facts: _below(facts, operator.le),
@@ -218,9 +211,9 @@ _NONE: dict[str, Callable[[_Facts], Mask]] = {
 }
 _ALL: dict[str, Callable[[_Facts], Mask]] = {
     "=": lambda facts: facts.all_literals(facts.is_single),
-    "in": lambda facts: facts.any_literal(facts.is_single),
+    "in": _Facts.single_of,
     "!=": lambda facts: facts.all_literals(facts.outside),
-    "not in": lambda facts: facts.all_literals(facts.outside),
+    "not in": _Facts.none_of,
     "<": lambda facts: _below(facts, operator.lt),
     "<=": lambda facts: _below(facts, operator.le),
     ">": lambda facts: _above(facts, operator.gt),
@@ -249,6 +242,19 @@ def _comparable(array: Any) -> Any:
     if pa.types.is_fixed_size_binary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return array.cast(pa.binary())
     return array
+
+
+def _as_numbers(array: Any) -> NDArray[Any]:
+    """Comparable values as numpy's, which can be searched: times as counts, texts and decimals as objects."""
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
+        array = array.view(pa.int32())
+    elif pa.types.is_timestamp(kind) or pa.types.is_time64(kind):
+        array = array.view(pa.int64())
+    found: NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    return found
 
 
 def _mask(array: Any) -> Mask:

@@ -109,3 +109,22 @@ def test_a_damaged_manifest_hides_nothing_else(tmp_path: Path) -> None:
     assert 0 < len(found.kept) < len(before.kept)
     assert {one.severity for one in table.findings} >= {"error"}
     assert broken in str(table.findings)
+
+
+def test_a_file_that_cannot_be_opened_is_a_finding() -> None:
+    whole = ll.sample("iceberg-planning")
+    lost = whole.explain("order_id = 77").kept[0].path
+    Path(lost).unlink()
+    table = ll.open(whole.location)
+    found = table.explain("order_id = 77", row_groups=True)
+    assert found.levels[-1].looked_at > len(found.kept), "the others were opened"
+    assert [one.path for one in table.findings if one.severity == "error"] == [lost]
+
+
+def test_a_thousand_values_are_one_search() -> None:
+    table = ll.sample("iceberg-planning")
+    many = ", ".join(str(number) for number in range(10_000, 11_000))
+    assert not len(table.explain(f"order_id IN ({many})").kept)
+    found = table.explain(f"order_id IN ({many}, 77)")
+    assert {file.path for file in found.kept} == {file.path for file in table.explain("order_id = 77").kept}
+    assert max(map(len, found.to_arrow()["term"].to_pylist())) <= 401
