@@ -117,6 +117,8 @@ class _Facts:
             self.exact = self.values.filter(pc.is_in(self.values, value_set=near))
             self.values = pc.unique(pa.concat_arrays([self.values, near]))
         self.literals = list(self.values)
+        if pa.types.is_null(self.lower.type) or pa.types.is_null(self.upper.type):  # nothing is known of any item
+            self.lower = self.upper = pa.nulls(len(self.lower), self.values.type)
 
     def compare(self, bound: str, test: Callable[[Any, Any], Any], literal: Any) -> Mask:
         """For each item whether a bound is known and compares so with a literal."""
