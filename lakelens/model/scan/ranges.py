@@ -117,7 +117,8 @@ class _Facts:
             self.exact = self.values.filter(pc.is_in(self.values, value_set=near))
             self.values = pc.unique(pa.concat_arrays([self.values, near]))
         self.literals = list(self.values)
-        if pa.types.is_null(self.lower.type) or pa.types.is_null(self.upper.type):  # nothing is known of any item
+        # a column of which nothing is known has no type
+        if any(pa.types.is_null(bound.type) for bound in (self.lower, self.upper)):
             self.lower = self.upper = pa.nulls(len(self.lower), self.values.type)
 
     def compare(self, bound: str, test: Callable[[Any, Any], Any], literal: Any) -> Mask:
