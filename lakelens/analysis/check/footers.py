@@ -79,7 +79,9 @@ def check_footers(survey: Survey, lost: Collection[str]) -> None:
             what = "rows of the file"
             line.compare(file.record_count, read.num_rows, "record-count", file.path, what, users, "error")
     if unread:
-        survey.ledger.leave(f"the footers of {unread:,} data files", "lakelens cannot read them")
+        survey.ledger.leave(
+            f"the footers of {unread:,} data file{'s' * (unread != 1)}", "lakelens cannot read them"
+        )
 
 
 def _read_all(storage: Storage, files: list[Described]) -> Iterator[tuple[Described, Any]]:

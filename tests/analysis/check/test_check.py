@@ -160,3 +160,10 @@ def test_what_a_lake_says_is_escaped(broken: Iceberg) -> None:
     markup = ll.open(broken.root).check()._repr_html_()
     assert "<script" not in markup
     assert "not a number" in markup
+
+
+def test_bounds_that_cannot_be_compared_are_said() -> None:
+    check = ll.open(LAKES / "spark/paimon/types-avro/table").check(data=True)
+    (gap,) = check.not_looked_at
+    assert gap.what == "the bounds of 37 columns of data files"
+    assert "Everything was looked at" not in str(check)
