@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_FILES = 2_000
-MOST_EACH = 20
+#: Entries of a manifest that are decoded alone; of a small one all are.
+MOST_EACH, MOST_WHOLE = 20, 200
 MOST_FOOTERS = 200
 MOST_FOOTER_BYTES = 64 * 2**20
 _COLUMNS = (
@@ -100,21 +101,26 @@ def sample_files(table: Table, content: str = "data") -> list[DataFile]:
 
 
 def sample_recorded(table: Table) -> list[DataFile]:
-    """Data files with all that their entries record: the first live ones of each manifest of the current snapshot."""
+    """Data files with all that their entries record: the first of each manifest of the current snapshot, or all of a few."""
     return _keep(table, "recorded", lambda: list(_read_first(table)))
 
 
 def _read_first(table: Table) -> Iterator[DataFile]:
     manifests = [one for one in table.current.manifests if one.content == "data"] if table.current else []
-    each = max(MOST_EACH, MOST_FILES // max(len(manifests), 1))
-    for manifest in manifests[:: max(1, -(-len(manifests) * each // (2 * MOST_FILES)))]:
-        read: Any = getattr(manifest, "iterate_entries", lambda: iter(()))
+    read = 0
+    for manifest in manifests[:: max(1, len(manifests) * MOST_EACH // MOST_FILES)]:
+        counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
+        is_small = None not in counts and sum(count or 0 for count in counts) <= MOST_WHOLE
+        iterate: Any = getattr(manifest, "iterate_entries", lambda: iter(()))
         try:
-            for entry in islice(read(), each):
+            for entry in islice(iterate(), MOST_WHOLE if is_small else MOST_EACH):
                 if entry.is_live:
+                    read += 1
                     yield entry.file
         except LakeError:
             continue
+        if read >= MOST_FILES:
+            return
 
 
 def _sample(table: Table, content: str, most: int) -> list[DataFile]:
