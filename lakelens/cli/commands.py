@@ -44,7 +44,8 @@ def commands(ctx: click.Context) -> None:
     """Open a data lake table from nothing but its files and see what it is made of.
 
     PATH is a directory or a URL, an Iceberg *.metadata.json file, or sample:NAME, one of the tables that ship with lakelens.
-    Exit status: 0; 1 when the table is damaged in what was read; 2 for a mistake, with one line that says what to do.
+    Exit status: 0; 1 when the table is damaged in what was read, or check found a difference; 2 for a mistake, with one line
+    that says what to do.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -1,7 +1,7 @@
 """How a verb ends: its exit status, and one line on standard error that says what to do.
 
     0    everything that was asked for was shown
-    1    the table is damaged in what was read for the answer; what can still be read was shown
+    1    the table is damaged in what was read for the answer; what can still be read was shown. `check` found a difference
     2    a user's mistake: a path that is no table, a snapshot that is not there, a wrong option
     130  interrupted
 
