@@ -208,14 +208,14 @@ class Explanation(Displayable):
     def count_files(self, manifests: Sequence[Manifest]) -> tuple[int, int | None, int | None]:
         """How many files, rows and bytes some manifests hold: as their list counts them, where many were not read."""
         assert self.snapshot is not None
-        if not self.in_kept_manifests.all():  # the pool has them too
+        files = self.snapshot.list_files(manifests)
+        if files is self.snapshot.files or not self.in_kept_manifests.all():  # the pool has them too
             import pyarrow as pa
             import pyarrow.compute as pc
 
             wanted = pa.array([one.path for one in manifests], pa.string())
             mask = pc.is_in(self.facts.column("manifest"), value_set=wanted).to_numpy(zero_copy_only=False)
             return int(mask.sum()), int(self._sum("record_count", mask)), int(self._sum("size_bytes", mask))
-        files = self.snapshot.list_files(manifests)
         return len(files), files.record_count, files.size_bytes if files.counted is None else None
 
     def explain_answer(self, part: Condition, answer: str, places: NDArray[np.int64]) -> str:

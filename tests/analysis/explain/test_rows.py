@@ -82,6 +82,7 @@ def check_predicate(state: State, predicate: Predicate, found: dict[int, tuple[i
     lost = fits - kept
     assert not lost, f"{predicate.text}\nskipped, with rows that fit: {lost}"
     check_items(explanation, kept)
+    check_totals(explanation)
     check_answers(state, explanation)
     check_merged(state, explanation)
     counted["predicates"] += 1
@@ -100,6 +101,17 @@ def check_items(explanation: Explanation, kept: set[str]) -> None:
     assert {item["path"] for item in files if item["decision"] == "kept"} == kept
     for item in items:
         assert item["decision"] in ("kept", "skipped") and item["reason"] and item["term"], item
+
+
+def check_totals(explanation: Explanation) -> None:
+    """What is summed up is what is there, and every view of it can be made."""
+    kept, skipped = len(explanation.kept), len(explanation.skipped)
+    assert sum(share.files for share in explanation.groups) == skipped
+    assert sum(share.files for share in explanation.answers) == kept
+    assert explanation.levels[-1].left == kept
+    assert explanation.levels[0].looked_at == (len(explanation.manifests) or kept + skipped)
+    if counted["predicates"] % 20 == 0:
+        assert str(explanation) and explanation._repr_html_()
 
 
 def _quote(name: str) -> str:
