@@ -149,7 +149,8 @@ def _list_integers(kind: DataType, values: pa.Array) -> Iterable[Literal]:
 def _list_floats(kind: DataType, values: pa.Array) -> Iterable[Literal]:
     known = {value for value in values.to_pylist() if value == value}
     width = np.float32 if kind.logical == "float32" else np.float64
-    near = {float(np.nextafter(width(value), width(end))) for value in known for end in ("inf", "-inf")}
+    with np.errstate(over="ignore"):
+        near = {float(np.nextafter(width(value), width(end))) for value in known for end in ("inf", "-inf")}
     for value in sorted({*known, *near, 0.0, -0.0, 0.1, 1e300, -1e300}):
         text = repr(value)
         if "inf" in text:
