@@ -26,7 +26,10 @@ def _walk() -> Iterator[tuple[str, Any]]:
         yield f"{name} file", next(iter(table.files))
         yield f"{name} tree", table.tree()
         yield f"{name} findings", table.findings
-        yield f"{name} check", table.check()
+        asked = ll.sample(name)  # of its own: what answers read, other cards would show
+        yield f"{name} check", asked.check()
+        column = next(leaf for leaf, _ in asked.schema.leaves())
+        yield f"{name} explain", asked.explain(f"{column} IS NOT NULL", row_groups=True)
         if not len(table.snapshots):
             continue
         snapshot = table.current

@@ -112,7 +112,7 @@ def _list_unlooked(check: Check) -> list[Body]:
 def _grid_findings(check: Check) -> Grid:
     ordered = sorted(check.findings, key=lambda found: _SEVERITIES.index(found.severity))
     rows = [_cells_of_finding(check, found) for found in islice(ordered, display.max_rows)]
-    names = ("severity!", "code!", "place", "what was recorded, what is there", "snapshots#")
+    names = ("severity!", "code", "place", "what was recorded, what is there", "snapshots#")
     return cells.grid(names, rows, how="check.findings", noun="finding", total=len(ordered))
 
 
@@ -266,7 +266,7 @@ def list_defects(defects: Defects) -> list[Body]:
         )
         for one in chosen
     ]
-    names = ("rule!", "writers it concerns", "how it shows", "here!", "thread!")
+    names = ("rule", "writers it concerns", "how it shows", "here", "thread")
     grid = cells.grid(names, rows, how="check.defects.tried", noun="rule")
     others = len(defects.tried) - len(chosen)
     writers = ", ".join(wording.clean(str(writer), 60) for writer in defects.writers[:8])

@@ -45,6 +45,7 @@ _MEANINGS = {
 }
 _MOST_DELETES = 200
 _MOST_TASKS = 2_000
+_MOST_PARTS = 3  # side by side
 
 
 @describe.register
@@ -213,10 +214,15 @@ def _format_decision(share: Share) -> str:
     )
 
 
+def _name_part(text: str) -> str:
+    """A part of the predicate as the head of a column."""
+    return wording.clean(text if len(text) <= 28 else f"{text[:27]}…")
+
+
 def _show_kept(explanation: Explanation, answers: Sequence[Share]) -> list[Body]:
     """Each kept file with what it says to each part of the predicate."""
     parts = explanation.parts
-    shown = parts[:4]
+    shown = parts[:_MOST_PARTS]
     codes = [explanation.answer(number) for number in range(len(shown))]
     rows = [
         (
@@ -231,7 +237,7 @@ def _show_kept(explanation: Explanation, answers: Sequence[Share]) -> list[Body]
         )
         for place, found in enumerate(islice(explanation.kept, display.max_rows))
     ]
-    names = ["file", "partition", *(wording.clean(part.text, 40) for part in shown), "rows#", "bytes#"]
+    names = ["file", "partition", *(_name_part(part.text) for part in shown), "rows#", "bytes#"]
     grid = cells.grid(
         names,
         rows,
