@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.analysis.explain.conditions import parse_condition
 from lakelens.analysis.explain.file_facts import FileFacts
 from lakelens.analysis.explain.files import judge_files, list_leaves
+from lakelens.analysis.explain.indexes import try_indexes
 from lakelens.analysis.explain.items import Share, build_items, describe_range, group_kept, group_skipped
 from lakelens.analysis.explain.judgement import ANSWERS, Judgement, Level, count_reasons
 from lakelens.analysis.explain.manifests import judge_manifests
@@ -124,18 +125,8 @@ class Explanation(Displayable):
     def file_judgement(self) -> Judgement:
         """What partitions, buckets, bounds and indexes prove of the files."""
         judgement = judge_files(self._known, self.facts)
-        self._try_indexes(judgement)
-        return judgement
-
-    def _try_indexes(self, judgement: Judgement) -> None:
-        """Ask the file indexes of files that would be read; a format without any has none to ask."""
-        extra = self.facts.column("extra_files")
-        embedded = self.facts.column("embedded_file_index")
-        if extra is None and embedded is None:
-            return
-        from lakelens.analysis.explain.indexes import try_indexes
-
         try_indexes(judgement, self._take, self.facts)
+        return judgement
 
     # --- the answer ----------------------------------------------------------------------------------------------------
 

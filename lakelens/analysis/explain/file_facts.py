@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.model.predicate import Term
 from lakelens.model.scan.files_to_arrow import STATS
 from lakelens.model.scan.plan import ScanRequest
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from lakelens.model.fileset import FileSet
     from lakelens.model.scan.placement import Placement
     from lakelens.model.scan.plan import FileBatch
+
+    Mask = NDArray[np.bool_]
 
 _PLAIN = (
     *("content", "path", "manifest", "partition", "partition_values", "record_count", "size_bytes"),
@@ -59,6 +64,51 @@ class FileFacts:
             self._plain = {name: None if one is None else one.take(kept) for name, one in self._plain.items()}
             self._stats = {name: one.take(kept) for name, one in self._stats.items()}
 
+    @cached_property
+    def _independent(self) -> Mask | None:
+        """The files that are judged by themselves; None where all are, because no rows are merged."""
+        import numpy as np
+
+        merging = self.placement.merging
+        if merging is None:
+            return None
+        if merging.by_rows:
+            written = self.column("write_cols")
+            shared = np.zeros(len(self), np.bool_)
+            for places in self._group_rows():
+                shared[places] = len(places) > 1
+            if written is not None:
+                shared |= written.is_valid().to_numpy(zero_copy_only=False)
+            return ~shared
+        alone = np.zeros(len(self), np.bool_)
+        levels = self.numpy("level")
+        for places in self.group_buckets():
+            found = levels[places]
+            # files of one level above 0 hold no key twice
+            alone[places] = len(places) == 1 or (found[0] > 0 and bool((found == found[0]).all()))
+        return alone
+
+    def find_limit(self, term: Term) -> Mask | None:
+        """Where files prove something of a term's column: everywhere (None) of a key, else where no rows are merged."""
+        merging = self.placement.merging
+        return None if merging is not None and term.column in merging.keys else self._independent
+
+    def group_buckets(self) -> Iterator[NDArray[np.int64]]:
+        """The numbers of the files of each bucket of each partition."""
+        import numpy as np
+
+        partition = self.column("partition")
+        assert partition is not None
+        codes = partition.dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        return _group(codes * (1 << 32) + self.numpy("bucket"))
+
+    def _group_rows(self) -> Iterator[NDArray[np.int64]]:
+        """The files that hold columns of the same rows."""
+        import numpy as np
+
+        first = self.numpy("first_row_id") if self.column("first_row_id") is not None else -np.ones(len(self))
+        return (places for places in _group(first) if len(places) and first[places[0]] >= 0)
+
     def __len__(self) -> int:
         return len(self.places)
 
@@ -90,6 +140,14 @@ class FileFacts:
             return np.zeros(0, np.int64)
         found: NDArray[Any] = pc.fill_null(column, -1).to_numpy(zero_copy_only=False)
         return found
+
+
+def _group(codes: NDArray[Any]) -> Iterator[NDArray[np.int64]]:
+    """The places of equal codes."""
+    import numpy as np
+
+    order = np.argsort(codes, kind="stable")
+    yield from np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
 
 
 def _join(arrays: Sequence[pa.Array]) -> pa.Array | None:

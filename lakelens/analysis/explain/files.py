@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -35,20 +35,20 @@ def judge_files(condition: Condition, facts: FileFacts) -> Judgement:
         _add_partitions(judgement, term, facts)
     judgement.settle("partition")
     _skip_buckets(judgement, condition, facts)
-    keys = facts.placement.merging.keys if facts.placement.merging is not None else ()
     if facts.has_bounds:
+        merging = facts.placement.merging
+        keys = merging.keys if merging is not None else ()
         for term in judgement.terms:
             if term.column in keys:
                 _add_keys(judgement, term, facts)
                 _add_bounds(judgement, term, facts, "key")
         judgement.settle("key")
-        whole = _find_independent(facts)
         for term in judgement.terms:
             if term.column not in keys:
-                _add_bounds(judgement, term, facts, "bounds", whole)
+                _add_bounds(judgement, term, facts, "bounds")
         judgement.settle("bounds")
-        if whole is not None:
-            _skip_groups(judgement, condition, facts, keys)
+        if merging is not None and not merging.is_combining and not merging.by_rows:
+            _skip_groups(judgement, facts)
     return judgement
 
 
@@ -176,9 +176,7 @@ def _find_part(judgement: Judgement, columns: Sequence[str]) -> int:
 # --- bounds ------------------------------------------------------------------------------------------------------------
 
 
-def _add_bounds(
-    judgement: Judgement, term: Term, facts: FileFacts, reason: str, limit: Mask | None = None
-) -> None:
+def _add_bounds(judgement: Judgement, term: Term, facts: FileFacts, reason: str) -> None:
     """What the bounds and counts of a column in each file prove."""
     import pyarrow as pa
 
@@ -193,7 +191,7 @@ def _add_bounds(
     nulls, values, nans = (facts.stat(name, leaf) for name in COUNTS)
     nulls, values = (unknown if one is None else one for one in (nulls, values))
     counts = *_add_absent(nulls, values, facts), unknown if nans is None else nans
-    judgement.add_ranges(term, Ranges(lower, upper, *counts), reason, limit)
+    judgement.add_ranges(term, Ranges(lower, upper, *counts), reason, facts.find_limit(term))
 
 
 def list_leaves(term: Term) -> tuple[str, ...]:
@@ -251,72 +249,15 @@ def _find(facts: FileFacts, name: str) -> pa.Array:
     return column
 
 
-def _find_independent(facts: FileFacts) -> Mask | None:
-    """The files that are judged by themselves; None where all are, because no rows are merged."""
-    import numpy as np
-
-    merging = facts.placement.merging
-    if merging is None:
-        return None
-    if merging.by_rows:
-        written = facts.column("write_cols")
-        shared = np.zeros(len(facts), np.bool_)
-        for _, places in _group_rows(facts):
-            shared[places] = len(places) > 1
-        if written is not None:
-            shared |= written.is_valid().to_numpy(zero_copy_only=False)
-        return ~shared
-    alone = np.zeros(len(facts), np.bool_)
-    levels = facts.numpy("level")
-    for places in _group_buckets(facts):
-        found = levels[places]
-        # files of one level above 0 hold no key twice
-        alone[places] = len(places) == 1 or (found[0] > 0 and bool((found == found[0]).all()))
-    return alone
-
-
-def _group_buckets(facts: FileFacts) -> Iterator[NDArray[np.int64]]:
-    """The numbers of the files of each bucket of each partition."""
-    import numpy as np
-
-    partition = facts.column("partition")
-    assert partition is not None
-    codes = partition.dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    places = codes * (1 << 32) + facts.numpy("bucket")
-    order = np.argsort(places, kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(places[order])) + 1)
-
-
-def _group_rows(facts: FileFacts) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """The files that hold columns of the same rows, by the first row."""
-    import numpy as np
-
-    first = facts.numpy("first_row_id") if facts.column("first_row_id") is not None else -np.ones(len(facts))
-    order = np.argsort(first, kind="stable")
-    for places in np.split(order, np.flatnonzero(np.diff(first[order])) + 1):
-        if len(places) and first[places[0]] >= 0:
-            yield int(first[places[0]]), places
-
-
-def _skip_groups(judgement: Judgement, condition: Condition, facts: FileFacts, keys: Sequence[str]) -> None:
+def _skip_groups(judgement: Judgement, facts: FileFacts) -> None:
     """Skip the buckets of which no file holds a row that fits: then no merged row does."""
     import numpy as np
 
-    merging = facts.placement.merging
-    if merging is None or merging.is_combining or merging.by_rows:
-        return
-    alone = Judgement(condition, len(facts))
-    for term in alone.terms:
-        _add_partitions(alone, term, facts)
-        _add_bounds(alone, term, facts, "bounds")
-    alone.settle("bounds")
-    skipped = alone.skipped | judgement.skipped
-    for places in _group_buckets(facts):
-        if skipped[places].all():
+    failing = judgement.find_failing()
+    fails = (failing >= 0) | judgement.skipped
+    for places in facts.group_buckets():
+        if fails[places].all():
             here = np.zeros(len(facts), np.bool_)
-            here[places] = True
-            for number in np.unique(alone.part[here & judgement.kept]).tolist():
-                judgement.skip(here & (alone.part == number), "bounds", number)
-    judgement.proofs.update(
-        {place: proofs for place, proofs in alone.proofs.items() if place not in judgement.proofs}
-    )
+            here[places] = judgement.kept[places]
+            for number in np.unique(failing[here]).tolist():
+                judgement.skip(here & (failing == number), "bounds", number)

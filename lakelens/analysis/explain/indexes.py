@@ -28,7 +28,7 @@ def try_indexes(judgement: Judgement, take: Callable[[NDArray[np.int64]], FileSe
         none = np.zeros(judgement.count, np.bool_)
         for place, found in zip(places.tolist(), chosen, strict=True):
             none[place] = found.find_index_proof(term) is not None
-        judgement.add(term, "file_index", Proof(none, None, none.copy()))
+        judgement.add(term, "file_index", Proof(none, None, none), facts.find_limit(term))
     judgement.settle("file_index")
 
 

@@ -6,8 +6,8 @@ is its reason, and the part of the predicate that fails is the one to name; what
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -65,6 +65,7 @@ class Judgement:
         self.part = np.full(count, -1, np.int16)
         self.proofs: dict[tuple[int, str], list[Proof]] = {}
         self._none = {id(term): self._fill(False) for term in self.terms}
+        self._own = {id(term): self._fill(False) for term in self.terms}
         self._all = {id(term): self._fill(False) for term in self.terms}
         self._known = {id(term): self._fill(False) for term in self.terms}
         self._merged = {id(term): self._fill(False) for term in self.terms}
@@ -98,6 +99,7 @@ class Judgement:
     def add(self, term: Term, reason: str, proof: Proof, limit: Mask | None = None) -> None:
         """Add what is proved of a term; outside of `limit` nothing is proved of the rows that a reader merges."""
         none, every = proof.none, proof.all
+        self._own[id(term)] |= none
         if limit is not None:
             none = none & limit
             every = None if every is None else every & limit
@@ -130,37 +132,34 @@ class Judgement:
 
     def _fails(self, condition: Condition) -> Mask:
         """Where no row fits a part."""
-        if isinstance(condition, Term):
-            return self._none[id(condition)]
-        if isinstance(condition, Constant):
-            return self._fill(not condition.value)
-        found = [self._fails(part) for part in condition.parts]
-        join: Callable[[Mask, Mask], Mask] = (
-            (lambda one, other: one | other) if condition.kind == "and" else (lambda one, other: one & other)
-        )
-        return reduce(join, found)
+        return self._fold(condition, self._none, "and", False)
 
     def _holds(self, condition: Condition) -> Mask:
         """Where every row fits a part."""
+        return self._fold(condition, self._all, "or", True)
+
+    def _fold(self, condition: Condition, proved: dict[int, Mask], enough: str, constant: bool) -> Mask:
+        """Where something is proved of a part: in a group of the kind `enough` by one of its parts, else by all of them."""
         if isinstance(condition, Term):
-            return self._all[id(condition)]
+            return proved[id(condition)]
         if isinstance(condition, Constant):
-            return self._fill(condition.value)
-        found = [self._holds(part) for part in condition.parts]
-        join: Callable[[Mask, Mask], Mask] = (
-            (lambda one, other: one & other) if condition.kind == "and" else (lambda one, other: one | other)
-        )
-        return reduce(join, found)
+            return self._fill(condition.value == constant)
+        found = [self._fold(part, proved, enough, constant) for part in condition.parts]
+        return reduce(operator.or_ if condition.kind == enough else operator.and_, found)
+
+    def find_failing(self) -> NDArray[np.int16]:
+        """For each item the first part that none of its own rows fits, merged with others or not; -1 without one."""
+        import numpy as np
+
+        failing = np.full(self.count, -1, np.int16)
+        for number, part in enumerate(self.parts):
+            failing[(failing < 0) & self._fold(part, self._own, "and", False)] = number
+        return failing
 
     def _is_by_nulls(self, part: Condition) -> Mask:
         """Where counts of nulls alone decide a term."""
-        if not isinstance(part, Term):
-            return self._fill(False)
-        return reduce(
-            lambda one, other: one | other,
-            (proof.none for proof in self.proofs.get((id(part), "nulls"), ())),
-            self._fill(False),
-        )
+        found = (proof.none for proof in self.proofs.get((id(part), "nulls"), ()))
+        return reduce(operator.or_, found, self._fill(False))
 
     def answer(self, part: Condition) -> NDArray[np.int8]:
         """For each item what is said of a part that did not skip it, a code of `ANSWERS`."""
@@ -192,25 +191,6 @@ class Judgement:
 def name_columns(part: Condition) -> str:
     """The columns of a part."""
     return ", ".join(dict.fromkeys(term.column for term in list_terms(part)))
-
-
-def pick_texts(
-    proofs: Iterable[tuple[Term, Proof]], items: Any
-) -> tuple[Sequence[str | None], Sequence[str | None]]:
-    """The bounds that decided in some items, as text."""
-    import numpy as np
-
-    lower: list[str | None] = [None] * len(items)
-    upper: list[str | None] = [None] * len(items)
-    for _, proof in proofs:
-        if proof.ranges is None:
-            continue
-        chosen = np.asarray(items)
-        lows = format_bounds(proof.ranges.lower.take(chosen))
-        highs = format_bounds(proof.ranges.upper.take(chosen))
-        lower = [old if old is not None else new for old, new in zip(lower, lows, strict=True)]
-        upper = [old if old is not None else new for old, new in zip(upper, highs, strict=True)]
-    return lower, upper
 
 
 def format_bounds(values: Any) -> list[str | None]:

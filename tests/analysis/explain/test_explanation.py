@@ -9,6 +9,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import LakeError, Missing
+from lakelens.model.scan.placement import Merging
 from tests.support import LAKES
 
 ICEBERG = LAKES / "spark" / "iceberg"
@@ -128,3 +129,13 @@ def test_a_thousand_values_are_one_search() -> None:
     found = table.explain(f"order_id IN ({many}, 77)")
     assert {file.path for file in found.kept} == {file.path for file in table.explain("order_id = 77").kept}
     assert max(map(len, found.to_arrow()["term"].to_pylist())) <= 401
+
+
+def test_an_index_of_one_file_proves_nothing_of_merged_rows() -> None:
+    table = ll.sample("paimon-file-index")
+    asked = "name = 'zzz' OR n = 7"
+    assert {share.reason for share in table.explain(asked).groups} == {"bounds", "file_index"}
+    table.placement.merging = Merging(("id",))
+    merged = table.explain(asked)
+    assert len(merged.kept) == len(table.files), "a newer version of a row may be in the other file"
+    assert {share.reason for share in merged.answers} == {"merged"}
