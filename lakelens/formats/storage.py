@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from lakelens.model.datafile import Footer
 
-_BATCH = 16_384
-
 
 class TableStorage:
     """See `lakelens.model.storage.Storage`.

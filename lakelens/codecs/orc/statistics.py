@@ -16,6 +16,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from lakelens.codecs.orc.tail import OrcTail
+from lakelens.codecs.part_statistics import PartStatistics
 from lakelens.codecs.temporal import date_from_days, timestamp_from_nanos
 from lakelens.errors import Corrupt
 
@@ -24,17 +25,6 @@ _INTEGERS = ("BYTE", "SHORT", "INT", "LONG")
 _TEXTS = ("STRING", "VARCHAR", "CHAR")
 _TIMESTAMPS = ("TIMESTAMP", "TIMESTAMP_INSTANT")
 FIELD_ID_KEYS = ("iceberg.id", "paimon.id")
-
-
-@dataclass(frozen=True, slots=True)
-class StripeStatistics:
-    """What is proved of the values of one column in one stripe; None: not known. `values` counts nulls too."""
-
-    lower: Any = None
-    upper: Any = None
-    nulls: int | None = None
-    values: int | None = None
-    nans: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +61,7 @@ def _walk(types: list[Any], number: int, names: tuple[str, ...]) -> Iterator[Orc
         yield OrcType(names, number, kind, field_id, found.get("precision", 0), found.get("scale", 0))
 
 
-def read_statistics(tail: OrcTail, leaf: OrcType) -> list[StripeStatistics]:
+def read_statistics(tail: OrcTail, leaf: OrcType) -> list[PartStatistics]:
     """What the tail proves of one leaf, stripe by stripe. Raises `Corrupt`.
 
     >>> import io, pyarrow as pa, pyarrow.orc
@@ -79,13 +69,13 @@ def read_statistics(tail: OrcTail, leaf: OrcType) -> list[StripeStatistics]:
     >>> pyarrow.orc.write_table(pa.table({"id": [1, None, 3]}), sink)
     >>> tail = OrcTail(sink.getvalue(), 0, len(sink.getvalue()))
     >>> read_statistics(tail, list_leaves(tail)[0])
-    [StripeStatistics(lower=1, upper=3, nulls=1, values=3, nans=None)]
+    [PartStatistics(lower=1, upper=3, nulls=1, values=3, nans=None)]
     """
     version = tail.facts.get("writerVersion", 0)
     stripes = tail.footer.get("stripes", [])
     parts = tail.metadata.get("stripeStats", [])
     if len(parts) != len(stripes):
-        return [StripeStatistics() for _ in stripes]
+        return [PartStatistics() for _ in stripes]
     found = []
     for stripe, part in zip(stripes, parts, strict=True):
         columns = part.get("colStats", [])
@@ -94,7 +84,7 @@ def read_statistics(tail: OrcTail, leaf: OrcType) -> list[StripeStatistics]:
     return found
 
 
-def _judge(stored: Mapping[str, Any], leaf: OrcType, rows: int, version: int) -> StripeStatistics:
+def _judge(stored: Mapping[str, Any], leaf: OrcType, rows: int, version: int) -> PartStatistics:
     filled = stored.get("numberOfValues")
     nulls = rows - filled if isinstance(filled, int) and 0 <= filled <= rows else None
     if nulls and stored.get("hasNull") is False and len(leaf.names) == 1:
@@ -106,7 +96,7 @@ def _judge(stored: Mapping[str, Any], leaf: OrcType, rows: int, version: int) ->
         is_range = False
     if not is_range:
         lower = upper = None
-    return StripeStatistics(lower, upper, nulls, rows)
+    return PartStatistics(lower, upper, nulls, rows)
 
 
 def _find_bounds(stored: Mapping[str, Any], leaf: OrcType, filled: Any, version: int) -> tuple[Any, Any]:

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lakelens.codecs.parquet.enums import decode_statistic
 from lakelens.codecs.parquet.footer import ParquetFooter
 from lakelens.codecs.parquet.structure import SchemaLeaf, StructReader
 from lakelens.codecs.parquet.thrift_schema import FILE
+from lakelens.codecs.part_statistics import PartStatistics
 from lakelens.codecs.span.reader import in_file
 
 _SIGNED = ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE")
@@ -30,18 +30,7 @@ _FIXED = (1, 8, 0)  # the first version without PARQUET-251
 _CLOUDERA = re.compile(r"-cdh5\.(\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkStatistics:
-    """What is proved of the values of one column in one row group; None: not known. `values` counts nulls too."""
-
-    lower: Any = None
-    upper: Any = None
-    nulls: int | None = None
-    values: int | None = None
-    nans: int | None = None
-
-
-def read_statistics(footer: ParquetFooter, index: int) -> list[ChunkStatistics]:
+def read_statistics(footer: ParquetFooter, index: int) -> list[PartStatistics]:
     """What the footer proves of one leaf, row group by row group. Raises `Corrupt`.
 
     >>> import io, pyarrow as pa, pyarrow.parquet as pq
@@ -49,7 +38,7 @@ def read_statistics(footer: ParquetFooter, index: int) -> list[ChunkStatistics]:
     >>> sink = io.BytesIO()
     >>> pq.write_table(pa.table({"id": [1, None, 3]}), sink)
     >>> read_statistics(decode_footer(sink), 0)
-    [ChunkStatistics(lower=1, upper=3, nulls=1, values=3, nans=None)]
+    [PartStatistics(lower=1, upper=3, nulls=1, values=3, nans=None)]
     """
     leaf = footer.leaves[index]
     has_order = find_order(footer, index) == "TYPE_ORDER"
@@ -106,10 +95,10 @@ def has_wrong_binary_bounds(created_by: str | None) -> bool:
 
 def _judge(
     metadata: StructReader, leaf: SchemaLeaf, rows: int, created_by: str | None, has_order: bool
-) -> ChunkStatistics:
+) -> PartStatistics:
     values = metadata.integer("num_values")
     if leaf.max_repetition_level or values != rows:
-        return ChunkStatistics()
+        return PartStatistics()
     statistics = metadata.struct("statistics", metadata.get("statistics", {}))
     nulls, nans = statistics.optional("null_count"), statistics.optional("nan_count")
     if not leaf.max_definition_level:
@@ -119,7 +108,7 @@ def _judge(
     if nans is not None and nans > values - (nulls or 0):
         nans = None
     lower, upper = _decode_bounds(statistics, leaf, created_by, has_order)
-    return ChunkStatistics(lower, upper, nulls, values, nans)
+    return PartStatistics(lower, upper, nulls, values, nans)
 
 
 def _decode_bounds(
@@ -161,4 +150,4 @@ def _is_signed(leaf: SchemaLeaf) -> bool:
     return leaf.physical_type in _SIGNED and not is_other
 
 
-__all__ = ["ChunkStatistics", "find_order", "has_wrong_binary_bounds", "iter_chunks", "read_statistics"]
+__all__ = ["find_order", "has_wrong_binary_bounds", "iter_chunks", "read_statistics"]

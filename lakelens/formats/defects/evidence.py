@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from lakelens.errors import LakeError
@@ -184,8 +184,3 @@ def list_sizes(table: Table) -> dict[str, int]:
 def shorten(table: Table, path: str) -> str:
     """A path below the table without the table's own."""
     return path.removeprefix(table.location.rstrip("/") + "/")
-
-
-def as_table(table: Any) -> Table:
-    """What rules get, as the model's class."""
-    return cast("Table", table)

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from lakelens.codecs.part_statistics import PartStatistics
 from lakelens.formats.row_groups.values import StoredType, is_readable, promote
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.scan.ranges import Ranges
 from lakelens.model.schema import DataType, Field
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What is proved of one column in a part of a file, bounds as values of its type today; None: not known."""
-
-    lower: Any = None
-    upper: Any = None
-    nulls: int | None = None
-    values: int | None = None
-    nans: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +42,7 @@ def walk_structs(fields: Sequence[Field], prefix: str = "") -> Iterator[tuple[st
                 yield below, (field, *path)
 
 
-def make_ranges(kind: DataType, parts: Sequence[Part]) -> Ranges:
+def make_ranges(kind: DataType, parts: Sequence[PartStatistics]) -> Ranges:
     """What is proved of some parts of a file, as Arrow arrays; bounds are values of the type already."""
     import pyarrow as pa
 
@@ -67,14 +57,14 @@ def make_ranges(kind: DataType, parts: Sequence[Part]) -> Ranges:
     )
 
 
-def promote_part(stored_part: Any, stored: StoredType | None, kind: DataType) -> Part:
-    """The statistics of a codec with bounds as values of a column's type, or without bounds where they are none."""
+def promote_part(part: PartStatistics, stored: StoredType | None, kind: DataType) -> PartStatistics:
+    """Statistics as they are stored with bounds as values of a column's type, or without bounds where they are none."""
     lower = upper = None
-    if stored_part.lower is not None and stored is not None and is_readable(stored, kind):
-        lower, upper = (promote(bound, stored, kind) for bound in (stored_part.lower, stored_part.upper))
+    if part.lower is not None and stored is not None and is_readable(stored, kind):
+        lower, upper = (promote(bound, stored, kind) for bound in (part.lower, part.upper))
         if lower is None or upper is None:
             lower = upper = None
-    return Part(lower, upper, stored_part.nulls, stored_part.values, stored_part.nans)
+    return replace(part, lower=lower, upper=upper)
 
 
 def repeat_default(column: TableColumn, record_counts: Sequence[int]) -> Ranges:

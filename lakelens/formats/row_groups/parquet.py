@@ -15,12 +15,12 @@ from lakelens.codecs.parquet.enums import UNITS, decode_statistic
 from lakelens.codecs.parquet.footer import ParquetFooter
 from lakelens.codecs.parquet.statistics import iter_chunks, read_statistics
 from lakelens.codecs.parquet.structure import SchemaLeaf
+from lakelens.codecs.part_statistics import PartStatistics
 from lakelens.codecs.span.reader import in_file
 from lakelens.errors import LakeError
 from lakelens.formats.explain.stored import StoredOctets
 from lakelens.formats.row_groups.columns import (
     FindColumn,
-    Part,
     TableColumn,
     make_ranges,
     promote_part,
@@ -220,13 +220,13 @@ class _Probes:
         verdict = judge(self.term, make_ranges(self.kind, parts))
         return bool(verdict.none.all())
 
-    def _describe_value(self, plain: bytes) -> Part:
+    def _describe_value(self, plain: bytes) -> PartStatistics:
         """One value of a dictionary, as a part of the file that holds nothing else."""
         value = decode_statistic(plain, self.leaf.physical_type, self.leaf.logical_type)
         if value is not None and value != value:
-            return Part(None, None, 0, 1, 1)
+            return PartStatistics(None, None, 0, 1, 1)
         value = None if value is None else promote(value, self.stored, self.kind)
-        return Part(value, value, 0, 1, 0)
+        return PartStatistics(value, value, 0, 1, 0)
 
     def _ask_bloom(self, number: int) -> bool:
         offset = self.chunks[number].optional("bloom_filter_offset")

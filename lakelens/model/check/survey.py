@@ -286,10 +286,6 @@ class Survey:
         """Whether every manifest of a state was read."""
         return not state.unread and self.damaged.isdisjoint(number for number, *_ in state.manifests)
 
-    def find_number(self, path: str) -> int | None:
-        """The number of the manifest of a path."""
-        return self._numbers.get(path)
-
     def describe_entry(self, row: int) -> str:
         """An entry's place in its manifest, for a finding: `entry 4`."""
         return f"entry {self.entries['entry'][row].as_py()}"

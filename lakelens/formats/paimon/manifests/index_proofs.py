@@ -24,12 +24,13 @@ from lakelens.codecs.paimon.index.probes import (
     read_probe,
 )
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
+from lakelens.codecs.part_statistics import PartStatistics
 from lakelens.codecs.span.reader import in_file
 from lakelens.codecs.span.span import Octets
 from lakelens.codecs.temporal import date_from_days, time_from_millis, timestamp_from_micros
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.explain.stored import read_octets
-from lakelens.formats.row_groups.columns import Part, make_ranges
+from lakelens.formats.row_groups.columns import make_ranges
 from lakelens.formats.row_groups.values import StoredType, is_readable, promote, restore
 from lakelens.model.predicate import Term
 from lakelens.model.scan.ranges import judge
@@ -184,12 +185,12 @@ def _judge_values(probe: Values, term: Term, written: PaimonType, stored: Stored
     for raw in probe.values:
         value = decode_key(raw, written)
         if value is not None and value != value:
-            parts.append(Part(None, None, 0, 1, 1))
+            parts.append(PartStatistics(None, None, 0, 1, 1))
             continue
         value = None if value is None else promote(value, stored, term.type)
         if value is None:
             return False  # a value that is not understood may be the one
-        parts.append(Part(value, value, 0, 1, 0))
+        parts.append(PartStatistics(value, value, 0, 1, 0))
     return bool(judge(term, make_ranges(term.type, parts)).none.all())
 
 
@@ -201,7 +202,7 @@ def _judge_slices(probe: SlicedValues, term: Term, written: PaimonType, stored: 
         lower, upper = (None if bound is None else promote(bound, stored, term.type) for bound in bounds)
         if lower is None or upper is None:
             return False
-        parts.append(Part(lower, upper, 0, len(part), 0))
+        parts.append(PartStatistics(lower, upper, 0, len(part), 0))
     if bool(judge(term, make_ranges(term.type, parts)).none.all()):
         return True
     if term.test not in ("=", "in", "!=", "not in"):
