@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from difflib import get_close_matches
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lakelens.analysis.explain.literals import (
@@ -40,6 +40,7 @@ from lakelens.analysis.explain.sql import (
 )
 from lakelens.errors import LakeError, Missing
 from lakelens.model.predicate import Condition, Constant, Term, Test, join_parts
+from lakelens.model.scan.choosing import list_nearest
 from lakelens.model.schema import Field, Schema
 
 if TYPE_CHECKING:
@@ -142,11 +143,12 @@ class _Parser:
         self._count += 1
         if self._count > _MOST_TERMS:
             raise LakeError(f"a predicate of more than {_MOST_TERMS:,} comparisons")
-        read = self._readers().get(type(node).__name__)
+        read = self._readers.get(type(node).__name__)
         if read is None:
             raise self._refuse(node, "not understood: a comparison of a column with literals is expected")
         return read(node, negated)
 
+    @cached_property
     def _readers(self) -> dict[str, Callable[[Any, bool], Condition]]:
         compared = dict.fromkeys(_TESTS, self._read_comparison)
         return {
@@ -311,12 +313,10 @@ class _Parser:
         alike = [known for known in self._fields if known.lower() == name.lower()]
         if len(alike) == 1:
             return alike[0], self._fields[alike[0]]
-        near = get_close_matches(name, self._fields, 3, 0.6) or list(self._fields)[:20]
         begin, _ = find_place(column)
         at = "" if begin is None else f" (at character {begin + 1})"
-        name = cut_text(name)
-        hint = f"did you mean {' or '.join(near)}?" if len(near) <= 3 else f"there are {', '.join(near)}"
-        raise Missing(f"there is no column {name!r}{at}", hint=hint)
+        message = f"there is no column {cut_text(name)!r}{at}"
+        raise Missing(message, hint=list_nearest(name, self._fields))
 
     def _read_literal(self, node: exp.Expression) -> Any:
         """A literal: text, a number, a time, bytes, TRUE or FALSE; None for NULL."""

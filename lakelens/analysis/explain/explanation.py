@@ -107,19 +107,20 @@ class Explanation(Displayable):
     @cached_property
     def in_kept_manifests(self) -> NDArray[np.bool_]:
         """For each file of the pool whether its manifest is left."""
+        kept = self.manifest_judgement.kept
+        return ~self._find_files([one for one, left in zip(self.manifests, kept, strict=True) if not left])
+
+    def _find_files(self, manifests: Sequence[Manifest]) -> NDArray[np.bool_]:
+        """For each file of the pool whether it was found in one of some manifests."""
         import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        skipped = [
-            one.path
-            for one, kept in zip(self.manifests, self.manifest_judgement.kept, strict=True)
-            if not kept
-        ]
-        if not skipped:
-            return np.ones(len(self.facts), np.bool_)
-        found = pc.is_in(self.facts.column("manifest"), value_set=pa.array(skipped, pa.string()))
-        return ~np.asarray(found.to_numpy(zero_copy_only=False))
+        if not manifests:
+            return np.zeros(len(self.facts), np.bool_)
+        paths = pa.array([one.path for one in manifests], pa.string())
+        found = pc.is_in(self.facts.column("manifest"), value_set=paths)
+        return np.asarray(found.to_numpy(zero_copy_only=False))
 
     @cached_property
     def file_judgement(self) -> Judgement:
@@ -201,11 +202,7 @@ class Explanation(Displayable):
         assert self.snapshot is not None
         files = self.snapshot.list_files(manifests)
         if files is self.snapshot.files or not self.in_kept_manifests.all():  # the pool has them too
-            import pyarrow as pa
-            import pyarrow.compute as pc
-
-            wanted = pa.array([one.path for one in manifests], pa.string())
-            mask = pc.is_in(self.facts.column("manifest"), value_set=wanted).to_numpy(zero_copy_only=False)
+            mask = self._find_files(manifests)
             return int(mask.sum()), int(self._sum("record_count", mask)), int(self._sum("size_bytes", mask))
         return len(files), files.record_count, files.size_bytes if files.counted is None else None
 

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from lakelens.codecs.iceberg.transforms import civil_date
+from lakelens.codecs.iceberg.transforms import Transform
+from lakelens.codecs.iceberg.types import IcebergType
 from lakelens.formats.defects.evidence import sample_recorded
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.datafile import DataFile
 
+_TIME = IcebergType("timestamp")
 _MICROS = {"timestamp": 1, "timestamptz": 1, "timestamp_ns": 1000, "timestamptz_ns": 1000}
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
@@ -34,23 +36,13 @@ class TimePartition:
     upper: int
 
     def count(self, micros: int) -> int:
-        """The value that the transform gives a time: units since 1970, rounded down."""
-        return count_units(micros, self.transform)
+        """The value that the transform gives a time: units since 1970, rounded down.
 
-
-def count_units(micros: int, transform: str) -> int:
-    """Years, months, days or hours since 1970, rounded down.
-
-    >>> count_units(-1, "hour"), count_units(0, "year"), count_units(-1, "month")
-    (-1, 0, -1)
-    """
-    if transform == "hour":
-        return micros // HOUR
-    days = micros // DAY
-    if transform == "day":
-        return days
-    year, month, _ = civil_date(days)
-    return year - 1970 if transform == "year" else (year - 1970) * 12 + month - 1
+        >>> TimePartition(None, "at_hour", "hour", 0, 0, 0).count(-1)
+        -1
+        """
+        counted: int = Transform.parse(self.transform).apply(micros, _TIME)
+        return counted
 
 
 def list_time_partitions(table: IcebergTable) -> Iterator[TimePartition]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Mask = Callable[["FileSet"], Sequence[bool]]
 # what a SELECT with a WHERE alone has
 _PLAIN = {"expressions", "where", "from", "from_", "kind"}
+_MOST_LISTED = 40  # names of a hint: more than files have columns
 _ROW = "file_number"  # no column of files is called that
 
 
@@ -50,13 +51,18 @@ def check_name(name: str, columns: FileColumns) -> None:
     """Raises `LakeError` with the nearest names where no column of `FileSet.to_arrow` is called that."""
     known = list_columns(columns, stats=True)
     if name not in known:
-        raise LakeError(f"there is no column {name}", hint=_list_nearest(name, known))
+        raise LakeError(f"there is no column {name}", hint=list_nearest(name, known))
 
 
-def _list_nearest(name: str, known: Iterable[str]) -> str:
+def list_nearest(name: str, known: Iterable[str]) -> str:
+    """What to try instead of a name that there is not: the nearest ones, else those that there are.
+
+    >>> list_nearest("sise_bytes", ["path", "size_bytes"]), list_nearest("x", ["path", "size_bytes"])
+    ('did you mean size_bytes?', 'there are path, size_bytes')
+    """
     names = list(known)
     near = get_close_matches(name, names, 3, 0.75) or get_close_matches(name, names, 3, 0.5)
-    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names[:_MOST_LISTED])}"
 
 
 def _parse_condition(text: str, columns: FileColumns) -> Mask:
@@ -106,5 +112,5 @@ def _compare(files: FileSet, name: str, wanted: Any) -> Mask:
         return lambda of: [value == wanted for (value,) in of.pick(name)]
     first = next(iter(files), None)
     if name not in plain and (first is None or not hasattr(first, name)):
-        raise TypeError(f"files have no attribute {name!r}; {_list_nearest(name, plain)}")
+        raise TypeError(f"files have no attribute {name!r}; {list_nearest(name, plain)}")
     return lambda of: [bool(getattr(found, name) == wanted) for found in of]
