@@ -10,10 +10,10 @@ from pathlib import Path
 import rich_click as click
 
 import lakelens as ll
-from lakelens.cli.check_command import check
+from lakelens.cli.answers.check import check
+from lakelens.cli.answers.explain import explain
 from lakelens.cli.completing import completion
 from lakelens.cli.exits import Verbs
-from lakelens.cli.explain_command import explain
 from lakelens.cli.file_command import files, show_bytes
 from lakelens.cli.inventory import inventory
 from lakelens.cli.place_commands import find, samples, watch
