@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lakelens.analysis.check.holdings import FileEntries, Holdings, Listing
+from lakelens.analysis.holdings import FileEntries, Holdings, Listing
 from lakelens.model.check.references import Keeper
 
 if TYPE_CHECKING:

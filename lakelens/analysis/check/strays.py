@@ -18,9 +18,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens import options
-from lakelens.analysis.check.holdings import FileEntries, Holdings, Listing, Unread, name_content
 from lakelens.analysis.check.losses import BrokenState, Losses
 from lakelens.analysis.check.whole import Whole, find_whole
+from lakelens.analysis.holdings import FileEntries, Holdings, Listing, Unread, name_content
 from lakelens.errors import LakeError
 from lakelens.model.check.references import Purpose
 from lakelens.model.collections import Items

@@ -47,6 +47,7 @@ _LOOSE = {
 class IcebergReferring(Referring):
     """The part of an Iceberg table that says what refers to its objects."""
 
+    records_column_sizes = True
     if TYPE_CHECKING:
         location: str
         _context: TableContext
@@ -73,7 +74,7 @@ class IcebergReferring(Referring):
             yield Keeper(f"snapshot {snapshot.id}", snapshot, snapshot.path)
         for ref in self.refs:
             if ref.snapshot_id is not None and ref.snapshot_id not in known:
-                yield Keeper(f"{ref.type} {ref.name}", None, self.metadata_path)
+                yield Keeper(f"{ref.type} {ref.name}", None, self.metadata_path, kind=ref.type, ref=ref.name)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -109,7 +110,8 @@ class IcebergReferring(Referring):
         ):
             for wire in wires:
                 recorded = wire.statistics_path
-                yield Reference(locate(recorded), role, wire.file_size_in_bytes, recorded)
+                size, snapshot = wire.file_size_in_bytes, wire.snapshot_id
+                yield Reference(locate(recorded), role, size, recorded, snapshot_id=snapshot)
 
     def list_doubts(self) -> Iterator[tuple[str, str]]:
         """Metadata documents that may be the current one: which of two with the newest number is, only a catalog knows."""

@@ -11,7 +11,7 @@ document names the lists of data, which have expired. Neither is missed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -55,6 +55,8 @@ class PaimonReferring(Referring):
         def branch(self, name: str) -> PaimonTable: ...
         @cached_property
         def refs(self) -> Refs: ...
+        @cached_property
+        def consumers(self) -> Mapping[str, int]: ...
 
     def list_keepers(self) -> Iterator[Keeper]:
         """The snapshots, tags and kept changelogs of every branch."""
@@ -62,7 +64,7 @@ class PaimonReferring(Referring):
             try:
                 branch = self.branch(ref.name)
             except LakeError:
-                yield Keeper(f"branch {ref.name}", None, ref.path)
+                yield Keeper(f"branch {ref.name}", None, ref.path, None, "branch", ref.name)
                 continue
             yield from _list_kept(branch, "" if ref.name == MAIN else f"{ref.name}: ")
 
@@ -81,6 +83,10 @@ class PaimonReferring(Referring):
         versions = dict.fromkeys(getattr(snapshot, "writer_version", None) for snapshot in table.snapshots)
         named = [Writer("paimon", version, "writerVersion of snapshots") for version in versions if version]
         return tuple(dict.fromkeys((*(named or [Writer("paimon")]), *list_footer_writers(table))))
+
+    def list_consumers(self) -> Iterator[tuple[str, int]]:
+        """See `Referring.list_consumers`: expiry spares the next snapshot of every consumer and those after it."""
+        return iter(self.consumers.items())
 
     def list_named(self, keeper: Keeper) -> Iterator[Reference]:
         """The index manifest with its index files, and statistics."""
@@ -149,11 +155,15 @@ def _list_kept(branch: PaimonTable, home: str) -> Iterator[Keeper]:
     for number in (*pointer.stray, *pointer.ids):
         roles = () if number in pointer.stray else own
         path = layout.document("snapshot", number)
-        yield Keeper(f"{home}snapshot {number}", branch.find_numbered(number), path, roles)
+        found = branch.find_numbered(number)
+        yield Keeper(f"{home}snapshot {number}", found, path, roles, ref=branch.branch_name)
     for name in branch.tag_names:
         path = layout.document("tag", name)
-        yield Keeper(f"{home}tag {name}", branch.tags.get(name), path, _DATA)
+        yield Keeper(f"{home}tag {name}", branch.tags.get(name), path, _DATA, "tag", name)
     changelogs = {snapshot.id: snapshot for snapshot in branch.changelogs}
     for number in branch.changelog_numbers:
         path = layout.document("changelog", number)
-        yield Keeper(f"{home}changelog {number}", changelogs.get(number), path, ("changelog",))
+        found = changelogs.get(number)
+        yield Keeper(
+            f"{home}changelog {number}", found, path, ("changelog",), "changelog", branch.branch_name
+        )

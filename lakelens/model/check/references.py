@@ -34,13 +34,16 @@ class Keeper:
     """A document that keeps files alive: a snapshot, a branch's or a tag's state, or one kept for its changelog.
 
     `name` says which ("snapshot 5", "tag v1"), `path` is the document. `snapshot` is None where it cannot be read: what it
-    keeps is unknown. `roles` are those manifest lists of it that count (None: all of them).
+    keeps is unknown. `roles` are those manifest lists of it that count (None: all of them). `kind` is what keeps it, and
+    `ref` its name; of snapshots the branch whose own they are, None where branches share them.
     """
 
     name: str
     snapshot: Snapshot | None
     path: str | None = None
     roles: tuple[str, ...] | None = None
+    kind: Literal["snapshot", "branch", "tag", "changelog"] = "snapshot"
+    ref: str | None = None
 
     @property
     def id(self) -> int | None:
@@ -50,13 +53,17 @@ class Keeper:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A file that a document names: where it is, what it is for, its recorded size and place, and whether rows need it."""
+    """A file that a document names: where it is, what it is for, its recorded size and place, and whether rows need it.
+
+    `snapshot_id` is the snapshot that it is about, and with which it goes; None where it is the table's.
+    """
 
     path: str
     role: str
     size_bytes: int | None = None
     recorded_path: str | None = None
     is_needed: bool = False
+    snapshot_id: int | None = None
 
 
 Standing = Literal["known", "hidden", "foreign", "loose"]
@@ -81,6 +88,9 @@ class Referring:
     #: Whether an entry that removes a file keeps the file from being an orphan, as Paimon's own cleaning has it.
     removed_are_kept: bool = False
 
+    #: Whether entries record the bytes that each column takes in a file (`column_sizes`).
+    records_column_sizes: bool = False
+
     #: What the names of files end with that name further files in their bytes.
     naming_suffix: str | None = None
 
@@ -100,10 +110,10 @@ class Referring:
             except LakeError:
                 found = None
             if found is None and ref.snapshot_id is not None:
-                yield Keeper(f"{ref.type} {ref.name}", None, ref.path)
+                yield Keeper(f"{ref.type} {ref.name}", None, ref.path, kind=ref.type, ref=ref.name)
             elif found is not None and found.path not in seen:
                 seen.add(found.path)
-                yield Keeper(f"{ref.type} {ref.name}", found, found.path)
+                yield Keeper(f"{ref.type} {ref.name}", found, found.path, kind=ref.type, ref=ref.name)
 
     def list_named(self: Any, keeper: Keeper) -> Iterator[Reference]:
         """The files that a state names itself, beside manifest lists, manifests and their files. Raises `LakeError`."""
@@ -111,6 +121,10 @@ class Referring:
 
     def list_documents(self: Any) -> Iterator[Reference]:
         """The files that no state refers to, but the table's own documents do."""
+        return iter(())
+
+    def list_consumers(self: Any) -> Iterator[tuple[str, int]]:
+        """Readers that go on from a snapshot, which does not expire before: their names, and its id."""
         return iter(())
 
     def list_doubts(self: Any) -> Iterator[tuple[str, str]]:

@@ -38,10 +38,11 @@ _MOST_PENDING = 250_000
 
 @dataclass
 class Named:
-    """A file that documents name, and the states that need it, by their numbers."""
+    """A file that documents name, the states that need it, and those that only name it, by their numbers."""
 
     reference: Reference
     keepers: list[int] = field(default_factory=list)
+    namers: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -108,6 +109,7 @@ class Holdings:
         self.named: dict[str, Named] = {}
         self.manifests: list[Manifest] = []
         self.naming: list[NDArray[np.int32]] = []  # of each state the manifests whose files it needs
+        self.mentioning: list[NDArray[np.int32]] = []  # of each state the manifests that it only names
         self.unread: dict[str, Unread] = {}
         self._places: dict[str, int] = {}
         self._take_documents()
@@ -128,6 +130,7 @@ class Holdings:
         import numpy as np
 
         needed: list[int] = []
+        mentioned: list[int] = []
         snapshot = keeper.snapshot
         if snapshot is None:
             self.note(LakeError(f"{keeper.name} cannot be read"), keeper.path or keeper.name, number)
@@ -138,12 +141,14 @@ class Holdings:
             except LakeError as error:
                 self.note(error, keeper.path or keeper.name, number)
             for listed in snapshot.manifest_lists:
-                needed += self._take_list(number, keeper, listed)
+                is_needed = keeper.roles is None or listed.role in keeper.roles
+                places = needed if is_needed else mentioned
+                places += self._take_list(number, keeper, listed, is_needed)
         self.naming.append(np.unique(np.array(needed, np.int32)))
+        self.mentioning.append(np.unique(np.array(mentioned, np.int32)))
 
-    def _take_list(self, number: int, keeper: Keeper, listed: Any) -> list[int]:
-        """The manifests of a list, by number; none where only its name keeps files."""
-        is_needed = keeper.roles is None or listed.role in keeper.roles
+    def _take_list(self, number: int, keeper: Keeper, listed: Any, is_needed: bool) -> list[int]:
+        """The manifests of a list, by number."""
         manifests, error = listed.walk()
         if isinstance(error, Missing) and not is_needed:
             return []
@@ -152,8 +157,7 @@ class Holdings:
             self.name(Reference(listed.path, role, None, listed.recorded_path, is_needed), number)
         if error is not None:
             self.note(error, listed.path or keeper.path or keeper.name, number)
-        places = [self._place(manifest) for manifest in manifests]
-        return places if is_needed else []
+        return [self._place(manifest) for manifest in manifests]
 
     def _place(self, manifest: Manifest) -> int:
         place = self._places.setdefault(manifest.path, len(self.manifests))
@@ -162,11 +166,15 @@ class Holdings:
         return place
 
     def name(self, reference: Reference, keeper: int | None = None) -> None:
-        """Keep that a document names a file, and the state that needs it."""
+        """Keep that a document names a file, and the state that needs it or only names it."""
         named = self.named.setdefault(reference.path, Named(reference))
-        if keeper is not None and reference.is_needed:
+        if keeper is None:
+            return
+        if reference.is_needed:
             named.reference = reference
             named.keepers.append(keeper)
+        else:
+            named.namers.append(keeper)
 
     def note(self, error: LakeError, path: str, keeper: int | None = None) -> None:
         """Keep that something could not be read, and the state whose it is."""
