@@ -12,11 +12,12 @@ import pytest
 from lakelens.errors import Corrupt
 from lakelens.model.snapshot import Snapshots
 from lakelens.options import display
-from lakelens.views.card.model import Card, Grid, Note, Pairs
+from lakelens.views.card import cells
+from lakelens.views.card.model import Card, Cell, Column, Grid, Note, Pairs, Picture
 from lakelens.views.cards.schema import trace_columns
 from lakelens.views.present import present
-from lakelens.views.render.html import render_card, render_page
-from lakelens.views.render.text import render_text
+from lakelens.views.render.html import draw, render_card, render_page
+from lakelens.views.render.text import render_text, write_card
 from tests.support.fakes import FakeFile, FakeManifest, FakeSnapshot, FakeTable, list_objects
 
 
@@ -45,8 +46,13 @@ def list_texts(card: Card) -> list[str]:
         if isinstance(body, Grid):
             texts += (
                 [c.name for c in body.columns]
-                + [c.text for row in body.rows for c in row]
-                + [body.more, body.how]
+                + [
+                    c.text
+                    for row in (*body.rows, *body.totals)
+                    for cell in row
+                    for c in (cell.parts or (cell,))
+                ]
+                + [body.more, body.how, *(name for _, name in body.groups)]
             )
         elif isinstance(body, Pairs):
             texts += [text for name, cell in body.items for text in (name, cell.text)]
@@ -54,9 +60,41 @@ def list_texts(card: Card) -> list[str]:
             texts += list_texts(body)
         elif isinstance(body, Note):
             texts += [body.text, body.code]
+        elif isinstance(body, Picture):
+            continue  # the same stands beside it in words
         else:
             texts += body.text.split("\n")
     return texts
+
+
+def test_answers_have_limits_strips_groups_and_lives() -> None:
+    rows = [
+        (Cell("small <b>"), cells.gauge(4, 400), cells.explain(cells.code("rewrite"), "by <default>")),
+        (Cell("large"), cells.gauge(90, 5), cells.explain(Cell(""), "lakelens")),
+    ]
+    life = cells.join(Cell("status "), Cell("'paid'", "changed"), cells.BREAK, Cell("row 3", "small"))
+    columns = (Column("time"), Column("", is_life=True), Column("what"))
+    axis = Column("", axis=(("1 <file>", 70), ("10", 70)))
+    card = Card(
+        "Four",
+        "sentence",
+        body=(
+            cells.grid(("measure", "", "help"), rows, groups=[(0, "First"), (1, "Second <i>"), (9, "none")]),
+            cells.grid((Column("column"), axis), [(cells.code("ts"), cells.strip([1, 10, 100], 70))]),
+            cells.grid(columns, [(Cell("1"), Cell("●"), life), (Cell("2"), Cell("○"), Cell("gone", "del"))]),
+        ),
+    )
+    markup, told = draw(card, 1), "\n".join(write_card(card, 1))
+    shown = read_markup(markup)
+    for text in filter(None, list_texts(card)):
+        plain = re.sub(r"\s+", "", text)
+        assert plain in re.sub(r"\s+", "", told)
+        assert plain in shown
+    assert told.index("First") < told.index("small <b>") < told.index("Second <i>") < told.index("large")
+    assert "none" not in told
+    assert re.findall(r'margin-left:(\d+)px"></i>', markup.split("<code>ts")[1])[:3] == ["0", "69", "69"]
+    assert "<u><code>&#39;paid&#39;</code></u><br><small>row 3</small>" in markup
+    assert markup.count("linear-gradient") == 1, "from the first mark to the last"
 
 
 @pytest.mark.parametrize("thing", OBJECTS, ids=lambda thing: type(thing).__name__)

@@ -5,15 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import log10
 from typing import Any
 
 from lakelens.options import display
 from lakelens.views.card import wording
 from lakelens.views.card.glossary import find_meaning
-from lakelens.views.card.model import About, Bar, Block, Body, Cell, Column, Grid, Note, Pairs, Role
+from lakelens.views.card.model import (
+    About,
+    Bar,
+    Block,
+    Body,
+    Cell,
+    Column,
+    Gauge,
+    Grid,
+    Note,
+    Pairs,
+    Role,
+    Strip,
+)
 
 _SHORT = 12
+_AT_LIMIT = 48  # pixels, of every limit
 ABSENT = Cell("absent", "mute")
+#: What begins a new line between the parts of a cell.
+BREAK = Cell("\n")
 
 
 def text(thing: object, role: Role = "") -> Cell:
@@ -96,6 +113,28 @@ def optional_number(amount: int | None) -> Cell:
     return ABSENT if amount is None else number(amount)
 
 
+def join(*parts: Cell) -> Cell:
+    """Cells side by side in one, each by its own role; a line break is said with "; " where there are no lines.
+
+    >>> join(code("status"), Cell(" "), Cell("'paid'", "changed"), BREAK, Cell("row 3", "small")).text
+    "status 'paid'; row 3"
+    """
+    said = "".join("; " if part is BREAK else part.text for part in parts)
+    return Cell(said, parts=parts)
+
+
+def explain(cell: Cell, small: str) -> Cell:
+    """A cell with small print in a second line, where there is any.
+
+    >>> explain(Cell("rewrite_data_files"), "lakelens").text
+    'rewrite_data_files; lakelens'
+    """
+    if not small:
+        return cell
+    printed = Cell(wording.clean(small), "small")
+    return join(*(cell.parts or (cell,)), BREAK, printed) if cell.text else join(printed)
+
+
 def state(word: str) -> Cell:
     """A word of state; colour repeats what it says."""
     upper = word.upper()
@@ -129,11 +168,13 @@ def grid(
     about: About = (),
     is_open: bool = False,
     totals: Sequence[Sequence[Cell]] = (),
+    groups: Sequence[tuple[int, str]] = (),
 ) -> Grid:
     """A bounded grid.
 
     A column name that ends in `#` holds numbers, one that ends in `!` short words. `total` counts rows also where only the
-    first ones were made. The names of the columns of an `open` grid are a lake's own.
+    first ones were made. The names of the columns of an `open` grid are a lake's own. `groups` are headings, each with the
+    place of the row that it stands above.
     """
     listed = [tuple(row) for row in rows]
     shown = tuple(listed[: display.max_rows])
@@ -143,7 +184,8 @@ def grid(
     one, many = (noun, f"{noun}s") if isinstance(noun, str) else noun
     more = f"… {wording.count(left)} more {one if left == 1 else many}" if left > 0 else ""
     sums = tuple(tuple(row) for row in totals)
-    return Grid(made, shown, more, how if more else "", about, is_open, sums)
+    headings = tuple((place, name) for place, name in groups if place < len(shown))
+    return Grid(made, shown, more, how if more else "", about, is_open, sums, headings)
 
 
 def _make_column(name: str) -> Column:
@@ -172,6 +214,30 @@ def shares(parts: Sequence[int | None], wholes: Sequence[int | None]) -> list[Ce
         Cell("", bar=Bar(0, _scale(min(part, whole), whole), is_share=True)) if part and whole else Cell("")
         for part, whole in zip(parts, wholes, strict=True)
     ]
+
+
+def gauge(amount: float | None, limit: float | None) -> Cell:
+    """A bar beside its limit, which stands at the same place in every row; cut at twice the limit.
+
+    >>> gauge(5, 10).bar, gauge(1, 1_000).bar, gauge(50, 10).bar
+    (Gauge(length=24, is_cut=False), Gauge(length=1, is_cut=False), Gauge(length=96, is_cut=True))
+    """
+    if amount is None or limit is None:
+        return Cell("")
+    if limit <= 0:
+        return Cell("", bar=Gauge(96 if amount > 0 else 0, amount > 0))
+    length = round(_AT_LIMIT * amount / limit) if amount < 2 * limit else 2 * _AT_LIMIT
+    return Cell("", bar=Gauge(max(length, 1 if amount > 0 else 0), amount > 2 * limit))
+
+
+def strip(amounts: Sequence[float], decade: int) -> Cell:
+    """Strokes at some amounts of 1 or more, on a logarithmic axis of so many pixels a decade; the last is the worst.
+
+    >>> strip([1, 10, 31.6, 100], 70).bar
+    Strip(places=(0, 70, 105, 140))
+    """
+    places = (round(decade * log10(max(amount, 1))) for amount in amounts)
+    return Cell("", bar=Strip(tuple(places)))
 
 
 def _scale(amount: int, longest: int) -> int:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from lakelens.views.card.model import Block, Card, Grid, Note, Pairs, Picture
+from lakelens.views.card.model import Block, Card, Gauge, Grid, Note, Pairs, Picture, Strip
 from lakelens.views.card.wording import split_ids, visible
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def template_environment() -> Environment:
     made.filters["keep_indent"] = _keep_indent
     made.filters["to_base64"] = _to_base64
     kinds = {"grid": Grid, "pairs": Pairs, "block": Block, "note": Note, "picture": Picture, "card": Card}
+    kinds |= {"gauge": Gauge, "strip": Strip}
     for name, kind in kinds.items():
         made.tests[name] = lambda body, kind=kind: isinstance(body, kind)
     return made

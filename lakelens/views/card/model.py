@@ -21,7 +21,7 @@ from lakelens.errors import LakeError
 from lakelens.views.card.wording import clean
 
 # what a cell is; colour only repeats what its text already says
-Role = Literal["", "code", "tree", "mute", "add", "del", "warn"]
+Role = Literal["", "code", "tree", "mute", "add", "del", "warn", "small", "strong", "changed"]
 # sections of the glossary in which the meaning of a label is looked up, the nearest first
 About: TypeAlias = tuple[str, ...]
 
@@ -41,39 +41,71 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Gauge:
+    """A length beside its limit, which stands at 48 pixels in every row; of more than 96 pixels it is cut, and shows it."""
+
+    length: int
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Strokes on an axis, in pixels, from left to right: places that many values have; the last one is the worst."""
+
+    places: tuple[int, ...]
+
+    @property
+    def gaps(self) -> tuple[int, ...]:
+        """Pixels between the end of each stroke, one pixel wide, and the next.
+
+        >>> Strip((3, 4, 9)).gaps
+        (3, 0, 4)
+        """
+        return tuple(
+            place - before - 1 for before, place in zip((-1, *self.places), self.places, strict=False)
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One value: its text, what it is, and an exact form for those who hover over it.
 
     `meaning` explains a text that is itself a specified name: a key in a list of keys. `section` is the number of the
-    section of a page that the text leads to, 0 for none.
+    section of a page that the text leads to, 0 for none. Where a cell has `parts` these are shown, each by its own role, and
+    its text is what they say together (`cells.join`); a part that is a line break begins a new line.
     """
 
     text: str
     role: Role = ""
     title: str = ""
-    bar: Bar | None = None
+    bar: Bar | Gauge | Strip | None = None
     meaning: str = ""
     section: int = 0
+    parts: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column of a grid; numbers stand to the right, short words are never broken.
 
-    `title` is what the column's name means, in one sentence.
+    `title` is what the column's name means, in one sentence. `axis` are the figures above strips, each with the pixels until
+    the next. The marks of a line of life are joined by a stroke, from row to row.
     """
 
     name: str
     is_number: bool = False
     is_short: bool = False
     title: str = ""
+    axis: tuple[tuple[str, int], ...] = ()
+    is_life: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
     """A table of cells; `more` says what was left out and `how` is what to type for it. `totals` stand under a rule.
 
-    The names of the columns of an `open` grid are a lake's own, and are not looked up.
+    The names of the columns of an `open` grid are a lake's own, and are not looked up. `groups` are headings of groups of
+    rows, each with the place of the first row below it.
     """
 
     columns: tuple[Column, ...]
@@ -83,6 +115,7 @@ class Grid:
     about: About = ()
     is_open: bool = False
     totals: tuple[tuple[Cell, ...], ...] = ()
+    groups: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # what a role says in colours; its text says it too
 _STYLES = {"mute": "dim", "add": "green", "del": "red", "warn": "bold yellow", "code": "", "tree": "", "": ""}
+_STYLES |= {"small": "dim", "strong": "bold", "changed": "underline"}
 
 _INDENT = 4  # of a branch
 
@@ -117,7 +118,10 @@ def _make_grid(grid: Grid, width: int) -> RenderableType:
             overflow="fold",
         )
     natural = sum(2 + max(len(row[index].text) for row in grid.rows) for index in kept) if grid.rows else 0
-    for row in (*grid.rows, *grid.totals):
+    headings = dict(grid.groups)
+    for place, row in enumerate((*grid.rows, *grid.totals)):
+        if place in headings:
+            table.add_row(make_text(headings[place], "dim"))
         table.add_row(*(make_cell(row[index], is_cut=natural > width) for index in kept))
     if not grid.more:
         return table

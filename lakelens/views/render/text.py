@@ -107,7 +107,10 @@ def write_grid(grid: Grid) -> Iterator[str]:
         max(len(text) for text in column if len(text) <= _WIDEST or text is column[0]) if column else 0
         for column in zip(*texts, strict=True)
     ]
-    for row in texts:
+    headings = dict(grid.groups)
+    for place, row in enumerate(texts, -1):
+        if place in headings:
+            yield headings[place]
         yield align_row(row, widths, grid.columns)
     if grid.more:
         yield ": ".join(filter(None, (grid.more, grid.how)))
