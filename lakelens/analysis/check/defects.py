@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
-from lakelens.model.check.defect import Rule, Writer
+from lakelens.model.check.defect import Rule, Writer, keep_evidence
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.finding import Finding
@@ -113,10 +113,11 @@ def try_rules(table: Table) -> Defects:
     >>> [one.rule.code for one in tried.concerning][:2]
     ['file-size-too-large', 'nan-bounds']
     """
-    writers = table.list_writers()
     tried = []
-    for rule in table.rules:
-        findings, error = rule.try_on(table)
-        concerns = not writers or rule.concerns(writers)
-        tried.append(TriedRule(rule, concerns, tuple(findings), error))
+    with keep_evidence():
+        writers = table.list_writers()
+        for rule in table.rules:
+            findings, error = rule.try_on(table)
+            concerns = not writers or rule.concerns(writers)
+            tried.append(TriedRule(rule, concerns, tuple(findings), error))
     return Defects(writers, TriedRules(tried))

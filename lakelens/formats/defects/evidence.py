@@ -6,12 +6,12 @@ all read, by column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
+from lakelens.model.check.defect import read_once
 from lakelens.model.scan.plan import ScanRequest
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from lakelens.codecs.parquet.structure import SchemaLeaf, StructReader
     from lakelens.model.datafile import DataFile
     from lakelens.model.table import Table
-
-T = TypeVar("T")
 
 MOST_FILES = 2_000
 #: Entries of a manifest that are decoded alone; of a small one all are.
@@ -34,20 +32,12 @@ _COLUMNS = (
     *("referenced_data_path", "content_offset"),
 )
 _LIVE = ("ADDED", "EXISTING", "ADD")
-_KEPT: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
-
-
-def _keep(table: Table, name: str, make: Callable[[], T]) -> T:
-    kept = _KEPT.setdefault(table, {})
-    if name not in kept:
-        kept[name] = make()
-    found: T = kept[name]
-    return found
 
 
 def read_entries(table: Table) -> pa.Table:
     """The live entries of every manifest that a snapshot names, each manifest once; columns that a format lacks are null."""
-    return _keep(table, "entries", lambda: _read_entries(table))
+    entries: pa.Table = read_once(table, "entries", lambda: _read_entries(table))
+    return entries
 
 
 def _read_entries(table: Table) -> pa.Table:
@@ -81,7 +71,7 @@ _COMMON = ("content", "path", "manifest", "record_count", "size_bytes", "snapsho
 
 def find_snapshots(table: Table, manifests: Sequence[str]) -> tuple[int, ...]:
     """The ids of the snapshots that name any of some manifests."""
-    naming = _keep(table, "naming", lambda: _list_naming(table))
+    naming: dict[str, list[int]] = read_once(table, "naming", lambda: _list_naming(table))
     return tuple(dict.fromkeys(number for path in manifests for number in naming.get(path, ())))
 
 
@@ -97,12 +87,14 @@ def _list_naming(table: Table) -> dict[str, list[int]]:
 
 def sample_files(table: Table, content: str = "data") -> list[DataFile]:
     """Files of one content of the current snapshot, evenly spread; all of them up to 2,000."""
-    return _keep(table, f"files {content}", lambda: _sample(table, content, MOST_FILES))
+    files: list[DataFile] = read_once(table, f"files {content}", lambda: _sample(table, content, MOST_FILES))
+    return files
 
 
 def sample_recorded(table: Table) -> list[DataFile]:
     """Data files with all that their entries record: the first of each manifest of the current snapshot, or all of a few."""
-    return _keep(table, "recorded", lambda: list(_read_first(table)))
+    files: list[DataFile] = read_once(table, "recorded", lambda: list(_read_first(table)))
+    return files
 
 
 def _read_first(table: Table) -> Iterator[DataFile]:
@@ -135,7 +127,9 @@ def _sample(table: Table, content: str, most: int) -> list[DataFile]:
 
 def sample_footers(table: Table) -> list[tuple[DataFile, ParquetFooter]]:
     """The footers of Parquet data files of the current snapshot, at most 200; those that cannot be read are left out."""
-    return _keep(table, "footers", lambda: list(_read_footers(table)))
+    footers: list[tuple[DataFile, ParquetFooter]]
+    footers = read_once(table, "footers", lambda: list(_read_footers(table)))
+    return footers
 
 
 def _read_footers(table: Table) -> Iterator[tuple[DataFile, ParquetFooter]]:
@@ -178,7 +172,8 @@ def list_sizes(table: Table) -> dict[str, int]:
         refused: list[LakeError] = []
         return {one.path: one.size for one in table.list_objects(refused.append)}
 
-    return _keep(table, "sizes", read)
+    sizes: dict[str, int] = read_once(table, "sizes", read)
+    return sizes
 
 
 def shorten(table: Table, path: str) -> str:

@@ -7,7 +7,9 @@ writer and its version only say whether the rule concerns the table at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,33 @@ if TYPE_CHECKING:
 #: One rule gives no more places.
 MOST_FINDINGS = 1_000
 _NUMBER = re.compile(r"\d+")
+_EVIDENCE: ContextVar[dict[Any, Any] | None] = ContextVar("evidence", default=None)
+
+
+@contextmanager
+def keep_evidence() -> Iterator[None]:
+    """Rules that are tried inside share what they read (`read_once`), and nothing is kept afterwards."""
+    token = _EVIDENCE.set({})
+    try:
+        yield
+    finally:
+        _EVIDENCE.reset(token)
+
+
+def read_once(table: Table, name: str, read: Callable[[], Any]) -> Any:
+    """What some rules look at, read by the first of them.
+
+    >>> with keep_evidence():
+    ...     [read_once(None, "sizes", lambda: number) for number in (1, 2)]
+    [1, 1]
+    """
+    kept = _EVIDENCE.get()
+    if kept is None:
+        return read()
+    key = id(table), name
+    if key not in kept:
+        kept[key] = read()
+    return kept[key]
 
 
 @dataclass(frozen=True, slots=True)
