@@ -231,7 +231,7 @@ def gauge(amount: float | None, limit: float | None) -> Cell:
 
 
 def strip(amounts: Sequence[float], decade: int) -> Cell:
-    """Strokes at some amounts of 1 or more, on a logarithmic axis of so many pixels a decade; the last is the worst.
+    """Strokes at some amounts of 1 or more, on a logarithmic axis with `decade` pixels from 1 to 10; the last is the worst.
 
     >>> strip([1, 10, 31.6, 100], 70).bar
     Strip(places=(0, 70, 105, 140))
