@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lakelens.analysis.check.check import Check
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.explain.explanation import Explanation
+    from lakelens.analysis.space.space import Space
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
     from lakelens.model.collections import QueryResult
@@ -125,6 +126,13 @@ def explain_predicate(table: Table, where: str, snapshot: Any, row_groups: bool)
     from lakelens.analysis.explain import explanation
 
     return explanation.explain_predicate(table, where, snapshot, row_groups)
+
+
+def measure_space(table: Table, before: Any) -> Space:
+    """Where a table's bytes are."""
+    from lakelens.analysis.space import space
+
+    return space.measure_space(table, before=before)
 
 
 def list_tree(table: Table, references: bool) -> StorageTree:

@@ -12,6 +12,7 @@ import rich_click as click
 import lakelens as ll
 from lakelens.cli.answers.check import check
 from lakelens.cli.answers.explain import explain
+from lakelens.cli.answers.space import space
 from lakelens.cli.completing import completion
 from lakelens.cli.exits import Verbs
 from lakelens.cli.file_command import files, show_bytes
@@ -22,7 +23,10 @@ from lakelens.cli.table_commands import findings, html, refs, schema, show, tree
 
 # how `lakelens --help` arranges the verbs; one that is missing here stands at the end
 _GROUPS = [
-    {"name": "A table", "commands": ["show", "schema", "refs", "findings", "check", "explain", "html"]},
+    {
+        "name": "A table",
+        "commands": ["show", "schema", "refs", "findings", "check", "explain", "space", "html"],
+    },
     {"name": "Its history", "commands": ["snapshots", "history", "diff", "watch"]},
     {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes"]},
     {"name": "Many tables", "commands": ["find", "inventory", "samples", "demo"]},
@@ -63,7 +67,7 @@ def demo(directory: Path) -> None:
 VERBS = (
     *(show, snapshots, history, diff),
     *(manifests, files, schema, refs),
-    *(tree, findings, check, explain, show_bytes, html),
+    *(tree, findings, check, explain, space, show_bytes, html),
     *(find, inventory, watch, samples, demo, completion),
 )
 for _verb in VERBS:

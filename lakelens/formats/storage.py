@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.span.reader import in_file
 from lakelens.formats import contents
 from lakelens.formats.access import TableAccess
+from lakelens.model.space.division import FileDivision, divide
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,3 +49,22 @@ class TableStorage:
         names = codec.read_schema(file, path).names if columns is None else list(columns)
         for batch in codec.iter_columns(contents.open_file(store, path), names, path):
             yield pa.Table.from_batches([batch])
+
+    def divide(self, path: str, file_format: str, size: int) -> FileDivision | None:
+        """See `Storage.divide`: Parquet by its column chunks, ORC by the streams of its stripes, nothing else."""
+        store = self._access.store
+        kind = contents.choose_kind(contents.read_kind(store, path), file_format)
+        if kind == "parquet":
+            from lakelens.codecs.parquet import parts as parquet
+
+            footer = contents.read_facts(store, path, kind)
+            columns, parts, rest = parquet.measure_parts(footer)
+            return divide(size, columns, parts, path, rest)
+        if kind == "orc":
+            from lakelens.codecs.orc import parts as orc
+            from lakelens.formats.row_groups.orc import open_tail
+
+            with in_file(path):
+                columns, parts, rest = orc.measure_parts(open_tail(store, path))
+            return divide(size, columns, parts, path, rest)
+        return None

@@ -8,6 +8,7 @@ from lakelens import display
 
 if TYPE_CHECKING:
     from lakelens.analysis.explain.explanation import Explanation
+    from lakelens.analysis.space.space import Space
     from lakelens.model.collections import QueryResult
     from lakelens.model.table import Table
 
@@ -53,6 +54,37 @@ class Answers:
         <Explanation of lakes.v3_merge_on_read: reads 1 of 5 files, 956 bytes>
         """
         return display.explain_predicate(cast("Table", self), where, snapshot, row_groups)
+
+    def space(self, *, before: Any = None) -> Space:
+        """Where the bytes under the table's directory are, who keeps them, and what would free them.
+
+        Every file of one listing is in one row: live data (by column, from the footers of its files), deletes, manifests,
+        old snapshots by who keeps them last, metadata, orphans. The rows add up to the listing. Nothing is written.
+
+        Parameters
+        ----------
+        before
+            The time that divides history in two: a `datetime`, a date or ISO text; UTC without a zone. By default the
+            beginning of the month, day or hour of the newest commit.
+
+        Returns
+        -------
+        Space
+            `slices`, `by_ref`, `by_snapshot`, `expire(before)`.
+
+        Raises
+        ------
+        LakeError
+            `before` is no time.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> space = ll.sample("paimon").space()
+        >>> space.slices.size_bytes == space.size_bytes
+        True
+        """
+        return display.measure_space(cast("Table", self), before)
 
     def sql(
         self, query: str, *, snapshot: Any = None, engine: Literal["duckdb", "datafusion"] | None = None

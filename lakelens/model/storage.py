@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyroaring import BitMap
 
     from lakelens.model.datafile import Footer
+    from lakelens.model.space.division import FileDivision
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,10 @@ class Storage(Protocol):
         self, path: str, file_format: str, columns: Sequence[str] | None = None
     ) -> Iterator[pa.Table]:
         """All rows of a data file, of some columns, in pieces of bounded size. Raises `LakeError`."""
+        ...
+
+    def divide(self, path: str, file_format: str, size: int) -> FileDivision | None:
+        """The bytes of a data file of a size by column; None for a format that has no footer. Raises `LakeError`."""
         ...
 
 

@@ -28,6 +28,7 @@ def _walk() -> Iterator[tuple[str, Any]]:
         yield f"{name} findings", table.findings
         asked = ll.sample(name)  # of its own: what answers read, other cards would show
         yield f"{name} check", asked.check()
+        yield f"{name} space", asked.space()
         column = next(leaf for leaf, _ in asked.schema.leaves())
         yield f"{name} explain", asked.explain(f"{column} IS NOT NULL", row_groups=True)
         if not len(table.snapshots):

@@ -28,6 +28,7 @@ TABLE_VERBS = (
     "refs",
     "findings",
     "check",
+    "space",
     "tree",
 )
 _STEP = 1 if os.environ.get("LAKELENS_EVERY_LAKE", "") not in ("", "0") else 5

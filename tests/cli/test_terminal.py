@@ -67,6 +67,7 @@ VERBS = [
     ["findings", "sample:hive"],
     ["explain", "sample:iceberg", "id > 15 AND p = 1"],
     ["check", "sample:paimon"],
+    ["space", "sample:iceberg-branches"],
     ["samples"],
 ]
 

@@ -36,6 +36,7 @@ def list_objects(table: Table) -> Iterator[Any]:
     """One or two objects of every kind that a table is made of, the newest first."""
     yield from (table, table.schema, table.partitioning, table.evidence, table.relocation, table.tree())
     yield table.check()
+    yield table.space()
     yield from (table.snapshots, table.refs, table.findings, *table.refs[:1], *table.findings[:1])
     states: list[Snapshot] = list(table.snapshots[-1:])
     if table.current is not None and table.current.id is None:

@@ -1,0 +1,234 @@
+"""Live data by column: from the footers of the files, or from what the metadata records of many.
+
+Of up to `MOST_FOOTERS` live files every footer is read. Of more the bytes by column that manifests record are used
+(Iceberg's `column_sizes`), and only of the largest files without such a record the footers. What is left is not divided, and
+said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError, Unsupported
+from lakelens.model.schema import Schema
+from lakelens.model.table import Table
+from lakelens.progress import track
+
+if TYPE_CHECKING:
+    from lakelens.model.space.division import FileDivision
+
+#: Live data files of which every footer is read.
+MOST_FOOTERS = 2_000
+_READERS = 8
+_MOST_FAILURES = 100
+_BESIDE = "footers, indexes and filters"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveFile:
+    """One live data file: where it is, and its bytes as listed."""
+
+    path: str
+    size_bytes: int
+
+
+@dataclass
+class Division:
+    """Bytes of live data by column and by part; `undivided` are those of files that could not be divided.
+
+    `footers` counts the files of which the footer was read, `recorded` those of which the manifests say it, and `failed` has
+    what kept footers from being read. `undivided` is by what the files are: their format, or damaged.
+    """
+
+    columns: Counter[str] = field(default_factory=Counter)
+    parts: Counter[str] = field(default_factory=Counter)
+    undivided: Counter[str] = field(default_factory=Counter)
+    undivided_files: Counter[str] = field(default_factory=Counter)
+    types: dict[str, str] = field(default_factory=dict)
+    footers: int = 0
+    recorded: int = 0
+    failed: list[tuple[str, LakeError]] = field(default_factory=list)
+
+    @property
+    def size_bytes(self) -> int:
+        """All bytes."""
+        return self.columns.total() + self.parts.total() + self.undivided.total()
+
+
+def divide_files(table: Table, files: Sequence[LiveFile], most: int = MOST_FOOTERS) -> Division:
+    """The bytes of live data files by column.
+
+    Parameters
+    ----------
+    table
+        A table of any format.
+    files
+        Its live data files.
+    most
+        How many footers are read.
+    """
+    division = Division()
+    names = _Names(table)
+    rest = list(files)
+    if len(rest) > most:
+        rest = _take_recorded(table, rest, division)
+        rest.sort(key=lambda file: file.size_bytes, reverse=True)
+    _take_footers(table, rest[:most], division, names)
+    for file in rest[most:]:
+        division.undivided["footer not read"] += file.size_bytes
+        division.undivided_files["footer not read"] += 1
+    division.types = {name: names.types[name] for name in division.columns if name in names.types}
+    return division
+
+
+def _take_recorded(table: Table, files: Sequence[LiveFile], division: Division) -> list[LiveFile]:
+    """Take the files of which bytes by column are recorded; those that are left."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if table.current is None or not table.records_column_sizes:
+        return list(files)
+    found = table.current.files.to_arrow(columns=["path", "column_sizes"])
+    sizes = found["column_sizes"].combine_chunks()
+    paths = pa.array([file.path for file in files], pa.string())
+    places = pc.index_in(paths, value_set=found["path"].combine_chunks())
+    is_known = places.is_valid().to_numpy(zero_copy_only=False)
+    rows = places.fill_null(0).to_numpy().astype(np.int64)
+    wholes = np.fromiter((file.size_bytes for file in files), np.int64, len(files))
+    leaves: list[tuple[str, Any]] = []
+    totals = np.zeros(len(files), np.int64)
+    for number in range(sizes.type.num_fields):
+        leaf = pc.fill_null(pc.struct_field(sizes, [number]), 0).to_numpy()[rows]
+        leaf = np.where(is_known & (leaf > 0), leaf, 0)
+        leaves.append((sizes.type.field(number).name, leaf))
+        totals += leaf
+    taken = is_known & (totals > 0) & (totals <= wholes)
+    names = _Names(table)
+    for name, leaf in leaves:
+        amount = int(leaf[taken].sum())
+        if amount:
+            division.columns[names.shorten(name)] += amount
+    left = int((wholes - totals)[taken].sum())
+    if left:
+        division.parts[_BESIDE] += left
+    division.recorded += int(taken.sum())
+    division.types.update({name: names.types[name] for name in division.columns if name in names.types})
+    return [files[place] for place in np.flatnonzero(~taken).tolist()]
+
+
+def _take_footers(table: Table, files: Sequence[LiveFile], division: Division, names: _Names) -> None:
+    """Take files by their footers."""
+    if not files:
+        return
+    for file, found in track(_read_all(table, files), "footers", len(files)):
+        if found is None or isinstance(found, LakeError):
+            kind = _describe(file.path, found)
+            division.undivided[kind] += file.size_bytes
+            division.undivided_files[kind] += 1
+            if found is not None and len(division.failed) < _MOST_FAILURES:
+                division.failed.append((file.path, found))
+            continue
+        division.footers += 1
+        for (path, number), amount in found.columns.items():
+            division.columns[names.find(path, number)] += amount
+        division.parts.update(found.parts)
+
+
+def _describe(path: str, error: LakeError | None) -> str:
+    """Why a file is not divided."""
+    if error is None:
+        suffix = path.rpartition("/")[2].rpartition(".")[2].lower()
+        known = ("avro", "csv", "json", "blob", "text", "txt", "row", "lance", "vortex")
+        return f"{suffix} files" if suffix in known else "files without a footer"
+    return "footer not readable" if isinstance(error, Unsupported) else "damaged"
+
+
+def _read_all(
+    table: Table, files: Sequence[LiveFile]
+) -> Iterator[tuple[LiveFile, FileDivision | LakeError | None]]:
+    """Each file with its division, or with what stopped the reading; several threads read."""
+    storage = table.storage
+
+    def read(file: LiveFile) -> FileDivision | LakeError | None:
+        if storage is None:
+            return None
+        try:
+            return storage.divide(file.path, _guess_format(file.path), file.size_bytes)
+        except LakeError as error:
+            return error
+
+    remaining = iter(files)
+    with ThreadPoolExecutor(_READERS, thread_name_prefix="lakelens-footer") as pool:
+        while chunk := list(islice(remaining, 64)):  # an interrupt waits for no more than these
+            yield from zip(chunk, pool.map(read, chunk), strict=True)
+
+
+def _guess_format(path: str) -> str:
+    """The format that a file's name says; its magic decides."""
+    suffix = path.rpartition("/")[2].rpartition(".")[2].lower()
+    return suffix if suffix in ("parquet", "orc", "avro") else "text"
+
+
+class _Names:
+    """Today's names of the columns of files: by field id where the file has them, else by the file's own names."""
+
+    def __init__(self, table: Table) -> None:
+        self.types = {field.name: str(field.type) for field in table.schema.fields}
+        self._table = table
+        self._known: dict[tuple[str, int | None], str] = {}
+
+    def find(self, path: str, number: int | None) -> str:
+        """The top column of a leaf."""
+        name = self._known.get((path, number))
+        if name is None:
+            name = self._known[(path, number)] = self._find(path, number)
+        return name
+
+    def _find(self, path: str, number: int | None) -> str:
+        if number is not None and number in self._ids:
+            return self._ids[number]
+        if number is not None and number in self._older:
+            return f"{self._older[number]} (dropped)"  # another column may have its name today
+        return self.shorten(path)
+
+    def shorten(self, path: str) -> str:
+        """The top column of a path; a name that is a column's goes before its parts."""
+        dropped, _, number = path.partition("#")
+        if number.isdigit() and path not in self.types:
+            return f"{self.shorten(dropped)} (dropped)"
+        parts = path.split(".")
+        for end in range(1, len(parts) + 1):
+            if (name := ".".join(parts[:end])) in self.types:
+                return name
+        return parts[0]
+
+    @cached_property
+    def _ids(self) -> Mapping[int, str]:
+        """By the id of a field at any depth the top column that it is part of, for columns of today."""
+        return _list_ids(self._table.schema)
+
+    @cached_property
+    def _older(self) -> Mapping[int, str]:
+        """The same for columns of older schemas."""
+        found: dict[int, str] = {}
+        for schema in self._table.schemas:
+            found.update(_list_ids(schema))
+        return found
+
+
+def _list_ids(schema: Schema) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for top in schema.fields:
+        for _, leaf in top.leaves():
+            if leaf.id is not None and leaf.id >= 0:
+                found.setdefault(leaf.id, top.name)
+        if top.id is not None and top.id >= 0:
+            found.setdefault(top.id, top.name)
+    return found

@@ -1,0 +1,286 @@
+"""Every byte under a table's directory in one place: what it is, who keeps it, what would free it.
+
+From one listing, from the manifests of every state, each read once, and from the footers of live data files. Nothing is
+written, and nothing is estimated: the slices add up to the listing.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens import options
+from lakelens.analysis.kept import Kept, read_kept
+from lakelens.analysis.space import slices as names
+from lakelens.analysis.space.census import Census
+from lakelens.analysis.space.division import Division, divide_files
+from lakelens.analysis.space.expiring import Expiries, Expiry, format_time, parse_before
+from lakelens.analysis.space.holders import Holders
+from lakelens.analysis.space.keepers import RefSpaces, StateSpaces, describe_old, list_refs, list_states
+from lakelens.analysis.space.slices import Slice, Slices, order_slices
+from lakelens.display import Displayable
+from lakelens.model.finding import Findings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.model.table import Table
+
+_MOST_PLACES = 100
+_DIVIDED = ("page indexes", "bloom filters", "footers", "footers, indexes and filters", "padding")
+
+
+class Space(Displayable):
+    """The answer of `Table.space`.
+
+    `slices` are the rows; `size_bytes` and `files` what was listed, `live_bytes` what the current state needs. `by_ref` and
+    `by_snapshot` say what only one of them keeps. `outside_bytes` of `outside_files` are kept elsewhere, and in no slice.
+    """
+
+    def __init__(self, table: Table, kept: Kept, before: datetime | None, age: timedelta) -> None:
+        self.table = table
+        self.name = table.name
+        self.kept = kept
+        self.age = age
+        self.holders = Holders(table, kept.holdings.keepers)
+        self.census = Census(kept, self.holders, datetime.now(UTC) - age)
+        self._before = before
+
+    @cached_property
+    def size_bytes(self) -> int:
+        """The bytes that were listed under the directory."""
+        return int(self.kept.listing.sizes[self.census.is_inside].sum())
+
+    @cached_property
+    def files(self) -> int:
+        """The files that were listed under the directory."""
+        return int(self.census.is_inside.sum())
+
+    @cached_property
+    def division(self) -> Division:
+        """How live data divides: by column and by part of its files."""
+        return divide_files(self.table, self.census.list_live())
+
+    @cached_property
+    def slices(self) -> Slices:
+        """What the bytes are, each in one row, by group."""
+        sizes, files = (found.tolist() for found in self.census.totals)
+        rows = []
+        for number, (group, part) in enumerate(self.census.labels):
+            if group != names.OLD and (group, part) != (names.LIVE, "") and files[number]:
+                keeper = self._name_keeper(group)
+                rows.append(Slice(group, part, sizes[number], files[number], keeper))
+        rows.sort(key=lambda one: (-one.size_bytes, one.part))
+        return order_slices([*self._list_columns(), *rows, *describe_old(self.census, self.before)])
+
+    def _list_columns(self) -> list[Slice]:
+        """Live data: columns by size, then what is no column."""
+        division, keeper = self.division, self._name_keeper(names.LIVE)
+        found = [
+            Slice(names.LIVE, name, size, None, keeper, division.types.get(name, ""))
+            for name, size in sorted(division.columns.items(), key=lambda pair: (-pair[1], pair[0]))
+        ]
+        taken = {one.part for one in found}
+        for part in _DIVIDED:
+            if part in division.parts:
+                name = f"({part})" if part in taken else part  # a column may be called so
+                found.append(Slice(names.LIVE, name, division.parts[part], None, keeper))
+        for why, size in sorted(division.undivided.items()):
+            files = division.undivided_files[why]
+            found.append(Slice(names.LIVE, f"not divided: {why}", size, files, keeper))
+        return found
+
+    def _name_keeper(self, group: str) -> str:
+        """Who keeps the files of a group."""
+        if group in (names.LIVE, names.DELETES, names.CHANGELOG, names.INDEXES, names.MANIFESTS):
+            current = self.table.current
+            if current is None or current.id is None:
+                return "the listing"
+            return f"the current snapshot, {current.id}"
+        age = format_age(self.age)
+        return {
+            names.NAMED: "entries that remove them; Paimon's own cleaning passes them over",
+            names.METADATA: "the table",
+            names.STATISTICS: "the table, or the snapshot that they are about",
+            names.ORPHANS: f"nobody; older than {age}",
+            names.YOUNG: f"nobody yet; written in the last {age}",
+            names.HIDDEN: "nobody; engines' listings skip them",
+            names.FOREIGN: "nobody; not of the table's format",
+        }[group]
+
+    def count_files(self, group: str) -> int:
+        """The files of a group of slices.
+
+        Parameters
+        ----------
+        group
+            As `Slice.group` has it.
+        """
+        files = self.census.totals[1].tolist()
+        return sum(files[number] for number, (name, _) in enumerate(self.census.labels) if name == group)
+
+    def measure(self, group: str) -> int:
+        """The bytes of a group of slices.
+
+        Parameters
+        ----------
+        group
+            As `Slice.group` has it.
+        """
+        sizes = self.census.totals[0].tolist()
+        return sum(sizes[number] for number, (name, _) in enumerate(self.census.labels) if name == group)
+
+    @cached_property
+    def live_bytes(self) -> int:
+        """The bytes of live data files."""
+        return self.measure(names.LIVE)
+
+    @property
+    def before(self) -> datetime | None:
+        """The time that divides history in two: what was asked for, else the month, day or hour of the newest commit."""
+        return self._before or self.census.expiring.boundary
+
+    @cached_property
+    def by_snapshot(self) -> StateSpaces:
+        """For each state, tags and changelogs too, the bytes that only it keeps, and those that it lets go of last."""
+        return list_states(self.census)
+
+    @cached_property
+    def by_ref(self) -> RefSpaces:
+        """For each branch, tag, history and consumer the bytes that only it keeps, and those that it keeps with others."""
+        return list_refs(self.census)
+
+    def expire(self, before: Any) -> Expiry:
+        """What expiring the snapshots committed before a time frees.
+
+        Those of history go; those stay that a ref names, that a consumer has still to read, and that are no older.
+
+        Parameters
+        ----------
+        before
+            A `datetime`, a date or ISO text; UTC without a zone.
+
+        Returns
+        -------
+        Expiry
+            The snapshots that go, the files and bytes that nobody needs then.
+
+        Raises
+        ------
+        LakeError
+            `before` is no time.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> table = ll.sample("iceberg")
+        >>> table.space().expire(table.current.committed_at).snapshots
+        4
+        """
+        return self.census.expiring.expire(parse_before(before))
+
+    @property
+    def expiring(self) -> Expiries:
+        """What expiring frees at the last few months, days or hours of history, and all but the current state."""
+        return self.census.expiring.table
+
+    @cached_property
+    def outside(self) -> tuple[int, int]:
+        """Files that states keep elsewhere, and their bytes as recorded or listed."""
+        import numpy as np
+        import pyarrow.compute as pc
+
+        kept, listing = self.kept, self.kept.listing
+        sizes = listing.sizes[~self.census.is_inside & (self.census.owner >= 0)]
+        beyond = np.flatnonzero(kept.is_missed)
+        if not len(beyond):
+            return len(sizes), int(sizes.sum())
+        paths = kept.entries.absent.take(beyond)
+        elsewhere = beyond[~pc.starts_with(paths, listing.root).to_numpy(zero_copy_only=False)]
+        recorded: dict[int, int] = dict.fromkeys((elsewhere + len(listing)).tolist(), 0)
+        rows = np.flatnonzero(
+            np.isin(kept.entries.files, elsewhere + len(listing)) & (kept.entries.sizes >= 0)
+        )
+        recorded.update(
+            zip(kept.entries.files[rows].tolist(), kept.entries.sizes[rows].tolist(), strict=True)
+        )
+        return len(sizes) + len(recorded), int(sizes.sum()) + sum(recorded.values())
+
+    @property
+    def outside_files(self) -> int:
+        """How many files states keep outside of the directory."""
+        return self.outside[0]
+
+    @property
+    def outside_bytes(self) -> int:
+        """Their bytes, as recorded; they are in no slice."""
+        return self.outside[1]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether all was read that could keep a file: else orphans must not be removed, nor bytes be called freed."""
+        return not self.kept.holdings.unread
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What could not be listed, read or divided."""
+        found = Findings()
+        refused = {error.path for error in self.kept.listing.refused}
+        for error in self.kept.listing.refused:
+            found.add_error(error, error.path or self.table.location)
+        for unread in list(self.kept.holdings.unread.values())[:_MOST_PLACES]:
+            if unread.path not in refused:
+                message = f"what it names is not known: {unread.reason}"
+                found.add("error", "unread", unread.path, message)
+        for path, error in self.division.failed:
+            found.add("warning", "not-divided", path, f"its bytes are not known by column: {error.reason}")
+        return found
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each slice."""
+        return self.slices.to_arrow()
+
+    def __repr__(self) -> str:
+        words = f"{format_size(self.size_bytes)} in {self.files:,} file{'s' * (self.files != 1)}"
+        words += f", {format_size(self.live_bytes)} live"
+        if self.before is not None:
+            freed = self.expire(self.before).size_bytes
+            words += f"; expiring before {format_time(self.before)} frees {format_size(freed)}"
+        return f"<Space of {self.name}: {words}>"
+
+
+def measure_space(table: Table, *, before: Any = None) -> Space:
+    """The space of a table: see `Table.space`."""
+    days = options.orphan_age
+    if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days <= 36_500:
+        raise ValueError(f"options.orphan_age must be a number of days from 0 to 36500, not {days!r}")
+    moment = None if before is None else parse_before(before)
+    return Space(table, read_kept(table), moment, timedelta(days=days))
+
+
+def format_age(age: timedelta) -> str:
+    """An age in days, or in hours.
+
+    >>> format_age(timedelta(days=3)), format_age(timedelta(hours=1))
+    ('3 days', '1 hour')
+    """
+    amount, unit = (age.days, "day") if age.days else (round(age.total_seconds() / 3600), "hour")
+    return f"{amount:,} {unit}{'s' * (amount != 1)}"
+
+
+def format_size(amount: int) -> str:
+    """Bytes: exact below 10,000, else three digits and a binary unit.
+
+    >>> format_size(300), format_size(30_529_368_358)
+    ('300 B', '28.4 GiB')
+    """
+    if amount < 10_000:
+        return f"{amount:,} B"
+    size, unit = float(amount), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):  # noqa: B007
+        if size < 1000:
+            break
+        size /= 1024
+    digits = 0 if size >= 100 else 1 if size >= 10 else 2
+    return f"{size:.{digits}f} {unit}"
