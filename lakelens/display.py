@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from lakelens.analysis.check.check import Check
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.explain.explanation import Explanation
+    from lakelens.analysis.life.biography import Biography
     from lakelens.analysis.space.space import Space
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
     from lakelens.model.collections import QueryResult
+    from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileSet
     from lakelens.model.table import Table
     from lakelens.watching import Watch
@@ -133,6 +135,13 @@ def measure_space(table: Table, before: Any) -> Space:
     from lakelens.analysis.space import space
 
     return space.measure_space(table, before=before)
+
+
+def write_biography(table: Table, file: str | DataFile) -> Biography:
+    """The life of a file of a table."""
+    from lakelens.analysis.life import biography
+
+    return biography.write_biography(table, file)
 
 
 def list_tree(table: Table, references: bool) -> StorageTree:

@@ -10,6 +10,7 @@ from pathlib import Path
 import rich_click as click
 
 import lakelens as ll
+from lakelens.cli.answers.biography import biography
 from lakelens.cli.answers.check import check
 from lakelens.cli.answers.explain import explain
 from lakelens.cli.answers.space import space
@@ -27,7 +28,7 @@ _GROUPS = [
         "name": "A table",
         "commands": ["show", "schema", "refs", "findings", "check", "explain", "space", "html"],
     },
-    {"name": "Its history", "commands": ["snapshots", "history", "diff", "watch"]},
+    {"name": "Its history", "commands": ["snapshots", "history", "diff", "biography", "watch"]},
     {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes"]},
     {"name": "Many tables", "commands": ["find", "inventory", "samples", "demo"]},
 ]
@@ -65,7 +66,7 @@ def demo(directory: Path) -> None:
 
 
 VERBS = (
-    *(show, snapshots, history, diff),
+    *(show, snapshots, history, diff, biography),
     *(manifests, files, schema, refs),
     *(tree, findings, check, explain, space, show_bytes, html),
     *(find, inventory, watch, samples, demo, completion),

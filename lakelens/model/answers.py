@@ -8,8 +8,10 @@ from lakelens import display
 
 if TYPE_CHECKING:
     from lakelens.analysis.explain.explanation import Explanation
+    from lakelens.analysis.life.biography import Biography
     from lakelens.analysis.space.space import Space
     from lakelens.model.collections import QueryResult
+    from lakelens.model.datafile import DataFile
     from lakelens.model.table import Table
 
 
@@ -85,6 +87,39 @@ class Answers:
         True
         """
         return display.measure_space(cast("Table", self), before)
+
+    def biography(self, file: str | DataFile) -> Biography:
+        """What happened to a file: who added it, carried it, deleted from it, removed it, and who still keeps it.
+
+        Every state that is left is looked at: of all branches, of tags, and changelogs. Each manifest is read once. Delete
+        files and vectors that reach the file are read to count the rows that each took.
+
+        Parameters
+        ----------
+        file
+            The path of a data file, a delete file or a changelog file, its place below the table, its name, or a `DataFile`.
+
+        Returns
+        -------
+        Biography
+            `events` (`at`, `what`, `snapshot_id`, `why`), `kept_by` (the states that need the file), `freed_by`.
+
+        Raises
+        ------
+        Missing
+            No state that is left has such a file; the hint has the nearest names.
+        LakeError
+            Several files are called so.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> table = ll.sample("iceberg")
+        >>> life = table.biography(table.snapshots[0].files[0])
+        >>> [event.what for event in life.events][0], len(life.kept_by) > 0
+        ('added', True)
+        """
+        return display.write_biography(cast("Table", self), file)
 
     def sql(
         self, query: str, *, snapshot: Any = None, engine: Literal["duckdb", "datafusion"] | None = None

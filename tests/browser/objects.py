@@ -31,6 +31,7 @@ def _walk() -> Iterator[tuple[str, Any]]:
         yield f"{name} space", asked.space()
         column = next(leaf for leaf, _ in asked.schema.leaves())
         yield f"{name} explain", asked.explain(f"{column} IS NOT NULL", row_groups=True)
+        yield f"{name} biography", asked.biography(next(iter(asked.files)))
         if not len(table.snapshots):
             continue
         snapshot = table.current

@@ -52,6 +52,10 @@ def check_every_verb(path: str, page: Path | None) -> None:
         assert told[verb]["table"]["name"] == table["name"], verb
     answer = read_document("explain", path, "TRUE")
     assert answer["totals"]["kept"] == answer["totals"]["snapshot"]
+    for file in told["files"]["files"][:1]:
+        life = read_document("biography", path, file["path"])
+        assert life["is_live"]
+        assert life["file"]["path"] == file["path"]
     ids = [snapshot["id"] for snapshot in told["snapshots"]["snapshots"]]
     assert len(ids) == told["show"]["snapshot_count"]
     if ids:

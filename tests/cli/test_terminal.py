@@ -68,6 +68,7 @@ VERBS = [
     ["explain", "sample:iceberg", "id > 15 AND p = 1"],
     ["check", "sample:paimon"],
     ["space", "sample:iceberg-branches"],
+    ["biography", "sample:paimon", "data-8dd6ede1-4393-49a6-89f0-8833ed4b270d-0.parquet"],
     ["samples"],
 ]
 

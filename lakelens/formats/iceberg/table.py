@@ -17,6 +17,7 @@ from lakelens.formats.access import WeakLruCache
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.discovery.detect import TableLayout
+from lakelens.formats.iceberg.life.living import IcebergLiving
 from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
 from lakelens.formats.iceberg.references import IcebergReferring
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 _MAIN = "main"
 
 
-class IcebergTable(TableObject, IcebergReferring, Table):
+class IcebergTable(TableObject, IcebergReferring, IcebergLiving, Table):
     """An Iceberg table, opened from its metadata document."""
 
     format = "iceberg"

@@ -66,7 +66,7 @@ class PaimonReferring(Referring):
             except LakeError:
                 yield Keeper(f"branch {ref.name}", None, ref.path, None, "branch", ref.name)
                 continue
-            yield from _list_kept(branch, "" if ref.name == MAIN else f"{ref.name}: ")
+            yield from _list_kept(branch, "" if ref.name == MAIN else ref.name)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -148,22 +148,21 @@ class PaimonReferring(Referring):
         return Purpose(role, "loose", _LOOSE.get(plain, "no manifest names it"))
 
 
-def _list_kept(branch: PaimonTable, home: str) -> Iterator[Keeper]:
+def _list_kept(branch: PaimonTable, name: str) -> Iterator[Keeper]:
     """What one branch keeps. Snapshots that the engine does not see keep files and need none."""
-    layout, pointer = branch.context.layout, branch.pointer
+    layout, pointer, home = branch.context.layout, branch.pointer, f"{name}: " if name else ""
     own = None if not home else _DATA  # a branch may begin with a copy of a tag's snapshot
     for number in (*pointer.stray, *pointer.ids):
         roles = () if number in pointer.stray else own
         path = layout.document("snapshot", number)
         found = branch.find_numbered(number)
-        yield Keeper(f"{home}snapshot {number}", found, path, roles, ref=branch.branch_name)
-    for name in branch.tag_names:
-        path = layout.document("tag", name)
-        yield Keeper(f"{home}tag {name}", branch.tags.get(name), path, _DATA, "tag", name)
+        yield Keeper(f"{home}snapshot {number}", found, path, roles, ref=branch.branch_name, branch=name)
+    for tag in branch.tag_names:
+        path = layout.document("tag", tag)
+        yield Keeper(f"{home}tag {tag}", branch.tags.get(tag), path, _DATA, "tag", tag, name)
     changelogs = {snapshot.id: snapshot for snapshot in branch.changelogs}
     for number in branch.changelog_numbers:
         path = layout.document("changelog", number)
         found = changelogs.get(number)
-        yield Keeper(
-            f"{home}changelog {number}", found, path, ("changelog",), "changelog", branch.branch_name
-        )
+        noun = f"{home}changelog {number}"
+        yield Keeper(noun, found, path, ("changelog",), "changelog", branch.branch_name, name)

@@ -35,7 +35,8 @@ class Keeper:
 
     `name` says which ("snapshot 5", "tag v1"), `path` is the document. `snapshot` is None where it cannot be read: what it
     keeps is unknown. `roles` are those manifest lists of it that count (None: all of them). `kind` is what keeps it, and
-    `ref` its name; of snapshots the branch whose own they are, None where branches share them.
+    `ref` its name; of snapshots the branch whose own they are, None where branches share them. `branch` is the branch whose
+    numbers it has, where each branch numbers its own (empty for the first).
     """
 
     name: str
@@ -44,6 +45,7 @@ class Keeper:
     roles: tuple[str, ...] | None = None
     kind: Literal["snapshot", "branch", "tag", "changelog"] = "snapshot"
     ref: str | None = None
+    branch: str = ""
 
     @property
     def id(self) -> int | None:

@@ -154,9 +154,21 @@ class Survey:
         return self.table.scan_manifests(self.manifests) if self.manifests else None
 
     def _read(self) -> Iterator[FileBatch]:
+        return self.read_batches(self.columns)
+
+    def read_batches(self, columns: Sequence[str]) -> Iterator[FileBatch]:
+        """Every entry of every manifest in the order of `manifests`, by column: those of its columns that were asked for."""
         if not self.manifests:
             return
-        request = ScanRequest(stats=False, columns=self.columns, entries=True)
+        known = {
+            *COMMON,
+            *_NEUTRAL,
+            *(name for name, _ in self._columns.further),
+            "partition_values",
+            "partition",
+        }
+        wanted = tuple(name for name in columns if name in known)
+        request = ScanRequest(stats=False, columns=wanted, entries=True)
         if self._scan is not None:
             from lakelens.model.scan.scan_to_arrow import iterate_batches
 

@@ -17,6 +17,7 @@ from lakelens.views.hexdump.text import render_bytes_text
 from lakelens.views.present import present
 
 _WIDEST = 88
+_MARKS = {"●": "*", "■": "*", "◇": "|", "▼": "-", "▽": "+", "○": "x", "·": "|"}
 _MOST_ROWS = 200  # of a list at the highest detail, if the view has room for them
 
 
@@ -86,7 +87,7 @@ def write_card(card: Card, detail: int, *, is_plain: bool = False) -> Iterator[s
 def write_body(body: Body, detail: int, *, is_plain: bool = False) -> Iterator[str]:
     """The lines of what a fold holds."""
     if isinstance(body, Grid):
-        yield from write_grid(body)
+        yield from write_grid(_write_marks(body) if is_plain else body)
     elif isinstance(body, Pairs):
         width = max((len(label) for label, _ in body.items), default=0)
         yield from (f"{label.ljust(width)}  {cell.text}" for label, cell in body.items)
@@ -120,6 +121,21 @@ def _drop_bars(grid: Grid) -> Grid:
     kept = [i for i in range(len(grid.columns)) if not any(row[i].bar for row in grid.rows)]
     rows, totals = (tuple(tuple(row[i] for i in kept) for row in part) for part in (grid.rows, grid.totals))
     return replace(grid, columns=tuple(grid.columns[i] for i in kept), rows=rows, totals=totals)
+
+
+def _write_marks(grid: Grid) -> Grid:
+    """A grid whose lines of life have letters for marks: a pipe gets no drawings."""
+    lives = [place for place, column in enumerate(grid.columns) if column.is_life]
+    if not lives:
+        return grid
+    rows = tuple(
+        tuple(
+            replace(cell, text=_MARKS.get(cell.text, cell.text)) if place in lives else cell
+            for place, cell in enumerate(row)
+        )
+        for row in grid.rows
+    )
+    return replace(grid, rows=rows)
 
 
 def align_row(row: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:

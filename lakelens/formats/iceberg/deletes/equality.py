@@ -221,7 +221,7 @@ def make_constant(context: TableContext, data: IcebergDataFile, column: KeyColum
     from lakelens.formats.iceberg.metadata.schemas import describe_type
     from lakelens.model.arrow import arrow_type
 
-    name = _find_identity(context, data, column.id)
+    name = find_identity(context, data, column.id)
     if name is not None:
         value = data.partition[name]
     else:
@@ -236,7 +236,7 @@ def make_constant(context: TableContext, data: IcebergDataFile, column: KeyColum
     return make_comparable(array, column, path)
 
 
-def _find_identity(context: TableContext, data: IcebergDataFile, column_id: int) -> str | None:
+def find_identity(context: TableContext, data: IcebergDataFile, column_id: int) -> str | None:
     """The name of the partition value that is a column's own value."""
     spec = context.specs.specs.get(data.spec_id) if data.spec_id is not None else None
     columns = context.specs.columns(data.spec_id) or []

@@ -1,0 +1,223 @@
+"""Stored values as today's types have them, and which rows a predicate holds for: by column, with Arrow.
+
+A predicate holds for a row where it is true of it: a comparison with null is not, NaN equals NaN and is above every number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from lakelens.errors import Unsupported
+from lakelens.model.arrow import arrow_type, to_array
+from lakelens.model.collections import read_cell
+from lakelens.model.predicate import Condition, Constant, Group, Term, list_terms
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.model.schema import DataType, Field
+
+_IDS = (b"PARQUET:field_id", b"iceberg.id", b"paimon.id")
+
+
+def cast_stored(array: pa.Array, kind: DataType, path: str) -> pa.Array:
+    """Stored values in the type that the column has today; nested ones as they are. Raises `Unsupported`."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    if kind.is_nested or kind.logical in (
+        "variant",
+        "blob",
+        "unknown",
+        "geometry",
+        "geography",
+        "list",
+        "map",
+        "struct",
+    ):
+        return array
+    wanted: Any = arrow_type(kind)
+    plain = getattr(wanted, "storage_type", wanted)
+    array = getattr(array, "storage", array)
+    if array.type == plain:
+        return array
+    try:
+        if pa.types.is_integer(array.type) and pa.types.is_date32(plain):
+            return array.cast(pa.int32()).view(plain)
+        if pa.types.is_integer(array.type) and pa.types.is_temporal(plain):
+            return array.cast(pa.int64() if plain.bit_width == 64 else pa.int32()).view(plain)
+        if pa.types.is_binary(array.type) and pa.types.is_decimal(plain):
+            return _read_decimals(array, plain)
+        return array.cast(plain, safe=not pa.types.is_temporal(plain))
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        raise Unsupported(f"values of {array.type} cannot be read as {kind}: {error}", path=path) from error
+
+
+def _read_decimals(array: pa.Array, kind: Any) -> pa.Array:
+    from decimal import Context, Decimal
+
+    import pyarrow as pa
+
+    whole = (None if one is None else int.from_bytes(one, "big", signed=True) for one in array.to_pylist())
+    exact = Context(prec=76)
+    return pa.array([None if one is None else Decimal(one).scaleb(-kind.scale, exact) for one in whole], kind)
+
+
+def list_values(array: pa.Array, field: Field) -> list[Any]:
+    """Values as Python has them; structs under the names that their fields have today."""
+    values = [read_cell(cell) for cell in array]
+    if field.type.logical == "uuid":
+        return [UUID(bytes=one) if isinstance(one, bytes) and len(one) == 16 else one for one in values]
+    if field.type.children:
+        return [rename(one, array.type, field.type) for one in values]
+    return values
+
+
+def rename(value: Any, stored: pa.DataType, kind: DataType) -> Any:
+    """A nested value under today's names: fields are matched by id where the file keeps ids, else by name."""
+    import pyarrow as pa
+
+    if value is None or not kind.children:
+        return value
+    if pa.types.is_struct(stored) and isinstance(value, dict) and kind.logical == "struct":
+        found = {}
+        for child in kind.children:
+            place = _find_child(stored, child)
+            held = None if place is None else stored.field(place)
+            inner = value.get(held.name) if held is not None else child.initial_default
+            found[child.name] = inner if held is None else rename(inner, held.type, child.type)
+        return found
+    if isinstance(value, list) and (pa.types.is_list(stored) or pa.types.is_large_list(stored)):
+        return [rename(one, stored.value_type, kind.children[0].type) for one in value]
+    if isinstance(value, dict) and pa.types.is_map(stored) and len(kind.children) == 2:
+        key, item = (child.type for child in kind.children)
+        return {
+            _freeze(rename(one, stored.key_type, key)): rename(other, stored.item_type, item)
+            for one, other in value.items()
+        }
+    return value
+
+
+def _find_child(stored: Any, child: Field) -> int | None:
+    """The place of a field in a stored struct."""
+    by_name = None
+    for place in range(stored.num_fields):
+        field = stored.field(place)
+        text = next((field.metadata[key] for key in _IDS if field.metadata and key in field.metadata), None)
+        if text is not None and text.isdigit() and int(text) == child.id:
+            return place
+        if text is None and field.name == child.name:
+            by_name = place
+    return by_name
+
+
+def _freeze(value: Any) -> Any:
+    return (
+        tuple(value.items())
+        if isinstance(value, dict)
+        else tuple(value)
+        if isinstance(value, list)
+        else value
+    )
+
+
+# --- predicates --------------------------------------------------------------------------------------------------------
+
+
+def refuse_inexact(condition: Condition) -> None:
+    """Raise `Unsupported` for a part of which only something weaker is known: rows cannot be chosen by that."""
+    for term in list_terms(condition):
+        if not term.is_exact:
+            hint = "a pattern that begins with its text and ends with %"
+            raise Unsupported(f"rows cannot be chosen by {term.text!r}", hint=hint)
+
+
+def find_rows(condition: Condition, columns: Mapping[str, pa.Array], count: int) -> Any:
+    """For each row whether the predicate holds: a numpy array. `columns` are by name, as `cast_stored` makes them."""
+    import numpy as np
+
+    if isinstance(condition, Constant):
+        return np.full(count, condition.value)
+    if isinstance(condition, Group):
+        parts = [find_rows(part, columns, count) for part in condition.parts]
+        return reduce(np.logical_and if condition.kind == "and" else np.logical_or, parts)
+    return _compare(condition, columns[condition.column])
+
+
+def _compare(term: Term, array: pa.Array) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if term.test in ("is null", "is not null"):
+        found = array.is_null() if term.test == "is null" else array.is_valid()
+    elif "starts" in term.test:
+        found = pc.starts_with(array, term.values[0])
+        found = pc.invert(found) if term.test.startswith("not") else found
+    elif "nan" in term.test:
+        found = pc.is_nan(array) if term.test == "is nan" else pc.invert(pc.is_nan(array))
+    else:
+        kind: Any = arrow_type(term.type)
+        literals = to_array(list(term.values), kind)
+        literals = getattr(literals, "storage", literals)
+        if pa.types.is_boolean(literals.type):
+            array, literals = array.cast(pa.int8()), literals.cast(pa.int8())
+        if pa.types.is_floating(literals.type):
+            return _compare_floats(term.test, array, literals)
+        found = _compare_plain(term.test, array, literals)
+    return pc.fill_null(found, False).to_numpy(zero_copy_only=False)
+
+
+def _compare_plain(test: str, array: pa.Array, literals: pa.Array) -> pa.Array:
+    import pyarrow.compute as pc
+
+    if test in ("in", "not in"):
+        found = pc.is_in(array, value_set=literals)
+        return pc.and_(array.is_valid(), found if test == "in" else pc.invert(found))
+    tests: dict[str, Callable[..., pa.Array]] = {
+        "=": pc.equal,
+        "!=": pc.not_equal,
+        "<": pc.less,
+        "<=": pc.less_equal,
+        ">": pc.greater,
+        ">=": pc.greater_equal,
+    }
+    return tests[test](array, literals[0])
+
+
+def _compare_floats(test: str, array: pa.Array, literals: pa.Array) -> Any:
+    """NaN equals NaN and is above every number."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    valid = array.is_valid().to_numpy(zero_copy_only=False)
+    values = pc.fill_null(array, 0.0).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    wanted = literals.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    is_nan = np.isnan(values)
+    if test in ("in", "not in"):
+        found = np.isin(values, wanted) | (is_nan & bool(np.isnan(wanted).any()))
+        return valid & (found if test == "in" else ~found)
+    one = wanted[0]
+    if np.isnan(one):
+        equal, less = is_nan, ~is_nan
+    else:
+        equal, less = values == one, values < one
+    tests = {"=": equal, "!=": ~equal, "<": less, "<=": less | equal, ">": ~(less | equal), ">=": ~less}
+    return valid & tests[test]
+
+
+def pick_terms(condition: Condition, names: Sequence[str]) -> Condition | None:
+    """The parts of a conjunction that speak of some columns alone; None where none does."""
+    parts = condition.parts if isinstance(condition, Group) and condition.kind == "and" else (condition,)
+    kept = tuple(
+        part
+        for part in parts
+        if all(term.column in names for term in list_terms(part)) and any(list_terms(part))
+    )
+    if not kept:
+        return None
+    return kept[0] if len(kept) == 1 else Group(condition.text, "and", kept)

@@ -1,0 +1,1 @@
+"""What Iceberg gives for the lives of files and rows."""

@@ -1,0 +1,123 @@
+"""Who committed a snapshot, how a file was written, and which deletes reach it in each snapshot.
+
+Follows "Scan Planning" of the Iceberg table specification for deletes, and `SnapshotSummary` and `EnvironmentContext` of
+its sources for what summaries say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lakelens.formats.iceberg.deletes.matching import DeleteIndex, partition_key, reaches_everywhere
+from lakelens.model.life.living import FileDeletes, Living
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.context import TableContext
+    from lakelens.formats.iceberg.deletes.positions import DeleteReader
+    from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+    from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+    from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders
+    from lakelens.model.datafile import DataFile
+    from lakelens.model.deletes import DeleteMatch
+    from lakelens.model.life.stored_rows import StoredRows
+    from lakelens.model.schema import SortOrders
+    from lakelens.model.snapshot import Snapshot
+
+
+class IcebergDeletes(FileDeletes):
+    """Delete manifests are read once, however many snapshots name them; only deletes that may reach the files are kept."""
+
+    def __init__(self, files: Sequence[DataFile], reader: DeleteReader) -> None:
+        super().__init__(files)
+        self._reader = reader
+        found: Any = self._files
+        self._partitions = {partition_key(file) for file in found}
+        self._paths = {file.path for file in found}
+        self._manifests: dict[str, list[IcebergDataFile]] = {}
+        self._indexes: dict[Hashable, DeleteIndex] = {}
+        self._matches: dict[tuple[Hashable, Hashable], Sequence[DeleteMatch]] = {}
+
+    def mark(self, snapshot: Snapshot) -> Hashable:
+        """See `FileDeletes.mark`: the delete files that may reach the files."""
+        kept = [file for manifest in _list_deletes(snapshot) for file in self._read(manifest)]
+        if not kept:
+            return None
+        mark = frozenset(file.identity for file in kept)
+        if mark not in self._indexes:
+            self._indexes[mark] = DeleteIndex(kept, self._reader)
+        return mark
+
+    def match(self, snapshot: Snapshot, file: DataFile) -> Sequence[DeleteMatch]:
+        """See `FileDeletes.match`."""
+        mark = self.mark(snapshot)
+        if mark is None:
+            return ()
+        key = (mark, file.identity)
+        if key not in self._matches:
+            found: Any = file
+            self._matches[key] = self._indexes[mark].match(found)
+        return self._matches[key]
+
+    def _read(self, manifest: IcebergManifest) -> list[IcebergDataFile]:
+        if manifest.path not in self._manifests:
+            entries, error = manifest.walk()
+            if error is not None:
+                self._reader.context.findings.add_error(error, manifest.path)
+            live: Any = [entry.file for entry in entries if entry.is_live]
+            self._manifests[manifest.path] = [file for file in live if self._may_reach(file)]
+        return self._manifests[manifest.path]
+
+    def _may_reach(self, delete: IcebergDataFile) -> bool:
+        if delete.content == "equality_deletes" and reaches_everywhere(delete):
+            return True
+        if delete.referenced_data_path is not None and delete.content != "equality_deletes":
+            return delete.referenced_data_path in self._paths
+        return partition_key(delete) in self._partitions
+
+
+def _list_deletes(snapshot: Any) -> list[IcebergManifest]:
+    found: IcebergSnapshot = snapshot
+    return [manifest for manifest in found.manifests if manifest.content == "deletes"]
+
+
+class IcebergLiving(Living):
+    """The part of an Iceberg table that says what only it knows of lives."""
+
+    if TYPE_CHECKING:
+        _context: TableContext
+        _readers: SnapshotReaders
+
+        @property
+        def sort_orders(self) -> SortOrders: ...
+
+    def open_deletes(self, files: Sequence[DataFile]) -> FileDeletes:
+        """See `Living.open_deletes`."""
+        return IcebergDeletes([file for file in files if file.content == "data"], self._readers.deletes)
+
+    def open_rows(self, file: DataFile) -> StoredRows:
+        """See `Living.open_rows`."""
+        from lakelens.formats.iceberg.life.rows import IcebergRows
+
+        found: Any = file
+        return IcebergRows(self._context, found)
+
+    def describe_writer(self, snapshot: Snapshot) -> str:
+        """See `Living.describe_writer`: by the keys that Iceberg's engines leave in summaries."""
+        summary = snapshot.summary
+        engine = f"{summary.get('engine-name', '')} {summary.get('engine-version', '')}".strip()
+        version = summary.get("iceberg-version", "").partition(" (")[0].removeprefix("Apache ")
+        return " in ".join(part for part in (version, engine) if part)
+
+    def describe_origin(self, file: DataFile) -> tuple[str, ...]:
+        """See `Living.describe_origin`: the schema of its manifest, and the sort order of its rows."""
+        words = list(super().describe_origin(file))
+        number = getattr(file, "sort_order_id", None)
+        if number:
+            order = next((one for one in self.sort_orders if one.id == number), None)
+            columns = [field.source_name for field in order.fields] if order else []
+            words.append(f"sorted by {', '.join(columns)}" if columns else f"sort order {number}")
+        target = getattr(file, "target", None)
+        if target:
+            words.append(f"for {target.rpartition('/')[2]}")
+        return tuple(words)

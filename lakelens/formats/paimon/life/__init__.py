@@ -1,0 +1,1 @@
+"""What Paimon gives for the lives of files and rows."""

@@ -1,0 +1,104 @@
+"""Who committed a snapshot, how a file was written, and which deletion vectors reach it in each snapshot.
+
+Follows "Snapshot" and "Manifest" of the Paimon table specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lakelens.model.life.living import FileDeletes, Living
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.context import TableContext
+    from lakelens.formats.paimon.snapshot import PaimonSnapshot
+    from lakelens.formats.storage import TableStorage
+    from lakelens.model.datafile import DataFile
+    from lakelens.model.deletes import DeleteMatch
+    from lakelens.model.life.merging import Merge
+    from lakelens.model.life.stored_rows import StoredRows
+    from lakelens.model.snapshot import Snapshot
+
+
+class PaimonDeletes(FileDeletes):
+    """One index manifest holds all vectors of a snapshot: each is read once, and compared by the vectors of the files."""
+
+    def __init__(self, files: Sequence[DataFile]) -> None:
+        super().__init__(files)
+        self._known: dict[str, dict[str, tuple[DeleteMatch, ...]]] = {}
+
+    def mark(self, snapshot: Snapshot) -> Hashable:
+        """See `FileDeletes.mark`."""
+        found = self._read(snapshot)
+        places = {(name, one.file.path, one.offset) for name, matches in found.items() for one in matches}
+        return frozenset(places) if places else None
+
+    def match(self, snapshot: Snapshot, file: DataFile) -> Sequence[DeleteMatch]:
+        """See `FileDeletes.match`."""
+        return self._read(snapshot).get(file.path.rpartition("/")[2], ())
+
+    def _read(self, snapshot: Any) -> dict[str, tuple[DeleteMatch, ...]]:
+        seen: PaimonSnapshot = snapshot
+        name = seen.index_manifest
+        if name is None:
+            return {}
+        if name not in self._known:
+            names = (file.path.rpartition("/")[2] for file in self._files)
+            self._known[name] = {one: found for one in names if (found := seen.find_deletes(one))}
+        return self._known[name]
+
+
+class PaimonLiving(Living):
+    """The part of a Paimon table that says what only it knows of lives."""
+
+    if TYPE_CHECKING:
+        context: TableContext
+
+        @property
+        def storage(self) -> TableStorage: ...
+
+    def open_rows(self, file: DataFile) -> StoredRows:
+        """See `Living.open_rows`."""
+        from lakelens.formats.paimon.life.rows import PaimonRows
+
+        found: Any = file
+        return PaimonRows(self.storage, found)
+
+    def open_merge(self, snapshot: Snapshot, slots: Mapping[int, int]) -> Merge | None:
+        """See `Living.open_merge`: by the options of the snapshot's schema, as a reader that travels there has them."""
+        from lakelens.formats.paimon.life.merge import PaimonMerge
+
+        schema: Any = snapshot.schema
+        if not schema.primary_keys:
+            return None
+        return PaimonMerge(schema, slots, skips_level_0=self.context.skips_level_0)
+
+    def open_deletes(self, files: Sequence[DataFile]) -> FileDeletes:
+        """See `Living.open_deletes`."""
+        return PaimonDeletes(files)
+
+    def begins_later(self, snapshot: Snapshot) -> bool:
+        """See `Living.begins_later`: the first snapshot is number 1."""
+        return snapshot.id is not None and snapshot.id > 1
+
+    def describe_commit(self, snapshot: Snapshot) -> str:
+        """See `Living.describe_commit`: the kind, and since 2.0 the statement."""
+        statement = getattr(snapshot, "statement", None)
+        kind = super().describe_commit(snapshot)
+        return f"{kind} ({statement})" if statement and statement != kind else kind
+
+    def describe_writer(self, snapshot: Snapshot) -> str:
+        """See `Living.describe_writer`."""
+        version = getattr(snapshot, "writer_version", None)
+        return f"Paimon {version}" if version else ""
+
+    def describe_origin(self, file: DataFile) -> tuple[str, ...]:
+        """See `Living.describe_origin`: also its level, and the sequence numbers and deletes of its rows."""
+        words = list(super().describe_origin(file))
+        if file.level is not None and getattr(file, "min_key", None):
+            words.append(f"level {file.level}")
+        removes = getattr(file, "delete_row_count", None)
+        if removes:
+            words.append(f"{removes:,} of its rows remove others")
+        return tuple(words)

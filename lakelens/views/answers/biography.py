@@ -1,0 +1,159 @@
+"""The card of a file's biography: time runs down, one line for each thing that happened, then who still keeps it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import islice
+
+from lakelens.analysis.life.biography import Biography, Holders
+from lakelens.analysis.life.events import Event, Events, What
+from lakelens.options import display
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import list_sections
+from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Grid, Note, Role
+from lakelens.views.describe import describe, one
+
+#: The marks of the timeline, each beside its word.
+MARKS: dict[What, str] = {
+    "written": "●",
+    "added": "●",
+    "there before": "●",
+    "carried": "·",
+    "manifest rewritten": "◇",
+    "raised": "◇",
+    "deleted from": "▼",
+    "deletes gone": "▽",
+    "removed": "○",
+    "left behind": "○",
+}
+_ROLES: dict[What, Role] = {"removed": "del", "carried": "mute", "left behind": "warn"}
+
+
+@describe.register
+def card_of_biography(life: Biography, detail: int = 1) -> Card:
+    """What happened to a file, and who still keeps it."""
+    body: list[Body] = [_grid_events(life.events, "biography.events")]
+    body += (
+        [Note(f"Something may be missing: {wording.clean('; '.join(life.doubts), 400)}", "warn")]
+        if life.doubts
+        else []
+    )
+    return Card(
+        "Biography",
+        format_life(life),
+        wording.clean(life.relative_path),
+        body=tuple(body),
+        folds=(_fold_kept(life),),
+        about=list_sections(life, "biography"),
+    )
+
+
+@describe.register
+def card_of_events(events: Events, detail: int = 1) -> Card:
+    """What happened to a file."""
+    return Card("Events", wording.plural(len(events), "event"), body=one(_grid_events(events, "events")))  # type: ignore[arg-type]
+
+
+def format_life(life: Biography) -> str:
+    """How long it lived, what it lost, how it ended, and how many snapshots keep it.
+
+    >>> import lakelens as ll
+    >>> table = ll.sample("iceberg")
+    >>> format_life(table.biography(table.snapshots[0].files[0]))
+    'Added 2026-11-21 13:44:51 and there now; lost 4 of 10 rows to deletes. 5 snapshots keep it.'
+    """
+    words = [_format_span(life)]
+    rows, is_exact = life.lost
+    if rows and life.file.record_count is not None:
+        sure = "" if is_exact else "at most "
+        total = wording.plural(life.file.record_count, "row")
+        words.append(f"lost {sure}{wording.count(rows)} of {total} to deletes")
+    kept = len(life.kept_by)
+    by = (
+        f"{wording.plural(kept, 'snapshot')} keep{'s' if kept == 1 else ''} it"
+        if kept
+        else "Nothing keeps it"
+    )
+    return f"{'; '.join(words)}." + ("" if life.has_listing else f" {by}.")
+
+
+def _format_span(life: Biography) -> str:
+    added, removed = life.added, life.removed
+    if life.has_listing:
+        return f"Written {wording.moment(added.at if added else None)}, and no history is kept"
+    since = (
+        "Added before the oldest snapshot that is left"
+        if added is None
+        else f"Added {wording.moment(added.at)}"
+    )
+    if life.is_live:
+        return f"{since} and there now"
+    if life.file.content == "changelog":
+        return f"{since}: a changelog, of which the table's rows are not read"
+    if removed is None:
+        return f"{since}, not in the branch that was opened"
+    if life.lived is None or added is None:
+        return f"{since}, removed {wording.moment(removed.at)}"
+    return f"Lived {format_span(life.lived)}, {wording.moment(added.at)} to {wording.moment(removed.at)}"
+
+
+def format_span(span: timedelta) -> str:
+    """A span of time in its two largest units.
+
+    >>> [format_span(timedelta(seconds=amount)) for amount in (925_380, 61, 0.25)]
+    ['10 days 17 h', '1 min 1 s', '250 ms']
+    """
+    seconds = abs(span.total_seconds())
+    if seconds < 1:
+        return f"{round(seconds * 1000)} ms"
+    days, rest = divmod(int(seconds), 86_400)
+    parts = [(rest // 3_600, "h"), (rest // 60 % 60, "min"), (rest % 60, "s")]
+    words = [wording.plural(days, "day")] if days else []
+    words += [f"{amount:,} {unit}" for amount, unit in parts if amount]
+    return " ".join(words[:2])
+
+
+def _grid_events(events: Events, how: str) -> Grid:
+    rows = [_cells_of_event(event) for event in islice(events, display.max_rows)]
+    columns = ("time, UTC!", Column("", is_life=True), "what!", "how", "branch")
+    grid = cells.grid(columns, rows, how=how, noun="event", total=len(events))
+    return cells.prune(grid)
+
+
+def _cells_of_event(event: Event) -> tuple[Cell, ...]:
+    until = "" if event.until is None or event.count < 2 else f" to {wording.moment(event.until)}"
+    at = cells.moment(event.at)
+    return (
+        Cell(f"{at.text}{until}", at.role, at.title),
+        Cell(MARKS[event.what], "mute"),
+        Cell(event.what, _ROLES.get(event.what, "")),
+        cells.text(event.why, "mute" if event.what == "carried" else ""),
+        cells.text(event.branch or None) if event.branch else Cell(""),
+    )
+
+
+def _fold_kept(life: Biography) -> Fold:
+    """Who keeps it, and what would free it."""
+    kept = life.kept_by
+    free = wording.clean(life.freed_by, 400)
+    if life.has_listing or not len(kept):
+        return Fold("Still kept", free)
+    first, last = kept[0], kept[-1]
+    many = wording.plural(len(kept), "snapshot")
+    span = wording.moment(first.at) + (f" to {wording.moment(last.at)}" if len(kept) > 1 else "")
+    tags = f", tag {wording.clean(', '.join(life.tags[:3]), 120)}" if life.tags else ""
+    return Fold("Still kept", f"by {many}, {span}{tags}; {free}", lambda: one(_grid_kept(kept)))
+
+
+def _grid_kept(kept: Holders) -> Grid:
+    rows = [
+        (
+            cells.code(holder.snapshot_id),
+            cells.moment(holder.at),
+            cells.text(", ".join(holder.names)),
+            cells.text(holder.branch) if holder.branch else Cell(""),
+        )
+        for holder in islice(kept, display.max_rows)
+    ]
+    names = ("snapshot", "committed, UTC!", "kept as", "branch")
+    return cells.prune(cells.grid(names, rows, how="biography.kept_by", noun="snapshot", total=len(kept)))
