@@ -1,0 +1,213 @@
+"""A maintenance procedure of a format, its options, and the values that a caller gives to them.
+
+A value may be what Python has for it or text, as a command line gives it. A wrong one raises `LakeError`, which names the
+option, what was seen, and what is expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from lakelens.errors import Corrupt, LakeError
+from lakelens.model.scan.choosing import list_nearest
+
+if TYPE_CHECKING:
+    from lakelens.model.maintenance.proposal import Proposal
+    from lakelens.model.table import Table
+
+Kind = Literal[
+    "text", "integer", "number", "boolean", "time", "bytes", "duration", "predicate", "integers", "texts"
+]
+
+_EXPECTED: Mapping[str, str] = {
+    "text": "text",
+    "predicate": "a predicate in SQL, as text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "time": "a time: ISO text (UTC where it has no zone), a datetime or a date",
+    "bytes": "a number of bytes, as 134217728 or '128 MB'",
+    "duration": "a length of time: a timedelta, or text as '3 d', '12 h', '30 min'",
+    "integers": "whole numbers: a list, or text with commas between them",
+    "texts": "names: a list, or text with commas between them",
+}
+_UNITS = {"": 1, "b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40}
+_TIMES = {
+    **dict.fromkeys(("ms", "milli", "millis", "millisecond", "milliseconds"), 1),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1_000),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60_000),
+    **dict.fromkeys(("h", "hour", "hours"), 3_600_000),
+    **dict.fromkeys(("d", "day", "days"), 86_400_000),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a procedure: its name, the kind of its values, its default as words, and what it means.
+
+    `least` is the smallest number that is accepted.
+    """
+
+    name: str
+    kind: Kind
+    meaning: str
+    default: str = ""
+    is_required: bool = False
+    least: int | None = None
+
+    def read(self, value: Any) -> Any:
+        """A value as what the kind has: `int`, `float`, `bool`, `datetime` (UTC), `timedelta`, `str`, a tuple. Raises `LakeError`.
+
+        >>> Option("older_than", "time", "").read("2024-03-01")
+        datetime.datetime(2024, 3, 1, 0, 0, tzinfo=datetime.timezone.utc)
+        >>> Option("target", "bytes", "").read("128 MB"), Option("ids", "integers", "").read("5, 6")
+        (134217728, (5, 6))
+        """
+        try:
+            read = _READERS[self.kind](value)
+        except (ValueError, TypeError, OverflowError, KeyError):
+            raise self._refuse(value) from None
+        if self.least is not None and isinstance(read, int | float) and read < self.least:
+            raise self._refuse(value, f"at least {self.least}")
+        return read
+
+    def _refuse(self, value: Any, expected: str | None = None) -> LakeError:
+        message = f"option {self.name}: the value does not fit"
+        return Corrupt(message, expected=expected or _EXPECTED[self.kind], seen=repr(value))
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """One procedure: `plan(table, values)` says what it would do; `values` has the options that were given, by name.
+
+    `title` is its name as a sentence begins ("Expire snapshots"), `meaning` says in one sentence what it is for.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    options: tuple[Option, ...]
+    plan: Callable[[Table, Mapping[str, Any]], Proposal] = field(repr=False)
+    also_called: tuple[str, ...] = ()
+
+    def read_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The values that were given, each as its kind has it; `-` in a name counts as `_`, and None as not given.
+
+        Raises `LakeError` for an option that there is not, for one that is missing, and for a value that does not fit.
+        """
+        known = {option.name: option for option in self.options}
+        values: dict[str, Any] = {}
+        for name, value in given.items():
+            option = known.get(name.replace("-", "_").replace(".", "_"))
+            if option is None:
+                raise LakeError(
+                    f"{self.name} has no option {name}",
+                    hint=list_nearest(name, known) if known else "it takes none",
+                )
+            if value is not None:
+                values[option.name] = option.read(value)
+        for option in self.options:
+            if option.is_required and option.name not in values:
+                message = f"{self.name} needs the option {option.name}: {option.meaning}"
+                raise LakeError(message, hint=f"{option.name}=…, {_EXPECTED[option.kind]}")
+        return values
+
+
+def _read_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _read_integer(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise TypeError(value)
+    return int(value.strip()) if isinstance(value, str) else value
+
+
+def _read_number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TypeError(value)
+    number = float(value)
+    if number != number or number in (float("inf"), float("-inf")):
+        raise ValueError(value)
+    return number
+
+
+def _read_boolean(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    return {"true": True, "false": False}[value.strip().lower()]
+
+
+def read_time(value: Any) -> datetime:
+    """A time in UTC: of ISO text, a datetime or a date; without a zone it is UTC. Raises ValueError or TypeError.
+
+    >>> read_time("2024-03-01T12:00:00+02:00").hour
+    10
+    """
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value.strip().removesuffix("UTC").strip())
+    if not isinstance(value, date):
+        raise TypeError(value)
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def _split_unit(value: str) -> tuple[float, str]:
+    text = value.strip().lower()
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
+    return float(digits), text[len(digits) :].strip()
+
+
+def read_bytes(value: Any) -> int:
+    """A number of bytes: a number, or text with a unit of 1,024 (Paimon's and Hadoop's way). Raises ValueError or TypeError.
+
+    >>> read_bytes("8 kb"), read_bytes("1GiB"), read_bytes(5)
+    (8192, 1073741824, 5)
+    """
+    if not isinstance(value, str):
+        return _read_integer(value)
+    number, unit = _split_unit(value)
+    unit = unit.replace("ib", "b")
+    return int(number * _UNITS[unit if unit in _UNITS else f"{unit}b"])
+
+
+def read_duration(value: Any) -> timedelta:
+    """A length of time: a timedelta, or text with a unit. Raises ValueError or TypeError.
+
+    >>> read_duration("3 d"), read_duration("90 min")
+    (datetime.timedelta(days=3), datetime.timedelta(seconds=5400))
+    """
+    if isinstance(value, timedelta):
+        return value
+    if not isinstance(value, str):
+        raise TypeError(value)
+    number, unit = _split_unit(value)
+    return timedelta(milliseconds=number * _TIMES[unit])
+
+
+def _read_list(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    if isinstance(value, int):
+        return (value,)
+    return tuple(value)
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "text": _read_text,
+    "predicate": _read_text,
+    "integer": _read_integer,
+    "number": _read_number,
+    "boolean": _read_boolean,
+    "time": read_time,
+    "bytes": read_bytes,
+    "duration": read_duration,
+    "integers": lambda value: tuple(_read_integer(one) for one in _read_list(value)),
+    "texts": lambda value: tuple(_read_text(one) for one in _read_list(value)),
+}
