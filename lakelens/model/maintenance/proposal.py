@@ -5,7 +5,8 @@
     writes      lines of what is written: a role, a number of files, bytes, and whether that is an estimate
     lost        states that can no longer be read, each with why
     kept        states that stay, each with why and with what keeps it
-    deletes     files that are deleted; None where they follow from `lost`: those that a lost state needs, and no kept one
+    deletes     files that are deleted, by name; with `deletes_lost` those too that a lost state needs, and no kept one nor
+                document; with `orphans` those that nothing refers to
 
 A format fills in what its procedure does and leaves out the rest.
 """
@@ -13,7 +14,7 @@ A format fills in what its procedure does and leaves out the rest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -56,11 +57,16 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Deletion:
-    """A file that would be deleted: where it is, its role as `StoredFile` has it, and why. The listing has its size."""
+class Piece:
+    """A stored file that a procedure reads, replaces or deletes: where it is, its role as `StoredFile` has it, and why.
+
+    `size_bytes` may be left out of what is deleted: the listing has it. Of a part of a file (a deletion vector) it is the
+    part's.
+    """
 
     path: str
     role: str
+    size_bytes: int | None = None
     why: str = ""
 
 
@@ -104,17 +110,16 @@ class Proposal:
     changes: str
     call: str
     dialect: str = "Spark SQL"
-    reads: FileSet | None = None
-    reads_note: str = ""
-    replaces: FileSet | None = None
-    replaces_note: str = ""
+    reads: FileSet | Sequence[Piece] = ()
+    replaces: Sequence[Piece] = ()
     writes: Sequence[Output] = ()
     lost: Sequence[Fate] = ()
     kept: Sequence[Fate] = ()
-    deletes: Sequence[Deletion] | None = None
+    deletes: Sequence[Piece] = ()
+    deletes_lost: bool = False
     orphans: OrphanRule | None = None
     groups: Sequence[Group] = ()
     assumptions: Sequence[Assumption] = ()
-    notes: Sequence[str] = field(default=())
+    notes: Sequence[str] = ()
     refusal: str | None = None
     becomes: str | None = None
