@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from lakelens.analysis.check.check import Check
     from lakelens.analysis.diff.diff import Diff
+    from lakelens.analysis.dry_run.plan import Plan
     from lakelens.analysis.explain.explanation import Explanation
     from lakelens.analysis.life.biography import Biography
     from lakelens.analysis.space.space import Space
@@ -142,6 +143,11 @@ def write_biography(table: Table, file: str | DataFile) -> Biography:
     from lakelens.analysis.life import biography
 
     return biography.write_biography(table, file)
+def dry_run_procedure(table: Table, procedure: str, options: Mapping[str, Any]) -> Plan:
+    """What a maintenance procedure would do to a table."""
+    from lakelens.analysis.dry_run.plan import plan_procedure
+
+    return plan_procedure(table, procedure, options)
 
 
 def list_tree(table: Table, references: bool) -> StorageTree:

@@ -20,6 +20,7 @@ from lakelens.model.facts.traits import Traits
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.life.living import Living
+from lakelens.model.maintenance.maintainable import Maintainable
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
 from lakelens.model.snapshot import History, Refs, Snapshot, SnapshotLog, Snapshots
 from lakelens.model.storage import Evidence, MetadataLog, Reads, Relocation, StoredFile
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from lakelens.watching import Watch
 
 
-class Table(Answers, Checkable, Living, Explainable, Displayable, ABC):
+class Table(Answers, Checkable, Living, Maintainable, Explainable, Displayable, ABC):
     """A data lake table, read from nothing but its files. Lazy, cached, never written to."""
 
     format: str

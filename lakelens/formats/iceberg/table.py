@@ -5,7 +5,7 @@ Follows "Table Metadata" and "Snapshot References" of the Iceberg table specific
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lakelens.model.check.row_checks import RowCheck
     from lakelens.model.check.survey import Survey
     from lakelens.model.datafile import DataFile
+    from lakelens.model.maintenance.procedure import Procedure
     from lakelens.model.scan.placement import Placement
     from lakelens.model.scan.splits import SplitRules
     from lakelens.model.storage import StoredFile
@@ -80,6 +81,13 @@ class IcebergTable(TableObject, IcebergReferring, IcebergLiving, Table):
         from lakelens.formats.iceberg.splits import IcebergSplits
 
         return IcebergSplits(self.properties)
+
+    @property
+    def procedures(self) -> Mapping[str, Procedure]:
+        """See `Maintainable.procedures`."""
+        from lakelens.formats.iceberg.maintenance.procedures import load_procedures
+
+        return load_procedures()
 
     @cached_property
     def placement(self) -> Placement:

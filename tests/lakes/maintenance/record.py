@@ -148,7 +148,7 @@ def take_stock(spark: Any, table: str, place: Path) -> dict[str, Any]:
     asked = f"SELECT content, file_path, content_offset, file_format FROM {table}.files"
 
     def shorten(path: str) -> str:
-        return local(path).removeprefix(f"{place}/")
+        return str(local(path)).removeprefix(f"{place}/")
 
     files = {}
     for content, path, offset, kind in spark.sql(asked).collect():

@@ -1,0 +1,1 @@
+"""What maintenance would do, before anyone runs it."""

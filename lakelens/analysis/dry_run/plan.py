@@ -1,0 +1,348 @@
+"""A plan of maintenance: what goes, what can never be read again, what stays and why, and the call that would do it.
+
+Nothing here writes. What the files cannot say (the catalog's name, who else uses the files) is among the assumptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.analysis.dry_run.deletions import (
+    Deletions,
+    PlannedFile,
+    PlannedFiles,
+    Tally,
+    count_pieces,
+    find_deletions,
+)
+from lakelens.display import Displayable
+from lakelens.errors import LakeError, Unsupported
+from lakelens.model.collections import Items, Tabular
+from lakelens.model.facts.facts import Fact
+from lakelens.model.fileset import FileColumns, FileSet
+from lakelens.model.finding import Findings
+from lakelens.model.maintenance.procedure import Procedure
+from lakelens.model.maintenance.proposal import Assumption, Fate, Group, Output, Piece, Proposal
+from lakelens.model.scan.choosing import list_nearest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakelens.model.table import Table
+
+
+class Fates(Items[Fate]):
+    """States of a table with what becomes of them."""
+
+    __slots__ = ()
+    facts = (Fact("keeper"), Fact("id", "int64"), Fact("at", "time"), Fact("by"), Fact("why"))
+
+
+class Outputs(Items[Output]):
+    """Files that would be written, by role."""
+
+    __slots__ = ()
+    facts = (
+        Fact("role"),
+        Fact("files", "int64"),
+        Fact("size_bytes", "int64"),
+        Fact("is_estimated", "bool"),
+        Fact("least", "int64"),
+        Fact("most", "int64"),
+        Fact("least_files", "int64"),
+        Fact("most_files", "int64"),
+        Fact("note"),
+    )
+
+
+class Groups(Items[Group]):
+    """Files that are rewritten together."""
+
+    __slots__ = ()
+    facts = (
+        Fact("name"),
+        Fact("files", "int64"),
+        Fact("size_bytes", "int64"),
+        Fact("outputs", "int64"),
+        Fact("why"),
+    )
+
+
+class Plan(Tabular, Displayable):
+    """The answer of `Table.dry_run`.
+
+    `procedure` is what was asked for and `options` the values that count. `changes` says what readers of the table see
+    afterwards, `call` is the statement to copy, `refusal` why the engine would refuse to run it (None: it would not).
+    """
+
+    def __init__(
+        self, table: Table, procedure: Procedure, options: Mapping[str, Any], proposal: Proposal
+    ) -> None:
+        self.table = table
+        self.name = table.name
+        self.procedure = procedure
+        self.options = dict(options)
+        self.proposal = proposal
+
+    @property
+    def changes(self) -> str:
+        """What readers of the table see afterwards."""
+        return self.proposal.changes
+
+    @property
+    def call(self) -> str:
+        """The engine's statement, to copy."""
+        return self.proposal.call
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the engine would refuse to run it."""
+        return self.proposal.refusal
+
+    @property
+    def becomes(self) -> str | None:
+        """The state that is the current one afterwards, where that changes."""
+        return self.proposal.becomes
+
+    @cached_property
+    def reads(self) -> FileSet | PlannedFiles:
+        """What goes in: data files and delete files, or manifests."""
+        if isinstance(self.proposal.reads, FileSet):
+            return self.proposal.reads
+        if self.proposal.reads:
+            return PlannedFiles([self._make(piece, "read") for piece in self.proposal.reads])
+        return FileSet(lambda: (), FileColumns)
+
+    @cached_property
+    def writes(self) -> Outputs:
+        """What comes out, by role; estimates say so, with their limits."""
+        return Outputs(self.proposal.writes)
+
+    @cached_property
+    def _deletions(self) -> Deletions:
+        if self.refusal is not None:
+            return Deletions(PlannedFiles(()), ())
+        return find_deletions(self.table, self.proposal)
+
+    @property
+    def deletes(self) -> PlannedFiles:
+        """The files that are deleted, each with its size in the listing."""
+        return self._deletions.files
+
+    @property
+    def deleted(self) -> Sequence[Tally]:
+        """The deleted files counted by role."""
+        return self._deletions.tallies
+
+    @cached_property
+    def replaced(self) -> PlannedFiles:
+        """The files that leave the current state; older states keep them, and nothing deletes them yet."""
+        read = self._read_paths
+        pieces = self.proposal.replaces
+        return PlannedFiles(
+            range(len(pieces)),
+            lambda place: self._make(
+                pieces[place], "rewritten" if pieces[place].path in read else "replaced"
+            ),
+        )
+
+    @cached_property
+    def replaced_counts(self) -> Sequence[Tally]:
+        """The replaced files counted by role."""
+        return count_pieces(self.proposal.replaces)
+
+    @cached_property
+    def _read_paths(self) -> frozenset[str]:
+        reads = self.proposal.reads
+        if isinstance(reads, FileSet):
+            return frozenset(path for (path,) in reads.pick("path"))
+        return frozenset(piece.path for piece in reads)
+
+    def _make(self, piece: Piece, action: str) -> PlannedFile:
+        short = piece.path.removeprefix(self.table.location.rstrip("/") + "/")
+        size = -1 if piece.size_bytes is None else piece.size_bytes
+        return PlannedFile(piece.path, short, size, piece.role, action=action, why=piece.why)
+
+    @cached_property
+    def snapshots_lost(self) -> Fates:
+        """The states that can no longer be read afterwards, each with why."""
+        return Fates(self.proposal.lost)
+
+    @cached_property
+    def kept(self) -> Fates:
+        """The states that stay, each with what keeps it and why."""
+        return Fates(self.proposal.kept)
+
+    @property
+    def live(self) -> Tally | None:
+        """The files of the current state, which stay; None where they were not looked up."""
+        return self._deletions.live
+
+    @property
+    def older(self) -> Tally | None:
+        """Further files that older states keep; None where they were not looked up."""
+        return self._deletions.older
+
+    @property
+    def young(self) -> Tally | None:
+        """Files that nothing refers to and that are too young to be deleted; None where they were not looked up."""
+        return self._deletions.young
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Files that are rewritten together."""
+        return Groups(self.proposal.groups)
+
+    @property
+    def assumptions(self) -> Sequence[Assumption]:
+        """What must hold for the plan to come true; `is_known` is false of what the files cannot say."""
+        return self.proposal.assumptions
+
+    @cached_property
+    def notes(self) -> Sequence[str]:
+        """What else a reader should know."""
+        notes = list(self.proposal.notes)
+        if self._deletions.missing:
+            count = self._deletions.missing
+            notes.append(
+                f"{count:,} of the files that would be deleted {'is' if count == 1 else 'are'} not there."
+            )
+        return notes
+
+    @property
+    def freed_bytes(self) -> int:
+        """Bytes of the files that are deleted."""
+        return sum(one.size_bytes for one in self.deleted)
+
+    @property
+    def written_bytes(self) -> int:
+        """Bytes that are written, as far as they can be estimated."""
+        return sum(one.size_bytes or 0 for one in self.writes)
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What keeps the plan from coming true: a refusal, and what cannot be read."""
+        found = Findings()
+        if self.refusal is not None:
+            found.add("warning", "engine-refuses", self.table.location, self.refusal)
+        for path, reason in self._deletions.unread:
+            what = "nothing is deleted" if self.proposal.orphans is None else "the engine fails"
+            message = f"it cannot be read ({reason}); what it refers to is not known: {what}"
+            found.add("error", "plan-unread", path, message)
+        return found
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether all was read that decides which files are deleted."""
+        return not self._deletions.unread
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each file that something happens to: `action`, `role`, `path`, `relative_path`, `size_bytes`, `why`.
+
+        Files that would be written have no names yet: they are in `writes`.
+        """
+        return PlannedFiles(self._list_rows()).to_arrow()
+
+    def _list_rows(self) -> Iterator[PlannedFile]:
+        replaced = {one.path for one in self.proposal.replaces}
+        if isinstance(self.reads, FileSet):
+            for path, content, size in self.reads.pick("path", "content", "size_bytes"):
+                if path not in replaced:
+                    yield self._make(Piece(path, content, size), "read")
+        else:
+            yield from (one for one in self.reads if one.path not in replaced)
+        yield from self.replaced
+        yield from self.deletes
+
+    def __repr__(self) -> str:
+        return f"<Plan of {self.procedure.name} on {self.name}: {self.headline}, nothing was written>"
+
+    @property
+    def headline(self) -> str:
+        """What it comes to, in a few words."""
+        if self.refusal is not None:
+            return "the engine refuses"
+        if self.proposal.orphans is not None or self.proposal.deletes_lost:
+            return _join_words(self._list_losses())
+        if self.replaced or len(self.reads):
+            return _join_words(self._list_rewrites())
+        return (
+            f"snapshot {self.becomes} becomes the current one"
+            if self.becomes and len(self.writes)
+            else "changes no file"
+        )
+
+    def _list_losses(self) -> Iterator[str]:
+        yield f"frees {_format_bytes(self.freed_bytes)}"
+        if self.proposal.orphans is not None:
+            count = len(self.deletes)
+            yield f"{count:,} file{'s' * (count != 1)} {'goes' if count == 1 else 'go'}"
+            return
+        lost = len(self.snapshots_lost)
+        yield f"{lost:,} of {lost + len(self.kept):,} snapshots go"
+
+    def _list_rewrites(self) -> Iterator[str]:
+        main = [one for one in self.writes if one.role in _MAIN]
+        count = len(self.replaced) or len(self.reads)
+        out = sum(one.files for one in main)
+        first = self.replaced_counts[0].role if self.replaced_counts else "data"
+        noun = _NOUNS.get(first, f"{first} files")
+        if not len(self.replaced):
+            yield f"adds {count:,} {noun if count != 1 else noun.removesuffix('s')}"
+        else:
+            yield f"rewrites {count:,} {noun if count != 1 else noun.removesuffix('s')} into about {out:,}"
+
+
+_MAIN = ("data", "position delete", "deletion vectors", "manifest")
+_NOUNS = {
+    "data": "data files",
+    "manifest": "manifests",
+    "position delete": "position delete files",
+    "deletion vectors": "deletion vectors",
+}
+
+
+def _join_words(words: Iterator[str]) -> str:
+    return ", ".join(words)
+
+
+def _format_bytes(size: int) -> str:
+    """Bytes in binary units.
+
+    >>> _format_bytes(0), _format_bytes(1), _format_bytes(9_500_000_000)
+    ('0 bytes', '1 byte', '8.85 GiB')
+    """
+    if size < 1024:
+        return f"{size} byte{'s' * (size != 1)}"
+    number = float(size)
+    for unit in ("KiB", "MiB", "GiB", "TiB"):
+        number /= 1024
+        if number < 1024 or unit == "TiB":
+            break
+    return f"{number:.3g} {unit}" if number < 1000 else f"{number:,.0f} {unit}"
+
+
+def plan_procedure(table: Table, name: str, options: Mapping[str, Any]) -> Plan:
+    """Plan a procedure: see `Table.dry_run`."""
+    known = table.procedures
+    if not known:
+        raise Unsupported(
+            f"a {table.traits.title} table has no maintenance procedures",
+            path=table.location,
+            hint="table.check(), table.space() and table.health() say what there is to know",
+        )
+    procedure = _find_procedure(known, name)
+    values = procedure.read_options(options)
+    return Plan(table, procedure, values, procedure.plan(table, values))
+
+
+def _find_procedure(known: Mapping[str, Procedure], name: str) -> Procedure:
+    wanted = name.strip().lower().replace("-", "_").removeprefix("system.").removeprefix("sys.")
+    for procedure in known.values():
+        if wanted in (procedure.name, *procedure.also_called):
+            return procedure
+    near = list_nearest(wanted, known)
+    listed = "" if near.startswith("there are") else f"; there are {', '.join(known)}"
+    raise LakeError(f"there is no procedure {name}", hint=near + listed)

@@ -1,0 +1,164 @@
+"""What every commit writes beside its own files: a metadata document, and of a new snapshot a manifest list.
+
+A commit may delete old metadata documents too: with `write.metadata.delete-after-commit.enabled` those that leave the log,
+which keeps `write.metadata.previous-versions-max` (100) of them. Follows `TableMetadata.addPreviousFile` and
+`CatalogUtil.deleteRemovedMetadataFiles` of Iceberg 1.12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from lakelens.io.store import find_info
+from lakelens.model.maintenance.proposal import Assumption, Output, Piece
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.snapshot import IcebergSnapshot
+    from lakelens.formats.iceberg.table import IcebergTable
+
+_DELETES_OLD = "write.metadata.delete-after-commit.enabled"
+_KEPT_VERSIONS = "write.metadata.previous-versions-max"
+_DOCUMENT_MARGIN = 0.10
+_LIST_MARGIN = 0.25
+
+
+def read_switch(table: IcebergTable, name: str, default: bool = False) -> bool:
+    """A property that is true or false, as the engine parses it."""
+    text = table.properties.get(name)
+    return default if text is None else str(text).lower() == "true"
+
+
+def read_number(table: IcebergTable, name: str, default: int) -> int:
+    """A property that is a whole number; the default where it is not set, or none."""
+    text = table.properties.get(name)
+    try:
+        return default if text is None else int(str(text))
+    except ValueError:
+        return default
+
+
+def assume(table: IcebergTable, *, commits: bool = True) -> list[Assumption]:
+    """What must hold for any procedure."""
+    assumed = []
+    if commits:
+        name = table.metadata_path.rpartition("/")[2]
+        assumed.append(Assumption(f"No commit happens in between; this was planned on {name}."))
+    assumed.append(
+        Assumption("The catalog's name is not in the files: put it where <catalog> stands.", is_known=False)
+    )
+    if table.relocation.is_moved:
+        recorded = table.relocation.recorded_location
+        words = f"The table was copied here; the engine works where it is recorded, {recorded}."
+        assumed.append(Assumption(words, is_known=False))
+    return assumed
+
+
+def list_dropped_documents(table: IcebergTable, commits: int = 1) -> list[Piece]:
+    """The metadata documents that some commits delete: those that leave the log, where the table has that switched on."""
+    if not read_switch(table, _DELETES_OLD):
+        return []
+    most = max(1, read_number(table, _KEPT_VERSIONS, 100))
+    log = [entry.path for entry in table.metadata_log]
+    dropped: list[str] = []
+    for number in range(commits):
+        if len(log) >= most:
+            cut = len(log) - most + 1
+            dropped, log = [*dropped, *log[:cut]], log[cut:]
+        log.append(table.metadata_path if number == 0 else "")
+    why = f"it leaves the log, and {_DELETES_OLD} is true"
+    return [Piece(path, "table metadata", None, why) for path in dropped if path]
+
+
+def estimate_document(
+    table: IcebergTable, *, lost: Collection[int] = (), commits: int = 1, snapshots: int = 0
+) -> Output:
+    """The metadata documents of some commits, the last without the lost snapshots and with new ones."""
+    document = table._context.document
+    text = max(len(document.text), 1)
+    change = snapshots * _measure_snapshot(table)
+    if lost:
+        stored = document.typed.snapshots
+        gone = set(lost)
+        for place, wire in enumerate(stored):
+            if wire.snapshot_id in gone:
+                change -= len(bytes(stored.stored(place)))
+        kept = sum(1 for line in document.typed.snapshot_log if line.snapshot_id not in gone)
+        logged = len(document.typed.snapshot_log)
+        if logged:
+            change -= len(bytes(document.typed.snapshot_log_text)) * (logged - kept) // logged
+    change += _measure_log_line(table)
+    info = find_info(table._context.access.store, table.metadata_path)
+    stored_bytes = text if info is None else info.size
+    size = max(int(stored_bytes * (text + change) / text), 1) * commits
+    least, most = _spread(size, _DOCUMENT_MARGIN, 1500 * commits)
+    names = "metadata.json" if commits == 1 else f"{commits} metadata.json"
+    note = f"{names}; the newest has {stored_bytes:,} bytes now"
+    return Output("table metadata", commits, size, True, least, most, commits, commits, note)
+
+
+def _measure_snapshot(table: IcebergTable) -> int:
+    """About how long the text of a snapshot is."""
+    stored = table._context.document.typed.snapshots
+    return len(bytes(stored.stored(len(stored) - 1))) + 120 if len(stored) else 900
+
+
+def _measure_log_line(table: IcebergTable) -> int:
+    """How much longer the log gets by a line; it does not where it is full."""
+    if len(table.metadata_log) >= max(1, read_number(table, _KEPT_VERSIONS, 100)):
+        return 0
+    return len(table.metadata_path) + 90
+
+
+def estimate_list(snapshot: IcebergSnapshot | None, manifests: int, commits: int = 1) -> Output:
+    """The manifest lists of some commits, each of about so many manifests, after the list that there is."""
+    now = 0 if snapshot is None else sum(listed.size_bytes or 0 for listed in snapshot.manifest_lists)
+    held = 0 if snapshot is None else len(snapshot.manifests)
+    base = now or 4_000
+    size = max(base + 60 * (manifests - held), 2_000) * commits
+    least, most = _spread(size, _LIST_MARGIN, 600 * commits)
+    return Output("manifest list", commits, size, True, least, most, commits, commits, "one a commit")
+
+
+def _spread(size: int, margin: float, slack: int) -> tuple[int, int]:
+    """The limits of an estimate that may be wrong by a part of it, or by some bytes where that is more."""
+    off = max(int(size * margin), slack)
+    return max(size - off, 0), size + off
+
+
+def find_statistics(table: IcebergTable, lost: Collection[int]) -> list[Piece]:
+    """The statistics files of lost snapshots that no kept snapshot names."""
+    typed, locate = table._context.typed, table._context.access.locator.locate
+    gone = set(lost)
+    found: dict[str, Piece] = {}
+    kept: set[str] = set()
+    for role, wires in (
+        ("statistics", typed.statistics),
+        ("partition statistics", typed.partition_statistics),
+    ):
+        for wire in wires:
+            path = locate(wire.statistics_path)
+            if wire.snapshot_id in gone:
+                why = f"of snapshot {wire.snapshot_id}"
+                found.setdefault(path, Piece(path, role, wire.file_size_in_bytes, why))
+            else:
+                kept.add(path)
+    return [piece for path, piece in found.items() if path not in kept]
+
+
+def list_ancestors(table: IcebergTable, snapshot_id: int | None) -> list[int]:
+    """A snapshot and those that it was made from, the nearest first, as far as they are there (`SnapshotUtil.ancestorsOf`)."""
+    found: list[int] = []
+    seen: set[int] = set()
+    index = table._context.document.snapshots
+    while snapshot_id is not None and snapshot_id in index and snapshot_id not in seen:
+        seen.add(snapshot_id)
+        found.append(snapshot_id)
+        snapshot_id = index.find_parent(snapshot_id)
+    return found
+
+
+def refuse_unknown(ids: Iterable[int], table: IcebergTable) -> Sequence[int]:
+    """Those of some ids that are no snapshots of the table."""
+    index = table._context.document.snapshots
+    return [number for number in ids if number not in index]

@@ -1,0 +1,391 @@
+"""What `rewrite_data_files` would do: bin-packing.
+
+    files     the data files of the branch, or those that `where` reads; chosen by size, by the number of their deletes
+              (`delete_file_threshold`), by the share of their rows that deletes for one file take (`delete_ratio_threshold`, 0.3)
+    groups    by partition; files of other specs than today's are one group with those whose partition values are all null
+    outputs   what a task reads becomes a file: the splits of a group, packed up to the size of a split
+
+The engine plans several manifests in parallel: the order of files among them is not fixed, and where a group is full, which
+files are in it is not either. Follows `BinPackRewriteFilePlanner`, `RewriteDataFilesSparkAction`,
+`SparkBinPackFileRewriteRunner` and `RewriteDataFilesCommitManager` of Iceberg 1.12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from lakelens.errors import Corrupt, Missing
+from lakelens.formats.iceberg.deletes.matching import partition_key
+from lakelens.formats.iceberg.maintenance.commits import (
+    assume,
+    estimate_document,
+    estimate_list,
+    list_dropped_documents,
+    read_number,
+)
+from lakelens.formats.iceberg.maintenance.dropped_deletes import (
+    find_dangling,
+    find_dropped,
+    find_oldest,
+    make_piece,
+)
+from lakelens.formats.iceberg.maintenance.packing import Limits, count_commits, spell_option
+from lakelens.formats.iceberg.maintenance.sizes import Estimate, estimate_merged, measure_input
+from lakelens.formats.iceberg.maintenance.statement import write_call
+from lakelens.formats.iceberg.splits import cut_file, weigh_deletes
+from lakelens.model.fileset import FileSet
+from lakelens.model.maintenance.proposal import Assumption, Group, Output, Piece, Proposal
+from lakelens.model.scan.splits import SplitUnit, pack_lookback
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+    from lakelens.formats.iceberg.snapshot import IcebergSnapshot
+    from lakelens.formats.iceberg.table import IcebergTable
+
+_TARGET = "write.target-file-size-bytes"
+_LOOKBACK = "read.split.planning-lookback"
+_ARGUMENTS = ("strategy", "sort_order", "where", "branch")
+_NO_THRESHOLD = 2**31 - 1
+
+
+@dataclass
+class FileGroup:
+    """Data files that are rewritten together."""
+
+    files: list[IcebergDataFile]
+    name: str
+    why: str
+    is_respecified: (
+        bool  # of other specs than the one that is written: a shuffle decides how many files come out
+    )
+    limits: Limits
+    lookback: int
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of its files."""
+        return sum(file.size_bytes or 0 for file in self.files)
+
+    @cached_property
+    def shares(self) -> list[float]:
+        """What part of each file's rows is left, as far as counts of deletes say it."""
+        return [find_share(file) for file in self.files]
+
+    @cached_property
+    def outputs(self) -> int:
+        """How many files come out."""
+        if not any(self.shares):
+            return 0
+        size = self.limits.find_split_size(self.size)
+        tasks = pack_lookback(self._cut(size), size, self.lookback)
+        return sum(1 for task in tasks if any(split.length for unit in task for split in unit.splits)) or 1
+
+    def _cut(self, size: int) -> Iterator[SplitUnit]:
+        for file in self.files:
+            more = weigh_deletes(file.deletes)
+            for split in cut_file(file, size):
+                yield SplitUnit((split,), split.length + more)
+
+    def estimate(self) -> Estimate:
+        """The bytes of the files that come out."""
+        inputs = [measure_input(file, share) for file, share in zip(self.files, self.shares, strict=True)]
+        return estimate_merged(inputs, self.outputs)
+
+
+def find_share(file: IcebergDataFile) -> float:
+    """What part of a file's rows is left, as far as the counts of its deletes say it without reading them."""
+    rows = file.record_count or 0
+    if not rows:
+        return 1.0
+    gone = sum(
+        match.file.record_count or 0
+        for match in file.deletes
+        if match.kind != "equality_deletes" and getattr(match.file, "target", None) is not None
+    )
+    return max(rows - gone, 0) / rows
+
+
+@dataclass
+class Rewrite:
+    """One rewriting of a table's data files, planned."""
+
+    table: IcebergTable
+    values: Mapping[str, Any]
+    groups: list[FileGroup] = field(default_factory=list)
+
+    @cached_property
+    def snapshot(self) -> IcebergSnapshot | None:
+        """The state that is rewritten. Raises `Missing` for an unknown branch."""
+        branch = self.values.get("branch")
+        if branch in (None, "main"):
+            return self.table.find_by_id(self._main) if self._main is not None else None
+        ref = self.table.refs.get(branch)
+        if ref is None or ref.snapshot_id is None:
+            raise Missing(
+                f"no branch {branch!r}",
+                path=self.table.location,
+                hint=f"one of {', '.join(self.table.refs.keys())}",
+            )
+        return self.table.find_by_id(ref.snapshot_id)
+
+    @cached_property
+    def _main(self) -> int | None:
+        ref = self.table.refs.get("main")
+        return None if ref is None else ref.snapshot_id
+
+    @cached_property
+    def limits(self) -> Limits:
+        """The sizes that decide."""
+        return Limits.read(self.values, read_number(self.table, _TARGET, 512 << 20))
+
+    @cached_property
+    def spec_id(self) -> int:
+        """Today's partition spec."""
+        return self.table._context.typed.default_spec_id or 0
+
+    def plan(self) -> None:
+        """Find the groups."""
+        if self.snapshot is None:
+            return
+        lookback = read_number(self.table, _LOOKBACK, 10)
+        for name, files in self._divide().values():
+            chosen = [file for file in files if self.limits.is_all or self._is_wanted(file)]
+            for group in self.limits.pack(chosen, lambda file: file.size_bytes or 0):
+                why = self._explain(group)
+                if why is not None:
+                    is_other = any(file.spec_id != self.spec_id for file in group)
+                    self.groups.append(FileGroup(group, name, why, is_other, self.limits, lookback))
+        self._cut_off()
+
+    def _divide(self) -> dict[Hashable, tuple[str, list[IcebergDataFile]]]:
+        """The files by partition, in the order of their manifests."""
+        divided: dict[Hashable, tuple[str, list[IcebergDataFile]]] = {}
+        for file in self._list_candidates():
+            key: Hashable = ()
+            name = ""
+            if file.spec_id == self.spec_id:
+                values = partition_key(file)[1]  # type: ignore[index]
+                key = () if all(value is None for _, value in values) else values
+                name = str(file.partition)
+            divided.setdefault(key, (name, []))[1].append(file)
+        return divided
+
+    def _list_candidates(self) -> Iterable[IcebergDataFile]:
+        assert self.snapshot is not None
+        where = self.values.get("where")
+        if where is not None:
+            kept = self.table.explain(where, snapshot=self.snapshot).kept
+            return cast("Iterable[IcebergDataFile]", kept)
+        files = self.snapshot.files
+        return cast("Iterable[IcebergDataFile]", files.choose(lambda content: content == "data", "content"))
+
+    @cached_property
+    def _has_deletes(self) -> bool:
+        return self.snapshot is not None and bool(self.snapshot.delete_index)
+
+    def _is_wanted(self, file: IcebergDataFile) -> bool:
+        return self.limits.is_odd(file.size_bytes or 0) or self._is_deleted(file) is not None
+
+    def _is_deleted(self, file: IcebergDataFile) -> str | None:
+        """Why a file is rewritten for its deletes; None where it is not."""
+        if not self._has_deletes:
+            return None
+        deletes = file.deletes
+        most = self.values.get("delete_file_threshold", _NO_THRESHOLD)
+        if len(deletes) >= most:
+            return f"a file has {len(deletes):,} deletes, of at most {most - 1:,}"
+        if not deletes or not file.record_count:
+            return None
+        share = 1 - find_share(file)
+        limit = self.values.get("delete_ratio_threshold", 0.3)
+        return (
+            f"a file has {share:.0%} of its rows deleted, of less than {limit:.0%}"
+            if share >= limit
+            else None
+        )
+
+    def _explain(self, group: Sequence[IcebergDataFile]) -> str | None:
+        if self.limits.is_all:
+            return "rewrite_all"
+        for_size = self.limits.explain_group([file.size_bytes or 0 for file in group])
+        return for_size or next((why for file in group if (why := self._is_deleted(file)) is not None), None)
+
+    def _cut_off(self) -> None:
+        """With `max_files_to_rewrite` only so many files."""
+        left = self.values.get("max_files_to_rewrite")
+        if left is None:
+            return
+        for number, group in enumerate(self.groups):
+            if left <= 0:
+                del self.groups[number:]
+                return
+            group.files = group.files[:left]
+            left -= len(group.files)
+
+    @cached_property
+    def files(self) -> list[IcebergDataFile]:
+        """The files that are rewritten."""
+        return [file for group in self.groups for file in group.files]
+
+    @cached_property
+    def deletes(self) -> list[IcebergDataFile]:
+        """The delete files of the state."""
+        if self.snapshot is None or not self._has_deletes:
+            return []
+        files = self.snapshot.files.choose(lambda content: content != "data", "content")
+        return cast("list[IcebergDataFile]", list(files))
+
+    @cached_property
+    def dropped(self) -> list[tuple[IcebergDataFile, str]]:
+        """The delete files that the rewriting commits drop."""
+        if not self.files or not self.deletes or self.snapshot is None:
+            return []
+        gone: dict[str, set[int]] = {}
+        for file in self.files:
+            if file.manifest is not None and file.position is not None:
+                gone.setdefault(file.manifest, set()).add(file.position)
+        oldest = find_oldest(self.table, self.snapshot, gone)
+        return find_dropped(self.deletes, oldest, {file.file_path for file in self.files})
+
+    @cached_property
+    def dangling(self) -> list[tuple[IcebergDataFile, str]]:
+        """The delete files that `remove_dangling_deletes` drops after that."""
+        specs = self.table.specs
+        is_plain = len(specs) == 1 and not any(
+            field.transform != "void" for field in self.table.partitioning.fields
+        )
+        if not self.values.get("remove_dangling_deletes") or is_plain or self.snapshot is None:
+            return []
+        new = self.snapshot.sequence_number or 0
+        if not self.values.get("use_starting_sequence_number", True):
+            new = self.table.last_sequence_number + 1
+        rewritten = {file.file_path for file in self.files}
+        oldest: dict[Hashable, int] = {}
+        live: set[str] = set()
+        for file in self._list_live():
+            is_new = file.file_path in rewritten
+            if not is_new:
+                live.add(file.file_path)
+            elif file.spec_id != self.spec_id:
+                continue  # its rows are in partitions of today's spec then, of which only the rows know
+            key, number = partition_key(file), new if is_new else file.sequence_number or 0
+            oldest[key] = min(oldest.get(key, number), number)
+        already = {file.identity for file, _ in self.dropped}
+        return find_dangling((file for file in self.deletes if file.identity not in already), oldest, live)
+
+    def _list_live(self) -> Iterator[IcebergDataFile]:
+        assert self.snapshot is not None
+        files = self.snapshot.files.choose(lambda content: content == "data", "content")
+        return cast("Iterator[IcebergDataFile]", iter(files))
+
+
+def plan_data_files(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
+    """See the module."""
+    strategy = values.get("strategy", "binpack")
+    if strategy not in ("binpack", "sort"):
+        raise Corrupt("option strategy: the value does not fit", expected="binpack or sort", seen=strategy)
+    rewrite = Rewrite(table, values)
+    rewrite.plan()
+    arguments = {name: values[name] for name in _ARGUMENTS if name in values}
+    options = {spell_option(name): value for name, value in values.items() if name not in _ARGUMENTS}
+    call = write_call(
+        table.name, "rewrite_data_files", {**({"options": options} if options else {}), **arguments}
+    )
+    commits = count_commits(len(rewrite.groups), values) + bool(rewrite.dangling)
+    files, columns = rewrite.files, rewrite.snapshot
+    return Proposal(
+        changes="The rows do not change." if files else "Nothing is rewritten.",
+        call=call,
+        reads=FileSet(lambda: files, columns.describe_known_columns) if columns is not None and files else (),
+        replaces=_list_replaced(rewrite),
+        writes=_list_outputs(rewrite, commits) if commits else (),
+        deletes=list_dropped_documents(table, commits) if commits else (),
+        groups=[_describe_group(group) for group in rewrite.groups],
+        assumptions=(*assume(table), *_assume_more(rewrite)),
+        notes=_list_notes(rewrite),
+    )
+
+
+def _describe_group(group: FileGroup) -> Group:
+    outputs = None if group.is_respecified else group.outputs
+    return Group(group.name, len(group.files), group.size, group.why, outputs)
+
+
+def _list_replaced(rewrite: Rewrite) -> list[Piece]:
+    replaced = [make_piece(file, "rewritten") for file in rewrite.files]
+    return replaced + [make_piece(file, why) for file, why in (*rewrite.dropped, *rewrite.dangling)]
+
+
+def _list_outputs(rewrite: Rewrite, commits: int) -> list[Output]:
+    snapshot = rewrite.snapshot
+    size = Estimate.add(group.estimate() for group in rewrite.groups)
+    files = sum(group.outputs for group in rewrite.groups)
+    is_open = rewrite.values.get("strategy") == "sort" or any(
+        group.is_respecified for group in rewrite.groups
+    )
+    least = sum(1 for group in rewrite.groups if group.outputs)
+    note = "what one task reads becomes one file"
+    outputs = []
+    if rewrite.groups:
+        most = None if is_open else files
+        note = "a shuffle decides how many" if is_open else note
+        outputs.append(
+            Output(
+                "data",
+                files,
+                size.size,
+                True,
+                size.least,
+                None if is_open else size.most,
+                least if is_open else files,
+                most,
+                note,
+            )
+        )
+    held = 0 if snapshot is None else len(snapshot.manifests)
+    manifests = _count_manifests(rewrite)
+    outputs.append(
+        Output("manifest", manifests, None, True, None, None, 1, None, "changed ones, and those of new files")
+    )
+    outputs.append(estimate_list(snapshot, held + 1, commits))
+    outputs.append(estimate_document(rewrite.table, commits=commits, snapshots=commits))
+    return outputs
+
+
+def _count_manifests(rewrite: Rewrite) -> int:
+    """The manifests of the files that leave the state, which are written again, and one of the new files."""
+    left = (*rewrite.files, *(file for file, _ in rewrite.dropped), *(file for file, _ in rewrite.dangling))
+    return len({file.manifest for file in left}) + any(group.outputs for group in rewrite.groups)
+
+
+def _assume_more(rewrite: Rewrite) -> Iterator[Assumption]:
+    if any(match.kind == "equality_deletes" for file in rewrite.files for match in file.deletes):
+        yield Assumption(
+            "How many rows equality deletes take is not counted: the new files may be smaller.",
+            is_known=False,
+        )
+    if any(group.is_respecified for group in rewrite.groups):
+        words = "Files of an older partition spec are written by today's: into how many partitions only their rows say."
+        yield Assumption(words, is_known=False)
+    if "max_files_to_rewrite" in rewrite.values:
+        words = "Which files are taken first depends on the engine's order of partitions, which is not fixed."
+        yield Assumption(words, is_known=False)
+    if "where" in rewrite.values:
+        yield Assumption(
+            "where chooses files, not rows: all rows of a file that may hold one that fits are rewritten."
+        )
+    yield Assumption("The engine runs with its own defaults: one task writes one file.")
+
+
+def _list_notes(rewrite: Rewrite) -> list[str]:
+    notes = []
+    if rewrite.files:
+        notes.append(
+            "Nothing is deleted: older snapshots keep the files that were rewritten until they expire."
+        )
+    if rewrite.values.get("strategy") == "sort":
+        notes.append("How well sorted values are compressed is not known: sorted files are often smaller.")
+    return notes

@@ -1,0 +1,89 @@
+"""Delete files that a rewrite drops from the table's state beside those that it rewrites.
+
+    old        delete files of a sequence number below that of every data file that is left: they can match nothing
+    vectors    those of data files that are rewritten
+    dangling   with `remove_dangling_deletes`, in a commit of its own: delete files older than every data file of their partition,
+               equality deletes as old as the oldest too, and vectors whose data file is gone
+
+Follows `MergingSnapshotProducer.apply`, `ManifestFilterManager` and `RemoveDanglingDeletesSparkAction` of Iceberg 1.12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from lakelens.formats.iceberg.deletes.matching import partition_key
+from lakelens.model.maintenance.proposal import Piece
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+    from lakelens.formats.iceberg.snapshot import IcebergSnapshot
+    from lakelens.formats.iceberg.table import IcebergTable
+
+_ROLES = {
+    "data": "data",
+    "position_deletes": "position delete",
+    "equality_deletes": "equality delete",
+    "deletion_vector": "deletion vectors",
+}
+
+
+def make_piece(file: IcebergDataFile, why: str = "") -> Piece:
+    """A file of a snapshot as part of a proposal."""
+    return Piece(file.path, _ROLES[file.content], file.own_size_bytes, why)
+
+
+def find_oldest(table: IcebergTable, snapshot: IcebergSnapshot, gone: Mapping[str, Collection[int]]) -> int:
+    """The lowest sequence number of the data files that a commit leaves in their manifests, as manifests count it.
+
+    `gone` are the places of the entries that the commit removes, by manifest. New files do not count.
+    """
+    oldest = table.last_sequence_number
+    for manifest in snapshot.manifests:
+        if manifest.content != "data":
+            continue
+        removed = gone.get(manifest.path)
+        if not removed:
+            oldest = min(oldest, manifest.min_sequence_number)
+            continue
+        left = (
+            entry.sequence_number
+            for place, entry in enumerate(manifest.entries)
+            if entry.is_live and place not in removed and entry.sequence_number is not None
+        )
+        oldest = min(oldest, min(left, default=oldest))
+    return oldest
+
+
+def find_dropped(
+    deletes: Iterable[IcebergDataFile],
+    oldest: int,
+    rewritten: Collection[str] = (),
+    manifests: Collection[str] | None = None,
+) -> list[tuple[IcebergDataFile, str]]:
+    """The delete files that a commit drops, and why: old ones (of some manifests, where these are given), and vectors."""
+    found = []
+    for file in deletes:
+        if file.content == "deletion_vector" and file.target in rewritten:
+            found.append((file, "the data file it is for is rewritten"))
+        elif 0 < (file.sequence_number or 0) < oldest and (manifests is None or file.manifest in manifests):
+            found.append((file, "older than every data file that is left"))
+    return found
+
+
+def find_dangling(
+    deletes: Iterable[IcebergDataFile], oldest: Mapping[Hashable, int], live: Collection[str]
+) -> list[tuple[IcebergDataFile, str]]:
+    """The delete files that dangle: `oldest` has the lowest sequence number of each partition, `live` the data files."""
+    found = []
+    for file in deletes:
+        first = oldest.get(partition_key(file))
+        number = file.sequence_number or 0
+        if first is None:
+            found.append((file, "no data file is left in its partition"))
+        elif file.content == "deletion_vector" and file.target not in live:
+            found.append((file, "the data file it is for is gone"))
+        elif number < first or (file.content == "equality_deletes" and number == first):
+            found.append((file, "older than every data file of its partition"))
+    return found

@@ -1,0 +1,122 @@
+"""How large files will be that do not exist yet: estimates from the sizes of the files they are made of.
+
+    data file    what is in it beside its columns (footer, magic numbers), once, and its columns as far as their rows live on
+    manifest     its header, once, and its entries
+
+The truth depends on what the encoder makes of the values together. So each estimate has limits: at the most the sum of what
+goes in, and a bit more; at the least what the largest file alone takes, less what compression gains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lakelens.errors import LakeError
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+    from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+
+#: Of a column chunk of Parquet what does not grow with its values: headers of pages, a dictionary's, encodings' first bytes.
+_PER_CHUNK = 35
+#: How much is written more at the most than went in: rows get columns that their files did not have, row ids among them.
+_SLACK = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number of bytes, and its limits."""
+
+    size: int
+    least: int
+    most: int
+
+    @classmethod
+    def add(cls, parts: Iterable[Estimate]) -> Estimate:
+        """The sum of several."""
+        size = least = most = 0
+        for part in parts:
+            size, least, most = size + part.size, least + part.least, most + part.most
+        return cls(size, least, most)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file that goes in: its bytes, how many of its rows are left (0 to 1), and the bytes of each column, where known."""
+
+    size: int
+    share: float
+    columns: Sequence[int] | None
+
+
+def measure_input(file: IcebergDataFile, share: float = 1.0) -> Input:
+    """A data file as input."""
+    columns = file.column_sizes
+    known = [size for size in columns.values() if isinstance(size, int) and size > 0] if columns else None
+    return Input(file.size_bytes or 0, share, known or None)
+
+
+def estimate_merged(inputs: Sequence[Input], outputs: int) -> Estimate:
+    """The bytes of the files that some files become together.
+
+    >>> estimate_merged([Input(1000, 1.0, [100]), Input(1000, 1.0, [100])], 1).size
+    1065
+    """
+    if not inputs or not outputs:
+        return Estimate(0, 0, 0)
+    total = sum(one.size for one in inputs)
+    fixed = [
+        one.size - sum(one.columns)
+        for one in inputs
+        if one.columns is not None and one.size > sum(one.columns)
+    ]
+    frame = max(fixed) if fixed else _guess_frame(inputs)
+    width = max((len(one.columns) for one in inputs if one.columns is not None), default=1)
+    grown = 0.0
+    for one in inputs:
+        stored = one.size - frame if one.columns is None else sum(one.columns)
+        count = 1 if one.columns is None else len(one.columns)
+        grown += max(stored - _PER_CHUNK * count, 0) * one.share
+    size = int(frame * outputs + _PER_CHUNK * width * outputs + grown)
+    rows = max(sum(one.share for one in inputs) / len(inputs), 0.0)
+    least = int(min(size * 0.6, max(one.size * one.share for one in inputs) * 0.6 + frame * 0.2 * outputs))
+    most = int(
+        max(total * _SLACK * max(rows, 0.5), size * _SLACK)
+        + (frame + _PER_CHUNK * width) * outputs * 0.5
+        + 400 * outputs
+    )
+    return Estimate(min(size, most), min(least, size), most)
+
+
+def _guess_frame(inputs: Sequence[Input]) -> int:
+    """What is in a file beside its values, where no sizes of columns are recorded: most of a small one."""
+    return int(min(one.size for one in inputs) * 0.5)
+
+
+def estimate_manifests(manifests: Sequence[IcebergManifest], outputs: int) -> Estimate:
+    """The bytes of the manifests that the entries of some manifests become."""
+    if not manifests or not outputs:
+        return Estimate(0, 0, 0)
+    headers, bodies = [], []
+    for manifest in manifests:
+        size = manifest.manifest_length or 0
+        header = min(_find_header(manifest, size), size)
+        alive = (manifest.added_files_count or 0) + (manifest.existing_files_count or 0)
+        entries = alive + (manifest.deleted_files_count or 0)
+        headers.append(header)
+        bodies.append((size - header) * (alive / entries if entries else 1))
+    header = max(headers)
+    size = int(header * outputs + sum(bodies) * 0.8)
+    least = int(header * 0.8 * outputs + max(bodies) * 0.4)
+    most = int(header * 1.2 * outputs + sum(bodies) * 1.3 + 200 * outputs)
+    return Estimate(size, min(least, size), max(most, size))
+
+
+def _find_header(manifest: IcebergManifest, size: int) -> int:
+    """How many bytes of a manifest are its header; most of it where it cannot be read."""
+    try:
+        return manifest._file.header.header_size
+    except LakeError:
+        return int(size * 0.8)
