@@ -12,6 +12,7 @@ import rich_click as click
 import lakelens as ll
 from lakelens.cli.answers.biography import biography
 from lakelens.cli.answers.check import check
+from lakelens.cli.answers.dry_run import dry_run
 from lakelens.cli.answers.explain import explain
 from lakelens.cli.answers.space import space
 from lakelens.cli.completing import completion
@@ -26,7 +27,7 @@ from lakelens.cli.table_commands import findings, html, refs, schema, show, tree
 _GROUPS = [
     {
         "name": "A table",
-        "commands": ["show", "schema", "refs", "findings", "check", "explain", "space", "html"],
+        "commands": ["show", "schema", "refs", "findings", "check", "explain", "space", "dry-run", "html"],
     },
     {"name": "Its history", "commands": ["snapshots", "history", "diff", "biography", "watch"]},
     {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes"]},
@@ -68,7 +69,7 @@ def demo(directory: Path) -> None:
 VERBS = (
     *(show, snapshots, history, diff, biography),
     *(manifests, files, schema, refs),
-    *(tree, findings, check, explain, space, show_bytes, html),
+    *(tree, findings, check, explain, space, dry_run, show_bytes, html),
     *(find, inventory, watch, samples, demo, completion),
 )
 for _verb in VERBS:

@@ -282,7 +282,7 @@ def _count(pieces: Iterable[tuple[Piece, int]]) -> tuple[Tally, ...]:
         line[0] += 1
         line[1] += size
     order = sorted(counts, key=_rank_role)
-    return tuple(Tally(role, *counts[role]) for role in order)
+    return tuple(Tally(role, counts[role][0], counts[role][1]) for role in order)
 
 
 _ROLES = (

@@ -6,6 +6,7 @@ Nothing here writes. What the files cannot say (the catalog's name, who else use
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -260,19 +261,38 @@ class Plan(Tabular, Displayable):
         return f"<Plan of {self.procedure.name} on {self.name}: {self.headline}, nothing was written>"
 
     @property
+    def frees(self) -> bool:
+        """Whether the procedure is there to delete files."""
+        return self.proposal.orphans is not None or self.proposal.deletes_lost
+
+    @cached_property
+    def outcome(self) -> Sequence[Output]:
+        """The files that come out of a rewriting, by role: not the documents that any commit writes."""
+        wanted = {one.role for one in self.replaced_counts} | {"data", "position delete", "deletion vectors"}
+        found: dict[str, Output] = {}
+        for output in self.writes:
+            if output.role in wanted:
+                before = found.get(output.role)
+                found[output.role] = (
+                    output if before is None else replace(before, files=before.files + output.files)
+                )
+        return tuple(found.values())
+
+    @property
     def headline(self) -> str:
         """What it comes to, in a few words."""
         if self.refusal is not None:
             return "the engine refuses"
-        if self.proposal.orphans is not None or self.proposal.deletes_lost:
-            return _join_words(self._list_losses())
-        if self.replaced or len(self.reads):
-            return _join_words(self._list_rewrites())
-        return (
-            f"snapshot {self.becomes} becomes the current one"
-            if self.becomes and len(self.writes)
-            else "changes no file"
-        )
+        if self.frees:
+            return ", ".join(self._list_losses())
+        if len(self.replaced):
+            return self._describe_rewriting()
+        if len(self.reads):
+            count = len(self.reads)
+            return f"adds {count:,} file{'s' * (count != 1)} to the current state"
+        if self.becomes and len(self.writes):
+            return f"snapshot {self.becomes} becomes the current one"
+        return "changes metadata alone" if len(self.writes) else "changes no file"
 
     def _list_losses(self) -> Iterator[str]:
         yield f"frees {_format_bytes(self.freed_bytes)}"
@@ -283,29 +303,10 @@ class Plan(Tabular, Displayable):
         lost = len(self.snapshots_lost)
         yield f"{lost:,} of {lost + len(self.kept):,} snapshots go"
 
-    def _list_rewrites(self) -> Iterator[str]:
-        main = [one for one in self.writes if one.role in _MAIN]
-        count = len(self.replaced) or len(self.reads)
-        out = sum(one.files for one in main)
-        first = self.replaced_counts[0].role if self.replaced_counts else "data"
-        noun = _NOUNS.get(first, f"{first} files")
-        if not len(self.replaced):
-            yield f"adds {count:,} {noun if count != 1 else noun.removesuffix('s')}"
-        else:
-            yield f"rewrites {count:,} {noun if count != 1 else noun.removesuffix('s')} into about {out:,}"
-
-
-_MAIN = ("data", "position delete", "deletion vectors", "manifest")
-_NOUNS = {
-    "data": "data files",
-    "manifest": "manifests",
-    "position delete": "position delete files",
-    "deletion vectors": "deletion vectors",
-}
-
-
-def _join_words(words: Iterator[str]) -> str:
-    return ", ".join(words)
+    def _describe_rewriting(self) -> str:
+        count = len(self.reads) or len(self.replaced)
+        out = sum(one.files for one in self.outcome)
+        return f"rewrites {count:,} file{'s' * (count != 1)} into about {out:,}"
 
 
 def _format_bytes(size: int) -> str:

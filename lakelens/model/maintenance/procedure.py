@@ -59,7 +59,7 @@ class Option:
     least: int | None = None
 
     def read(self, value: Any) -> Any:
-        """A value as what the kind has: `int`, `float`, `bool`, `datetime` (UTC), `timedelta`, `str`, a tuple. Raises `LakeError`.
+        """A value as its kind has it: a number, `bool`, `datetime` (UTC), `timedelta`, `str`, a tuple. Raises `LakeError`.
 
         >>> Option("older_than", "time", "").read("2024-03-01")
         datetime.datetime(2024, 3, 1, 0, 0, tzinfo=datetime.timezone.utc)
@@ -155,7 +155,8 @@ def read_time(value: Any) -> datetime:
         raise TypeError(value)
     if not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
-    return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
+    moment: datetime = value if value.tzinfo else value.replace(tzinfo=UTC)
+    return moment.astimezone(UTC)
 
 
 def _split_unit(value: str) -> tuple[float, str]:

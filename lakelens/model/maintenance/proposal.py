@@ -80,7 +80,7 @@ class OrphanRule:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Files that are rewritten together: how it is called (a partition, a bucket), how many, their bytes, and why they are."""
+    """Files that are rewritten together: what of (a partition, a bucket), how many, their bytes, why, and into how many."""
 
     name: str
     files: int
@@ -102,8 +102,8 @@ class Proposal:
     """What a procedure would do: see the module. Nothing in it was done.
 
     `changes` is one sentence about what the table's readers see ("The current data does not change."). `call` is the
-    engine's statement, `dialect` what it is written in. `refusal` says why the engine would refuse to run it: then nothing is
-    written, and the rest is empty. `becomes` is the state that is the current one afterwards (an id, or words) where that
+    engine's statement, `dialect` what it is written in. `refusal` says why the engine would refuse to run it: then nothing
+    is written, and the rest is empty. `becomes` is the state that is the current one afterwards (an id, or words) where that
     changes.
     """
 

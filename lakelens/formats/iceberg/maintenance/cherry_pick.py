@@ -2,7 +2,7 @@
 
     the parent is the current snapshot    main moves on to the snapshot itself: nothing is written again (fast-forward)
     append                                its files are added to the current state in a new snapshot
-    overwrite that replaced partitions    its files are added and those it removed leave, if the partitions did not change since
+    overwrite that replaced partitions    its files are added and those it removed leave, if the partitions are unchanged
     anything else                         refused
 
 A snapshot is picked once: not one that the current state is made from, nor one that was picked before, nor one whose

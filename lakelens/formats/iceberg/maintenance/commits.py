@@ -147,7 +147,7 @@ def find_statistics(table: IcebergTable, lost: Collection[int]) -> list[Piece]:
 
 
 def list_ancestors(table: IcebergTable, snapshot_id: int | None) -> list[int]:
-    """A snapshot and those that it was made from, the nearest first, as far as they are there (`SnapshotUtil.ancestorsOf`)."""
+    """A snapshot and those that it was made from, the nearest first, as far as they are there."""
     found: list[int] = []
     seen: set[int] = set()
     index = table._context.document.snapshots

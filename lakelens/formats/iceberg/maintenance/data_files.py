@@ -1,7 +1,8 @@
 """What `rewrite_data_files` would do: bin-packing.
 
     files     the data files of the branch, or those that `where` reads; chosen by size, by the number of their deletes
-              (`delete_file_threshold`), by the share of their rows that deletes for one file take (`delete_ratio_threshold`, 0.3)
+              (`delete_file_threshold`), by the share of their rows that deletes for one file take
+              (`delete_ratio_threshold`, 0.3)
     groups    by partition; files of other specs than today's are one group with those whose partition values are all null
     outputs   what a task reads becomes a file: the splits of a group, packed up to the size of a split
 
@@ -89,10 +90,19 @@ class FileGroup:
             for split in cut_file(file, size):
                 yield SplitUnit((split,), split.length + more)
 
-    def estimate(self) -> Estimate:
-        """The bytes of the files that come out."""
+    @cached_property
+    def has_equality_deletes(self) -> bool:
+        """Whether deletes by value reach any file, so that how many rows are left is not counted anywhere."""
+        return any(match.kind == "equality_deletes" for file in self.files for match in file.deletes)
+
+    def estimate(self, row_ids: bool) -> Estimate:
+        """The bytes of the files that come out; with `row_ids` each row gets its id and the number of its last change."""
         inputs = [measure_input(file, share) for file, share in zip(self.files, self.shares, strict=True)]
-        return estimate_merged(inputs, self.outputs)
+        found = estimate_merged(inputs, self.outputs)
+        if row_ids:
+            pairs = zip(self.files, self.shares, strict=True)
+            found = found.with_row_ids(int(sum((file.record_count or 0) * share for file, share in pairs)))
+        return Estimate(found.size, 0, found.most) if self.has_equality_deletes else found
 
 
 def find_share(file: IcebergDataFile) -> float:
@@ -100,11 +110,8 @@ def find_share(file: IcebergDataFile) -> float:
     rows = file.record_count or 0
     if not rows:
         return 1.0
-    gone = sum(
-        match.file.record_count or 0
-        for match in file.deletes
-        if match.kind != "equality_deletes" and getattr(match.file, "target", None) is not None
-    )
+    targeted = (match.file for match in file.deletes if getattr(match.file, "target", None) is not None)
+    gone = sum(getattr(deletes, "record_count", None) or 0 for deletes in targeted)
     return max(rows - gone, 0) / rows
 
 
@@ -253,28 +260,31 @@ class Rewrite:
     @cached_property
     def dangling(self) -> list[tuple[IcebergDataFile, str]]:
         """The delete files that `remove_dangling_deletes` drops after that."""
-        specs = self.table.specs
-        is_plain = len(specs) == 1 and not any(
-            field.transform != "void" for field in self.table.partitioning.fields
-        )
-        if not self.values.get("remove_dangling_deletes") or is_plain or self.snapshot is None:
+        if not self.values.get("remove_dangling_deletes") or self.snapshot is None:
             return []
-        new = self.snapshot.sequence_number or 0
-        if not self.values.get("use_starting_sequence_number", True):
-            new = self.table.last_sequence_number + 1
         rewritten = {file.file_path for file in self.files}
-        oldest: dict[Hashable, int] = {}
-        live: set[str] = set()
-        for file in self._list_live():
-            is_new = file.file_path in rewritten
-            if not is_new:
-                live.add(file.file_path)
-            elif file.spec_id != self.spec_id:
-                continue  # its rows are in partitions of today's spec then, of which only the rows know
-            key, number = partition_key(file), new if is_new else file.sequence_number or 0
-            oldest[key] = min(oldest.get(key, number), number)
+        reached = {
+            getattr(match.file, "identity", None)
+            for file in self._list_live()
+            if file.file_path not in rewritten
+            for match in file.deletes
+        }
         already = {file.identity for file, _ in self.dropped}
-        return find_dangling((file for file in self.deletes if file.identity not in already), oldest, live)
+        left = [file for file in self.deletes if file.identity not in already]
+        if any(group.is_respecified for group in self.groups):
+            # new files may be in any partition of today's spec: only deletes for one file are certain
+            reached.update(
+                file.identity for file in left if file.target is None and file.spec_id == self.spec_id
+            )
+        return find_dangling(left, reached, self._list_new())
+
+    def _list_new(self) -> set[tuple[Hashable, int]]:
+        """The partitions of the new files, as far as they are known, each with their sequence number."""
+        assert self.snapshot is not None
+        number = self.snapshot.sequence_number or 0
+        if not self.values.get("use_starting_sequence_number", True):
+            number = self.table.last_sequence_number + 1
+        return {(partition_key(file), number) for file in self.files if file.spec_id == self.spec_id}
 
     def _list_live(self) -> Iterator[IcebergDataFile]:
         assert self.snapshot is not None
@@ -321,12 +331,18 @@ def _list_replaced(rewrite: Rewrite) -> list[Piece]:
 
 def _list_outputs(rewrite: Rewrite, commits: int) -> list[Output]:
     snapshot = rewrite.snapshot
-    size = Estimate.add(group.estimate() for group in rewrite.groups)
+    row_ids = (rewrite.table.format_version or 1) >= 3
+    size = Estimate.add(group.estimate(row_ids) for group in rewrite.groups)
     files = sum(group.outputs for group in rewrite.groups)
     is_open = rewrite.values.get("strategy") == "sort" or any(
         group.is_respecified for group in rewrite.groups
     )
-    least = sum(1 for group in rewrite.groups if group.outputs)
+    least = sum(
+        (1 if group.is_respecified else group.outputs)
+        if group.outputs and not group.has_equality_deletes
+        else 0
+        for group in rewrite.groups
+    )
     note = "what one task reads becomes one file"
     outputs = []
     if rewrite.groups:
@@ -340,7 +356,7 @@ def _list_outputs(rewrite: Rewrite, commits: int) -> list[Output]:
                 True,
                 size.least,
                 None if is_open else size.most,
-                least if is_open else files,
+                least,
                 most,
                 note,
             )

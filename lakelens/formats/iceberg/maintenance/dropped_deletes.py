@@ -2,10 +2,9 @@
 
     old        delete files of a sequence number below that of every data file that is left: they can match nothing
     vectors    those of data files that are rewritten
-    dangling   with `remove_dangling_deletes`, in a commit of its own: delete files older than every data file of their partition,
-               equality deletes as old as the oldest too, and vectors whose data file is gone
+    dangling   with `remove_dangling_deletes`, in a commit of its own: those that reach no data file that is left
 
-Follows `MergingSnapshotProducer.apply`, `ManifestFilterManager` and `RemoveDanglingDeletesSparkAction` of Iceberg 1.12.
+Follows `MergingSnapshotProducer.apply`, `ManifestFilterManager` and `RemoveDanglingDeleteFilesAction` of Iceberg 1.12.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from lakelens.formats.iceberg.deletes.matching import partition_key
+from lakelens.formats.iceberg.deletes.matching import partition_key, reaches_everywhere
 from lakelens.model.maintenance.proposal import Piece
 
 if TYPE_CHECKING:
@@ -73,17 +72,22 @@ def find_dropped(
 
 
 def find_dangling(
-    deletes: Iterable[IcebergDataFile], oldest: Mapping[Hashable, int], live: Collection[str]
+    deletes: Iterable[IcebergDataFile], reached: Collection[Hashable], new: Collection[tuple[Hashable, int]]
 ) -> list[tuple[IcebergDataFile, str]]:
-    """The delete files that dangle: `oldest` has the lowest sequence number of each partition, `live` the data files."""
+    """The delete files that reach no data file: `reached` are those that reach one that is not rewritten.
+
+    `new` are the partitions of new files with their sequence number; a delete for one file cannot be for any of them.
+    """
     found = []
     for file in deletes:
-        first = oldest.get(partition_key(file))
-        number = file.sequence_number or 0
-        if first is None:
-            found.append((file, "no data file is left in its partition"))
-        elif file.content == "deletion_vector" and file.target not in live:
-            found.append((file, "the data file it is for is gone"))
-        elif number < first or (file.content == "equality_deletes" and number == first):
-            found.append((file, "older than every data file of its partition"))
+        if file.identity in reached or any(_reaches(file, *one) for one in new):
+            continue
+        found.append((file, "it reaches no data file that is left"))
     return found
+
+
+def _reaches(file: IcebergDataFile, partition: Hashable, number: int) -> bool:
+    own = file.sequence_number or 0
+    if file.content == "equality_deletes":
+        return own > number and (reaches_everywhere(file) or partition_key(file) == partition)
+    return file.target is None and own >= number and partition_key(file) == partition

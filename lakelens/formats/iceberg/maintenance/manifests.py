@@ -59,7 +59,7 @@ def plan_manifests(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
     call = write_call(table.name, "rewrite_manifests", dict(values))
     ref = table.refs.get("main")
     snapshot = None if ref is None or ref.snapshot_id is None else table.find_by_id(ref.snapshot_id)
-    found = [one for one in () if snapshot is None] if snapshot is None else list(snapshot.manifests)
+    found: list[IcebergManifest] = [] if snapshot is None else list(snapshot.manifests)
     chosen = [one for one in found if one.partition_spec_id == spec_id]
     if any(_lacks_counts(one) for one in chosen):
         refusal = "the manifest list counts no files, as lists of early writers do not: the engine refuses to rewrite these"

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import Corrupt
+from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.iceberg.maintenance.commits import assume, read_switch
 from lakelens.formats.iceberg.maintenance.expiry import GC, GC_REFUSAL
 from lakelens.formats.iceberg.maintenance.statement import write_call
@@ -58,7 +58,15 @@ def plan_orphans(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
 
 
 def _find_place(table: IcebergTable, location: str) -> str:
-    return table._context.access.locator.locate(location).rstrip("/")
+    """Where a location is now. Raises `Unsupported` for one outside of the table, which was not listed."""
+    found = table._context.access.locator.locate(location).rstrip("/")
+    root = table.location.rstrip("/")
+    if found != root and not found.startswith(root + "/"):
+        message = (
+            f"option location: {location} is not below the table, and only the table's directory is listed"
+        )
+        raise Unsupported(message, path=table.location, hint=f"location={root}/data")
+    return found
 
 
 def _refuse(table: IcebergTable, values: Mapping[str, Any], now: datetime, mode: str) -> str | None:

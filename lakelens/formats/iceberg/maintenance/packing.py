@@ -85,11 +85,11 @@ class Limits:
         )
         if limits.least >= target:
             raise LakeError(
-                f"the target ({target:,} bytes) must be more than min_file_size_bytes ({limits.least:,})"
+                f"option target_file_size_bytes: {target:,} bytes must be more than min_file_size_bytes ({limits.least:,})"
             )
         if limits.most <= target:
             raise LakeError(
-                f"the target ({target:,} bytes) must be less than max_file_size_bytes ({limits.most:,})"
+                f"option target_file_size_bytes: {target:,} bytes must be less than max_file_size_bytes ({limits.most:,})"
             )
         return limits
 

@@ -3,8 +3,8 @@
     files     position delete files and deletion vectors of the current state, chosen by size
     v3        only where a position delete file is left that is no vector: then all become vectors
     groups    by partition, whatever the spec
-    outputs   one file a data file and task (`write.delete.granularity` file, the default), or one a task (partition); of deletes
-              whose data file is gone nothing is written
+    outputs   one file a data file and task (`write.delete.granularity` file, the default), or one a task (partition); of
+              deletes whose data file is gone nothing is written
 
 Follows `BinPackRewritePositionDeletePlanner`, `RewritePositionDeleteFilesSparkAction` and `SparkRewritePositionDeleteRunner`
 of Iceberg 1.12.
@@ -105,8 +105,9 @@ class DeleteRewrite:
         live = self.snapshot.files.choose(lambda content: content == "data", "content")
         for file in cast("Iterator[IcebergDataFile]", iter(live)):
             for match in file.deletes:
-                if match.file.identity in found:
-                    found[match.file.identity].add(file.file_path)
+                identity = getattr(match.file, "identity", None)
+                if identity in found:
+                    found[identity].add(file.file_path)
         return found
 
     def count_outputs(self) -> int:

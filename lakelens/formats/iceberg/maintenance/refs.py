@@ -92,9 +92,9 @@ def plan_fast_forward(table: IcebergTable, values: Mapping[str, Any]) -> Proposa
         return refuse(table, call, f"there is no ref {to}")
     if moved is not None and moved.type != "branch":
         return refuse(table, call, f"{branch} is a tag, not a branch")
-    if moved is not None and moved.snapshot_id != target.snapshot_id:
-        if moved.snapshot_id not in list_ancestors(table, target.snapshot_id):
-            return refuse(table, call, f"{branch} is no ancestor of {to}: it has commits of its own")
+    is_at = moved is not None and moved.snapshot_id == target.snapshot_id
+    if moved is not None and not is_at and moved.snapshot_id not in list_ancestors(table, target.snapshot_id):
+        return refuse(table, call, f"{branch} is no ancestor of {to}: it has commits of its own")
     return move_branch(table, call, branch, target.snapshot_id)
 
 

@@ -1,0 +1,322 @@
+"""The card of a plan of maintenance: what goes, what can never be read again, what stays and why, then the call.
+
+The order is that of caution: losses before what is written, assumptions before the statement to copy.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
+from typing import TYPE_CHECKING
+
+from lakelens.analysis.dry_run.plan import Plan
+from lakelens.options import display
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import list_sections
+from lakelens.views.card.model import Block, Body, Card, Cell, Fold, Grid, Note, Role
+from lakelens.views.cards.finding import format_alert
+from lakelens.views.cards.tree import format_role
+from lakelens.views.describe import describe, one
+
+if TYPE_CHECKING:
+    from lakelens.analysis.dry_run.deletions import PlannedFiles, Tally
+    from lakelens.model.maintenance.proposal import Fate, Output
+
+_DRY = "dry run, nothing was written"
+_STATES: dict[str, Role] = {"DELETED": "del", "WRITTEN": "add"}
+
+
+@describe.register
+def card_of_plan(plan: Plan, detail: int = 1) -> Card:
+    """What a procedure would do, and the call that does it."""
+    return Card(
+        plan.procedure.title,
+        f"{format_outcome(plan)} — {_DRY}",
+        alert=format_alert(plan.findings),
+        body=tuple(_list_body(plan)),
+        folds=tuple(_list_folds(plan)),
+        about=list_sections(plan, "plan"),
+    )
+
+
+def format_outcome(plan: Plan) -> str:
+    """What the plan comes to, in words that follow its name.
+
+    >>> import lakelens as ll
+    >>> format_outcome(ll.sample("iceberg").dry_run("expire_snapshots", older_than="2020-01-01"))
+    'would free nothing: none of 5 snapshots goes'
+    """
+    if plan.refusal is not None:
+        return "would be refused by the engine"
+    if plan.frees:
+        return f"would free {_format_freed(plan)}"
+    if len(plan.replaced) or len(plan.reads):
+        return f"would {_format_rewriting(plan)}"
+    if plan.becomes is not None and len(plan.writes):
+        return f"would make snapshot {wording.clean(plan.becomes)} the current one"
+    return "would change no file" if not len(plan.writes) else "would change metadata alone"
+
+
+def _format_freed(plan: Plan) -> str:
+    freed = wording.size(plan.freed_bytes) if len(plan.deletes) else "nothing"
+    if plan.proposal.orphans is not None:
+        many = wording.plural(len(plan.deletes), "file")
+        return (
+            f"{freed}: {many} that nothing refers to"
+            if len(plan.deletes)
+            else "nothing: there are no orphans that old"
+        )
+    lost, kept = len(plan.snapshots_lost), len(plan.kept)
+    if not lost:
+        return f"{freed}: none of {wording.plural(lost + kept, 'snapshot')} goes"
+    return f"{freed} and {wording.count(lost)} of {wording.plural(lost + kept, 'snapshot')}"
+
+
+def _format_rewriting(plan: Plan) -> str:
+    out = " and ".join(format_role(line.role, line.files) for line in plan.outcome)
+    if not len(plan.replaced):
+        return f"add {wording.plural(len(plan.reads), 'file')} to the current state"
+    rewritten = [one for one in plan.replaced_counts if one.role in {line.role for line in plan.outcome}]
+    main = rewritten or plan.replaced_counts[:1]
+    many = " and ".join(format_role(one.role, one.files) for one in main)
+    return f"rewrite {many} into {'about ' if out else 'nothing'}{out}"
+
+
+def _list_body(plan: Plan) -> Iterator[Body]:
+    if plan.refusal is not None:
+        yield Note(f"The engine refuses: {wording.clean(plan.refusal, 400)}.", "warn")
+        return
+    words = [wording.clean(plan.changes, 400)]
+    if len(plan.snapshots_lost):
+        words.append(_format_loss(plan))
+    yield Note(" ".join(words))
+    rows = list(_list_rows(plan))
+    if rows:
+        names = ("", "what", "files#", "bytes#", "", "how known")
+        yield cells.grid(names, rows, totals=_total(plan))
+
+
+def _format_loss(plan: Plan) -> str:
+    """Which times cannot be travelled to."""
+    times = sorted(fate.at for fate in plan.snapshots_lost if fate.at is not None)
+    if not times:
+        return f"{wording.plural(len(plan.snapshots_lost), 'state')} can never be read again."
+    span = wording.moment(times[0])
+    if times[-1] != times[0]:
+        span += f" to {wording.moment(times[-1])}"
+    verb = "snapshot" if len(plan.snapshots_lost) == 1 else "snapshots"
+    return f"{wording.count(len(plan.snapshots_lost))} {verb}, {span}, can never be read again."
+
+
+_Line = tuple[str, Cell, Cell, Cell, tuple[int, int], str]
+
+
+def _list_rows(plan: Plan) -> Iterator[tuple[Cell, ...]]:
+    """What goes, what leaves the state, what comes, what stays, each with a bar of what goes and comes."""
+    lines = [*_list_gone(plan), *_list_written(plan), *_list_stays(plan)]
+    bars = cells.bars([line[4] for line in lines])
+    said = ""
+    for (state, name, files, size, bytes_, note), bar in zip(lines, bars, strict=True):
+        head = Cell("") if state == said else Cell(state, _STATES.get(state, ""))
+        said = state
+        yield (head, name, files, size, bar if any(bytes_) else Cell(""), Cell(note, "mute"))
+
+
+def _list_gone(plan: Plan) -> Iterator[_Line]:
+    for tally in plan.deleted:
+        counts = cells.removed(tally.files), cells.removed_size(tally.size_bytes)
+        yield "DELETED", _name(tally.role), *counts, (tally.size_bytes, 0), "sizes from the listing"
+    for tally in plan.replaced_counts:
+        counts = cells.number(tally.files), cells.size(tally.size_bytes)
+        yield "REPLACED", _name(tally.role), *counts, (0, 0), "leave the current state; older ones keep them"
+
+
+def _list_written(plan: Plan) -> Iterator[_Line]:
+    for line in plan.writes:
+        counts, bytes_ = (_count_output(line), _measure_output(line)), (0, line.size_bytes or 0)
+        yield "WRITTEN", _name(line.role), *counts, bytes_, _explain_output(line)
+
+
+def _list_stays(plan: Plan) -> Iterator[_Line]:
+    for name, tally, note in _list_kept(plan):
+        yield "KEPT", Cell(name), cells.number(tally.files), cells.size(tally.size_bytes), (0, 0), note
+
+
+def _name(role: str) -> Cell:
+    return Cell(format_role(role, 2).partition(" ")[2])
+
+
+def _list_kept(plan: Plan) -> Iterator[tuple[str, Tally, str]]:
+    if plan.live is not None:
+        yield "files of the current state", plan.live, "not touched"
+    if plan.older is not None and plan.older.files:
+        yield "further files of older states", plan.older, "other snapshots that stay need them"
+    if plan.young is not None and plan.young.files:
+        yield "young files that nothing refers to", plan.young, "a running commit may need them"
+
+
+def _count_output(output: Output) -> Cell:
+    if output.least_files == output.most_files == output.files:
+        return cells.added(output.files)
+    return Cell(f"≈ +{wording.count(output.files)}", "add")
+
+
+def _measure_output(output: Output) -> Cell:
+    if output.size_bytes is None:
+        return Cell("unknown", "mute")
+    cell = cells.added_size(output.size_bytes)
+    return Cell(f"≈ {cell.text}", cell.role, cell.title) if output.is_estimated else cell
+
+
+def _explain_output(output: Output) -> str:
+    words = ["estimated" if output.is_estimated else ""]
+    if output.is_estimated and output.least is not None and output.most is not None:
+        words.append(f"{wording.size(output.least)} to {wording.size(output.most)}")
+    if output.least_files != output.most_files or output.files != output.most_files:
+        most = "any number of" if output.most_files is None else wording.count(output.most_files)
+        words.append(
+            f"{wording.count(output.least_files)} to {most} files"
+            if output.most_files is not None
+            else f"at least {wording.plural(output.least_files or 0, 'file')}"
+        )
+    words.append(wording.clean(output.note, 200))
+    return "; ".join(filter(None, words))
+
+
+def _total(plan: Plan) -> Sequence[Sequence[Cell]]:
+    if not len(plan.deletes):
+        return ()
+    freed = cells.removed_size(plan.freed_bytes)
+    return (
+        (Cell("frees"), Cell(""), cells.removed(len(plan.deletes)), freed, Cell(""), Cell("exact", "mute")),
+    )
+
+
+def _list_folds(plan: Plan) -> Iterator[Fold]:
+    if len(plan.snapshots_lost):
+        many = wording.plural(len(plan.snapshots_lost), "snapshot")
+        yield Fold(
+            "Lost", f"{many}: time travel to them fails afterwards", lambda: _show_lost(plan), opened=True
+        )
+    elif plan.frees and plan.proposal.orphans is None and plan.refusal is None:
+        yield Fold("Lost", "nothing")
+    if len(plan.kept):
+        yield Fold("Stays", _format_stays(plan), lambda: one(_grid_kept(plan)), opened=True)
+    if len(plan.groups):
+        files = sum(group.files for group in plan.groups)
+        answer = f"{wording.plural(len(plan.groups), 'group')} of {wording.plural(files, 'file')}"
+        yield Fold("Rewritten together", answer, lambda: one(_grid_groups(plan)), opened=True)
+    yield from _fold_files("Deleted", plan.deletes, "plan.deletes")
+    yield from _fold_files("Replaced", plan.replaced, "plan.replaced")
+    notes = plan.notes
+    if notes:
+        yield Fold(
+            "Notes",
+            wording.clean(notes[0], 160),
+            lambda: [Note(wording.clean(note, 600)) for note in notes],
+            opened=len(notes) > 1,
+        )
+    yield _fold_assumptions(plan)
+    yield Fold("Call", plan.proposal.dialect, lambda: one(Block(_clean_lines(plan.call))), opened=True)
+
+
+def _fold_files(label: str, files: PlannedFiles, how: str) -> Iterator[Fold]:
+    if len(files):
+        yield Fold(label, wording.plural(len(files), "file"), lambda: one(_grid_files(files, how)))
+
+
+def _clean_lines(text: str) -> str:
+    return "\n".join(wording.clean(line, 2_000) for line in text.split("\n"))
+
+
+def _show_lost(plan: Plan) -> list[Body]:
+    first = plan.snapshots_lost[0]
+    bodies: list[Body] = [cells.hint("", f"table.snapshot({first.id})")] if first.id is not None else []
+    return [*bodies, _grid_fates(plan.snapshots_lost, "plan.snapshots_lost", "of these")]
+
+
+def _grid_fates(fates: Sequence[Fate], how: str, last: str) -> Grid:
+    """States in runs that share what keeps them and why: how many, from when to when."""
+    rows: list[tuple[Cell, ...]] = []
+    total = 0
+    for (by, why), run in groupby(fates, key=lambda fate: (fate.by, fate.why)):
+        total += 1
+        if len(rows) >= display.max_rows:
+            continue
+        held = list(run)
+        times = [fate.at for fate in held if fate.at is not None]
+        start, end = (min(times), max(times)) if times else (None, None)
+        rows.append(
+            (
+                Cell(wording.clean(by, 80)),
+                cells.number(len(held)),
+                cells.moment(start),
+                cells.moment(end) if end != start else Cell(""),
+                Cell(wording.clean(why, 200), "mute"),
+            )
+        )
+    names = ("kept by", "snapshots#", "from, UTC!", "to, UTC!", last)
+    return cells.prune(cells.grid(names, rows, how=how, noun="run", total=total))
+
+
+def _format_stays(plan: Plan) -> str:
+    by = Counter(fate.by for fate in plan.kept)
+    words = [
+        f"{wording.count(count)} by {wording.clean(name, 60)}"
+        for name, count in islice(by.items(), 4)
+        if name
+    ]
+    rest = f", and {wording.plural(len(by) - 4, 'more')}" if len(by) > 4 else ""
+    return (
+        f"{wording.plural(len(plan.kept), 'snapshot')}: {', '.join(words)}{rest}"
+        if words
+        else wording.plural(len(plan.kept), "snapshot")
+    )
+
+
+def _grid_kept(plan: Plan) -> Grid:
+    ordered = sorted(plan.kept, key=lambda fate: (fate.by, fate.why))
+    return _grid_fates(ordered, "plan.kept", "why")
+
+
+def _grid_groups(plan: Plan) -> Grid:
+    rows = [
+        (
+            Cell(wording.clean(group.name, 120) or "the whole table", "" if group.name else "mute"),
+            cells.number(group.files),
+            cells.size(group.size_bytes),
+            Cell("") if group.outputs is None else Cell(f"≈ {wording.count(group.outputs)}"),
+            Cell(wording.clean(group.why, 200), "mute"),
+        )
+        for group in islice(plan.groups, display.max_rows)
+    ]
+    names = ("of", "files#", "bytes#", "become#", "why")
+    return cells.prune(cells.grid(names, rows, how="plan.groups", noun="group", total=len(plan.groups)))
+
+
+def _grid_files(files: PlannedFiles, how: str) -> Grid:
+    rows = [
+        (
+            cells.code(file.relative_path),
+            cells.text(file.role),
+            cells.size(file.size_bytes if file.size_bytes >= 0 else None),
+            cells.text(file.why or None, "mute"),
+        )
+        for file in islice(files, display.max_rows)
+    ]
+    total = len(files)
+    return cells.prune(cells.grid(("file", "role", "bytes#", "why"), rows, how=how, noun="file", total=total))
+
+
+def _fold_assumptions(plan: Plan) -> Fold:
+    assumed = plan.assumptions
+    unknown = sum(1 for one in assumed if not one.is_known)
+    answer = wording.plural(len(assumed), "thing")
+    if unknown:
+        which = "one of them" if unknown == 1 else f"{wording.count(unknown)} of them"
+        answer += f", {which} cannot be known from here"
+    ordered = sorted(assumed, key=lambda one: one.is_known)
+    return Fold(
+        "Assumes", answer, lambda: [Note(f"• {wording.clean(one.text, 600)}") for one in ordered], opened=True
+    )
