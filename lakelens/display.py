@@ -143,6 +143,8 @@ def write_biography(table: Table, file: str | DataFile) -> Biography:
     from lakelens.analysis.life import biography
 
     return biography.write_biography(table, file)
+
+
 def dry_run_procedure(table: Table, procedure: str, options: Mapping[str, Any]) -> Plan:
     """What a maintenance procedure would do to a table."""
     from lakelens.analysis.dry_run.plan import plan_procedure

@@ -32,6 +32,9 @@ def _walk() -> Iterator[tuple[str, Any]]:
         column = next(leaf for leaf, _ in asked.schema.leaves())
         yield f"{name} explain", asked.explain(f"{column} IS NOT NULL", row_groups=True)
         yield f"{name} biography", asked.biography(next(iter(asked.files)))
+        if name.startswith("iceberg"):
+            yield f"{name} expire", asked.dry_run("expire_snapshots", older_than="2100-01-01", retain_last=2)
+            yield f"{name} rewrite", asked.dry_run("rewrite_data_files", rewrite_all=True)
         if not len(table.snapshots):
             continue
         snapshot = table.current

@@ -25,6 +25,7 @@ VERBS = {
     "findings": [],
     "tree": [],
     "explain": ["TRUE"],
+    "dry-run": [],
     "diff": ["nothing", "main", "-d", "3"],
 }
 

@@ -56,6 +56,9 @@ def check_every_verb(path: str, page: Path | None) -> None:
         life = read_document("biography", path, file["path"])
         assert life["is_live"]
         assert life["file"]["path"] == file["path"]
+    listed = read_document("dry-run", path)["procedures"]
+    if listed and table["format"] == "iceberg":
+        read_document("dry-run", path, "expire_snapshots", "-o", "older_than=2100-01-01")
     ids = [snapshot["id"] for snapshot in told["snapshots"]["snapshots"]]
     assert len(ids) == told["show"]["snapshot_count"]
     if ids:

@@ -50,7 +50,8 @@ class Run:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(b"stray")
             os.utime(path, (now - 86_400 * days,) * 2)
-        return open_table(str(place))
+        answers = json.loads((self.table_path.parent / "answers.json").read_text("utf-8"))
+        return open_table(str(place), version=answers["metadata_location"].rpartition("/")[2])
 
     def options(self, place: str) -> dict[str, Any]:
         """The options of `dry_run`; the table's directory for `{location}`."""

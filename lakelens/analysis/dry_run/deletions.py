@@ -16,7 +16,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.check.holdings import FileEntries, Holdings, Listing, name_content
+from lakelens.analysis.holdings import FileEntries, Holdings, Listing, name_content
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.maintenance.proposal import Piece, Proposal
@@ -71,7 +71,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Deletions:
-    """The files that are deleted, those that stay, and what could not be read on the way.
+    """The files that are deleted, those that stay, and what could not be read.
 
     `live` and `older` are files of the current state, and further ones that other states keep; None where nothing was looked
     up. `unread` are places with the reason why they could not be read.

@@ -59,6 +59,6 @@ class Maintainable:
         --------
         >>> import lakelens as ll
         >>> ll.sample("iceberg").dry_run("expire_snapshots", older_than="2100-01-01", retain_last=2)
-        <Plan of expire_snapshots on lakes.v3_merge_on_read: frees 0 bytes, 0 of 5 snapshots go, nothing was written>
+        <Plan of expire_snapshots on lakes.v3_merge_on_read: frees 30.4 KiB, 3 of 5 snapshots go, nothing was written>
         """
         return display.dry_run_procedure(cast("Table", self), procedure, options)

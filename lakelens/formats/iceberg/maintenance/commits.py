@@ -111,7 +111,7 @@ def _measure_log_line(table: IcebergTable) -> int:
 
 
 def estimate_list(snapshot: IcebergSnapshot | None, manifests: int, commits: int = 1) -> Output:
-    """The manifest lists of some commits, each of about so many manifests, after the list that there is."""
+    """The manifest lists of some commits, each of about that many manifests, after the list that there is."""
     now = 0 if snapshot is None else sum(listed.size_bytes or 0 for listed in snapshot.manifest_lists)
     held = 0 if snapshot is None else len(snapshot.manifests)
     base = now or 4_000

@@ -103,7 +103,7 @@ class Limits:
         return size < self.least or size > self.most
 
     def expect_outputs(self, size: int) -> int:
-        """How many files the engine wants of a group of so many bytes.
+        """How many files the engine wants of a group of that many bytes.
 
         >>> limits = Limits(100, 75, 180, 5, False, 1 << 40, 1 << 40)
         >>> limits.expect_outputs(50), limits.expect_outputs(1010), limits.expect_outputs(190)
@@ -162,5 +162,5 @@ def count_commits(groups: int, values: Mapping[str, Any]) -> int:
     """
     if not groups or not values.get("partial_progress_enabled"):
         return min(groups, 1)
-    most = values.get("partial_progress_max_commits", 10)
+    most: int = values.get("partial_progress_max_commits", 10)
     return -(-groups // -(-groups // most))

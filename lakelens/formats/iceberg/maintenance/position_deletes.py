@@ -204,7 +204,7 @@ def _list_notes(rewrite: DeleteRewrite) -> list[str]:
         notes.append(
             "Nothing is deleted: older snapshots keep the files that were rewritten until they expire."
         )
-        notes.append("Deletes of rows whose data file is gone are dropped on the way.")
+        notes.append("Deletes of rows whose data file is gone are left out.")
     elif rewrite.becomes_vectors:
         notes.append(
             "Format version 3: vectors are not rewritten; only position delete files of version 2 would be."
