@@ -16,7 +16,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.holdings import FileEntries, Holdings, Listing, name_content
+from lakelens.analysis.holdings import FileEntries, Holdings, Listing, Unread, name_content
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.maintenance.proposal import Piece, Proposal
@@ -147,10 +147,7 @@ def find_deletions(table: Table, proposal: Proposal) -> Deletions:
     live = older = None
     if proposal.deletes_lost and proposal.lost:
         found, missing, live, older = _find_lost(stock, proposal)
-        doubts = {path for path, _ in table.list_doubts()}
-        unread = tuple(
-            (one.path, one.reason) for one in stock.holdings.unread.values() if one.path not in doubts
-        )
+        unread = _list_unread(table, stock.holdings.unread.values())
         if unread:
             found = {}
     if proposal.deletes:
@@ -270,8 +267,14 @@ def _find_orphans(table: Table, proposal: Proposal) -> Deletions:
     found, young = list(choose(strays.orphans)), list(choose(strays.young))
     tallies = _count((Piece(one.path, one.role, None, ""), one.size_bytes) for one in found)
     left = Tally("young", len(young), sum(one.size_bytes for one in young))
-    unread = tuple((one.path, one.reason) for one in strays.unread)
+    unread = _list_unread(table, strays.unread)
     return Deletions(PlannedFiles(found), tallies, None, None, left, unread)
+
+
+def _list_unread(table: Table, unread: Iterable[Unread]) -> tuple[tuple[str, str], ...]:
+    """What the engine could not read either: not the documents that only a catalog can choose among."""
+    doubts = {path for path, _ in table.list_doubts()}
+    return tuple((one.path, one.reason) for one in unread if one.path not in doubts)
 
 
 def _count(pieces: Iterable[tuple[Piece, int]]) -> tuple[Tally, ...]:

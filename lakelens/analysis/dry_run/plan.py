@@ -232,12 +232,15 @@ class Plan(Tabular, Displayable):
             what = "nothing is deleted" if self.proposal.orphans is None else "the engine fails"
             message = f"it cannot be read ({reason}); what it refers to is not known: {what}"
             found.add("error", "plan-unread", path, message)
+        if self.frees:
+            for path, reason in self.table.list_doubts():
+                found.add("warning", "plan-doubt", path, reason)
         return found
 
     @property
     def is_certain(self) -> bool:
-        """Whether all was read that decides which files are deleted."""
-        return not self._deletions.unread
+        """Whether all was read that decides which files are deleted, and no other document may be the current one."""
+        return not any(found.code in ("plan-unread", "plan-doubt") for found in self.findings)
 
     def to_arrow(self) -> pa.Table:
         """One row for each file that something happens to: `action`, `role`, `path`, `relative_path`, `size_bytes`, `why`.
