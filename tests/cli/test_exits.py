@@ -30,7 +30,7 @@ TABLE_VERBS = {
     "tree": [],
     "diff": ["nothing", "main"],
     "explain": ["TRUE"],
-    "dry-run": ["expire_snapshots"],
+    "dry-run": [],
     "html": ["page.html"],
 }
 
