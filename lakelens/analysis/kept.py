@@ -58,6 +58,8 @@ class Kept:
         self.is_documented: NDArray[np.bool_] = np.zeros(len(listing), bool)
         self._numbers: dict[bytes, int] = {}
         self._take_files()
+        if holdings.manifests and holdings.table.scan_manifests(holdings.manifests) is None:
+            self._take_states()
         self._take_documents()
         self._take_inner_names()
 
@@ -130,6 +132,22 @@ class Kept:
             if found is None:
                 found = known[key] = self._find_users(manifests[start:end], weights[start:end])
             self._group[files[start]], self._is_needed[files[start]] = found
+
+    def _take_states(self) -> None:
+        """The files of whole states, of a format whose manifests are not read by column."""
+        from pyroaring import BitMap
+
+        users: dict[str, BitMap] = {}
+        for number, keeper in enumerate(self.holdings.keepers):
+            if keeper.snapshot is None:
+                continue
+            try:
+                for path in keeper.snapshot.files.to_arrow(stats=False, columns=["path"])["path"].to_pylist():
+                    users.setdefault(path, BitMap()).add(number)
+            except LakeError as error:
+                self.holdings.note(error, keeper.path or keeper.name, number)
+        for place, states in self._find(users):
+            self.group[place], self.is_needed[place] = self._number(states), True
 
     def _find_users(self, manifests: NDArray[np.int64], weights: NDArray[np.int64]) -> tuple[int, bool]:
         """The group of files of some manifests, and whether any state needs them."""

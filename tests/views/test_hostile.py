@@ -47,6 +47,7 @@ TAGS = frozenset(
         "table",
         "thead",
         "tbody",
+        "tfoot",
         "tr",
         "th",
         "td",
@@ -90,6 +91,9 @@ ATTRIBUTES = {
 }
 
 
+_STYLE = r"width:[0-9]{1,2}px|overflow-x:auto|border-top:2px solid var\(--ll-line\)"
+
+
 def cycle() -> Callable[[], str]:
     words = itertools.cycle(HOSTILE)
     return lambda: next(words)
@@ -109,7 +113,7 @@ def check_markup(markup: str, *, page: bool = False) -> None:
             if name == "class":
                 assert all(re.fullmatch(r"ll-[a-z]+", word) for word in value.split()), value
             if name == "style":
-                assert re.fullmatch(r"width:[0-9]{1,2}px|overflow-x:auto", value), value
+                assert re.fullmatch(_STYLE, value), value
             if name == "href":
                 assert re.fullmatch(r"#[a-z0-9-]+", value), value
             if name == "title":

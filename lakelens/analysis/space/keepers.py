@@ -176,6 +176,8 @@ def describe_old(census: Census, before: datetime | None) -> list[Slice]:
         name = holder.name
         if holder.kind == "history" and before is not None and before != holders.newest:
             name += f" {'before' if is_old else 'since'} {format_time(before)}"
+        elif holder.kind == "history" and before is not None and not is_old:
+            name += ", no older than the current snapshot"
         size = sum(sizes[number] for number in numbers)
         about = _describe_holder(holders, holder, counts[(holder, is_old)], is_old)
         found.append(Slice(names.OLD, name, size, sum(files[number] for number in numbers), about))

@@ -23,7 +23,9 @@ from lakelens.display import Displayable
 from lakelens.model.finding import Findings
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from lakelens.model.table import Table
 
@@ -189,15 +191,10 @@ class Space(Displayable):
     def outside(self) -> tuple[int, int]:
         """Files that states keep elsewhere, and their bytes as recorded or listed."""
         import numpy as np
-        import pyarrow.compute as pc
 
         kept, listing = self.kept, self.kept.listing
         sizes = listing.sizes[~self.census.is_inside & (self.census.owner >= 0)]
-        beyond = np.flatnonzero(kept.is_missed)
-        if not len(beyond):
-            return len(sizes), int(sizes.sum())
-        paths = kept.entries.absent.take(beyond)
-        elsewhere = beyond[~pc.starts_with(paths, listing.root).to_numpy(zero_copy_only=False)]
+        elsewhere = self._beyond[1]
         recorded: dict[int, int] = dict.fromkeys((elsewhere + len(listing)).tolist(), 0)
         rows = np.flatnonzero(
             np.isin(kept.entries.files, elsewhere + len(listing)) & (kept.entries.sizes >= 0)
@@ -206,6 +203,22 @@ class Space(Displayable):
             zip(kept.entries.files[rows].tolist(), kept.entries.sizes[rows].tolist(), strict=True)
         )
         return len(sizes) + len(recorded), int(sizes.sum()) + sum(recorded.values())
+
+    @cached_property
+    def _beyond(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The files that states need and that are not listed, by their places in `FileEntries.absent`: below, elsewhere."""
+        import numpy as np
+        import pyarrow.compute as pc
+
+        beyond = np.flatnonzero(self.kept.is_missed)
+        paths = self.kept.entries.absent.take(beyond)
+        is_below = pc.starts_with(paths, self.kept.listing.root).to_numpy(zero_copy_only=False)
+        return beyond[is_below], beyond[~is_below]
+
+    @property
+    def missing_files(self) -> int:
+        """How many files states need that are not under the directory, where they should be; `Table.check` lists them."""
+        return len(self._beyond[0])
 
     @property
     def outside_files(self) -> int:
@@ -233,6 +246,12 @@ class Space(Displayable):
             if unread.path not in refused:
                 message = f"what it names is not known: {unread.reason}"
                 found.add("error", "unread", unread.path, message)
+        if self.missing_files and not refused:
+            first: str = self.kept.entries.absent[int(self._beyond[0][0])].as_py()
+            many = f"{self.missing_files:,} file{'s' * (self.missing_files != 1)}"
+            found.add(
+                "warning", "missing", first, f"{many} that states need are not there; check() lists them"
+            )
         for path, error in self.division.failed:
             found.add("warning", "not-divided", path, f"its bytes are not known by column: {error.reason}")
         return found

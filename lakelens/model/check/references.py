@@ -30,6 +30,15 @@ class Listed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ListedObject:
+    """An object of a listing, for formats that list their tables in another way."""
+
+    path: str
+    size: int
+    modified: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Keeper:
     """A document that keeps files alive: a snapshot, a branch's or a tag's state, or one kept for its changelog.
 
@@ -135,7 +144,11 @@ class Referring:
 
     def list_objects(self: Any, refuse: Callable[[LakeError], None]) -> Iterator[Listed]:
         """Every object below the table's directory. What cannot be listed is given to `refuse`."""
-        return iter(())
+        try:
+            for found in self.list_files():
+                yield ListedObject(found.path, found.size_bytes, found.modified)
+        except LakeError as error:
+            refuse(error)
 
     def find_purpose(self: Any, relative_path: str) -> Purpose:
         """What an object is for that nothing refers to."""

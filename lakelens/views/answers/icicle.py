@@ -18,6 +18,7 @@ from lakelens.views.card import wording
 WIDTH, _HEIGHT = 760, 28
 _LETTER = 6.4  # pixels that a letter takes, generously
 _PAD = 6
+_SHORTEST = 4  # letters
 _MOST_BOXES = 60
 _INK, _PALE = "#1b1b1b", "#4d4d4d"
 _GREY = ("#dddddd", "#ececec")
@@ -110,8 +111,9 @@ def _draw(box: Box) -> str:
         drawn += (
             f'<text {at} fill="{_INK}">{escape(name)} <tspan fill="{_PALE}">{escape(size)}</tspan></text>'
         )
-    elif len(name) <= room:
-        drawn += f'<text {at} fill="{_INK}">{escape(name)}</text>'
+    elif room >= _SHORTEST:
+        short = name if len(name) <= room else f"{name[: int(room) - 1]}…"
+        drawn += f'<text {at} fill="{_INK}">{escape(short)}</text>'
     return f"{drawn}</g>"
 
 

@@ -98,7 +98,7 @@ def _grid_slices(space: Space, detail: int) -> Grid:
     made = [(*row[:3], bar, *row[3:]) for (_, row), bar in zip(rows, bars, strict=True)]
     exact = f"= {wording.count(space.size_bytes)} B listed"
     total = (
-        Cell("under the directory"),
+        Cell("under the directory", "strong"),
         cells.number(space.files),
         cells.size(space.size_bytes),
         Cell(""),
@@ -124,34 +124,42 @@ def _list_rows(
     )
     if group not in _SPREAD or (len(members) == 1 and not members[0].part):
         return
-    listed, others = _choose(space, group, members, most)
-    for found in listed:
-        what = found.about if found.files is None else found.kept_by if group == names.OLD else found.about
+    listed, others, rest = _choose(space, group, members, most)
+    for found in (*listed, *rest):
+        what = found.kept_by if group == names.OLD else found.about
         is_column = group == names.LIVE and found.part in space.division.columns
-        name = wording.clean(found.part, 80)
-        cell = Cell(f"{_INDENT}{name}", "code" if is_column else "")
-        yield found.size_bytes, _row(space, cell, found.files, found.size_bytes, cells.text(what, "mute"))
-    if others:
-        size = sum(found.size_bytes for found in others)
-        noun = "column" if group == names.LIVE else "row"
-        cell = Cell(f"{_INDENT}… {wording.plural(len(others), f'more {noun}', f'more {noun}s')}", "mute")
-        yield size, _row(space, cell, None, size, Cell("space.slices", "code"))
+        name = Cell(wording.clean(found.part, 80), "code" if is_column else "")
+        if found is (rest[0] if rest else None) and others:
+            yield _add_others(space, group, others)
+        yield found.size_bytes, _row(space, name, found.files, found.size_bytes, cells.text(what, "mute"))
+    if others and not rest:
+        yield _add_others(space, group, others)
 
 
-def _choose(space: Space, group: str, members: Slices, most: int) -> tuple[list[Slice], list[Slice]]:
-    """The parts that have a row of their own, and those that are added up."""
+def _add_others(space: Space, group: str, others: Sequence[Slice]) -> tuple[int, tuple[Cell, ...]]:
+    """One row for parts that have none of their own."""
+    size = sum(found.size_bytes for found in others)
+    noun = "column" if group == names.LIVE else "row"
+    many = f"… {wording.count(len(others))} more {noun}{'s' * (len(others) != 1)}"
+    files = None if group == names.LIVE else sum(found.files or 0 for found in others)
+    return size, _row(space, Cell(many, "mute"), files, size, Cell("space.slices", "code"))
+
+
+def _choose(
+    space: Space, group: str, members: Slices, most: int
+) -> tuple[list[Slice], list[Slice], list[Slice]]:
+    """The parts that have a row of their own, those that are added up, and those that follow."""
+    listed, rest = list(members), list[Slice]()
     if group == names.LIVE:
-        columns = [found for found in members if found.part in space.division.columns]
+        listed = [found for found in members if found.part in space.division.columns]
         rest = [found for found in members if found.part not in space.division.columns]
-    else:
-        columns, rest = list(members), []
-    if len(columns) <= most + 1:
-        return [*columns, *rest], []
-    return [*columns[:most], *rest], columns[most:]
+    if len(listed) <= most + 1:
+        return listed, [], rest
+    return listed[:most], listed[most:], rest
 
 
 def _row(space: Space, name: str | Cell, files: int | None, size: int, keeper: Cell) -> tuple[Cell, ...]:
-    cell = Cell(name) if isinstance(name, str) else name
+    cell = Cell(name, "strong") if isinstance(name, str) else cells.join(Cell(_INDENT), name)
     count = Cell("") if files is None else cells.number(files)
     return cell, count, cells.size(size), Cell(_format_share(size, space.size_bytes)), keeper
 
@@ -228,7 +236,7 @@ def _grid_expiring(space: Space) -> Grid:
     bars = cells.shares(sizes, [max(sizes)] * len(sizes))
     for found, bar in zip(space.expiring, bars, strict=True):
         is_last = found.before == space.holders.newest
-        note = Cell("all but the current snapshot" if is_last else "", "mute")
+        note = Cell("all but the current snapshot" if is_last else "", "small")
         many, size = cells.number(found.snapshots), cells.size(found.size_bytes)
         rows.append((cells.code(format_time(found.before)), many, cells.number(found.files), size, bar, note))
     names_ = ("expire before", "snapshots that go#", "files#", "frees#", "", "")

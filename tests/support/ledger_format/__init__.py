@@ -294,6 +294,8 @@ class LedgerTable(Table):
     def list_files(self) -> Iterator[StoredFile]:
         """Every object with its role."""
         for info in walk(self.access.store, self.location):
+            if info.is_dir:
+                continue
             below = info.path.removeprefix(f"{self.location}/")
             role = (
                 "data file"
