@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.dry_run.plan import Plan
     from lakelens.analysis.explain.explanation import Explanation
+    from lakelens.analysis.health.health import Health
     from lakelens.analysis.life.biography import Biography
     from lakelens.analysis.space.space import Space
     from lakelens.analysis.timeline.timeline import Timeline
@@ -110,6 +111,13 @@ def plot_growth(table: Table, figsize: tuple[float, float] | None) -> Figure:
     return plots.plot_growth(table, figsize)
 
 
+def plot_health(health: Health, figsize: tuple[float, float] | None) -> Figure:
+    """The plot of a table's health."""
+    from lakelens.views.render import health_plots as plots
+
+    return plots.plot_health(health, figsize)
+
+
 def diff_table(table: Table, before: Any, after: Any) -> Diff:
     """The diff of two states of a table, or of two tables."""
     from lakelens.analysis.diff.diff import Diff, pick_snapshot
@@ -122,6 +130,13 @@ def check_table(table: Table, data: bool, snapshots: Any) -> Check:
     from lakelens.analysis.check.check import check_table
 
     return check_table(table, data=data, snapshots=snapshots)
+
+
+def measure_health(table: Table, snapshot: Any) -> Health:
+    """The health of a table."""
+    from lakelens.analysis.health.health import measure_health
+
+    return measure_health(table, snapshot)
 
 
 def explain_predicate(table: Table, where: str, snapshot: Any, row_groups: bool) -> Explanation:

@@ -14,6 +14,7 @@ from lakelens.cli.answers.biography import biography
 from lakelens.cli.answers.check import check
 from lakelens.cli.answers.dry_run import dry_run
 from lakelens.cli.answers.explain import explain
+from lakelens.cli.answers.health import health
 from lakelens.cli.answers.space import space
 from lakelens.cli.completing import completion
 from lakelens.cli.exits import Verbs
@@ -27,7 +28,9 @@ from lakelens.cli.table_commands import findings, html, refs, schema, show, tree
 _GROUPS = [
     {
         "name": "A table",
-        "commands": ["show", "schema", "refs", "findings", "check", "explain", "space", "dry-run", "html"],
+        "commands": [
+            *("show", "schema", "refs", "findings", "check", "health", "explain", "space", "dry-run", "html")
+        ],
     },
     {"name": "Its history", "commands": ["snapshots", "history", "diff", "biography", "watch"]},
     {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes"]},
@@ -69,7 +72,7 @@ def demo(directory: Path) -> None:
 VERBS = (
     *(show, snapshots, history, diff, biography),
     *(manifests, files, schema, refs),
-    *(tree, findings, check, explain, space, dry_run, show_bytes, html),
+    *(tree, findings, check, health, explain, space, dry_run, show_bytes, html),
     *(find, inventory, watch, samples, demo, completion),
 )
 for _verb in VERBS:

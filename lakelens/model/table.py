@@ -19,6 +19,7 @@ from lakelens.model.explainable import Explainable
 from lakelens.model.facts.traits import Traits
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
+from lakelens.model.health.measurable import Measurable
 from lakelens.model.life.living import Living
 from lakelens.model.maintenance.maintainable import Maintainable
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from lakelens.watching import Watch
 
 
-class Table(Answers, Checkable, Living, Maintainable, Explainable, Displayable, ABC):
+class Table(Answers, Checkable, Living, Maintainable, Measurable, Explainable, Displayable, ABC):
     """A data lake table, read from nothing but its files. Lazy, cached, never written to."""
 
     format: str

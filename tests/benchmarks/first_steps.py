@@ -70,6 +70,7 @@ FILES = (
     Step("str(table.tree())"),
     Step("table.explain('int_5 > 5000 AND int_5 < 7000')._repr_html_()"),
     Step("table.check()._repr_html_()"),
+    Step("table.health()._repr_html_()"),
 )
 WIDE = (
     Step(f"table.{BASE}", peers=("pyiceberg", "duckdb_stats")),

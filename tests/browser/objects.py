@@ -29,6 +29,7 @@ def _walk() -> Iterator[tuple[str, Any]]:
         asked = ll.sample(name)  # of its own: what answers read, other cards would show
         yield f"{name} check", asked.check()
         yield f"{name} space", asked.space()
+        yield f"{name} health", asked.health()
         column = next(leaf for leaf, _ in asked.schema.leaves())
         yield f"{name} explain", asked.explain(f"{column} IS NOT NULL", row_groups=True)
         yield f"{name} biography", asked.biography(next(iter(asked.files)))

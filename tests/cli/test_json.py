@@ -29,6 +29,7 @@ TABLE_VERBS = (
     "findings",
     "check",
     "space",
+    "health",
     "tree",
 )
 _STEP = 1 if os.environ.get("LAKELENS_EVERY_LAKE", "") not in ("", "0") else 5

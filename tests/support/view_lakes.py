@@ -39,6 +39,7 @@ def list_objects(table: Table) -> Iterator[Any]:
     yield table.space()
     if table.format == "iceberg":
         yield table.dry_run("expire_snapshots", older_than="2100-01-01")
+    yield table.health()
     yield from (table.snapshots, table.refs, table.findings, *table.refs[:1], *table.findings[:1])
     states: list[Snapshot] = list(table.snapshots[-1:])
     if table.current is not None and table.current.id is None:

@@ -25,11 +25,12 @@ from lakelens.model.facts.traits import Traits
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, PartitionSpec, Schema, Schemas
-from lakelens.model.snapshot import Refs, Snapshots
+from lakelens.model.snapshot import Refs, Snapshot, Snapshots
 from lakelens.model.storage import Reads, Relocation, StoredFile
 from lakelens.model.table import Table
 
 if TYPE_CHECKING:
+    from lakelens.formats.hive.health.rules import HiveHealth
     from lakelens.formats.storage import TableStorage
     from lakelens.model.check.survey import Survey
     from lakelens.model.scan.splits import SplitRules
@@ -175,6 +176,12 @@ class HiveTable(Table):
         from lakelens.formats.storage import TableStorage
 
         return TableStorage(self._access)
+
+    def make_health_rules(self, snapshot: Snapshot | None) -> HiveHealth:
+        """See `Measurable.make_health_rules`."""
+        from lakelens.formats.hive.health.rules import HiveHealth
+
+        return HiveHealth(self, snapshot)
 
     def compare_figures(self, survey: Survey) -> None:
         """See `Checkable.compare_figures`."""

@@ -32,6 +32,7 @@ from lakelens.model.storage import Evidence, MetadataLog, MetadataLogEntry, Read
 from lakelens.model.table import Table
 
 if TYPE_CHECKING:
+    from lakelens.formats.iceberg.health.rules import IcebergHealth
     from lakelens.formats.iceberg.scan.plan import IcebergScan
     from lakelens.formats.storage import TableStorage
     from lakelens.model.check.row_checks import RowCheck
@@ -245,6 +246,12 @@ class IcebergTable(TableObject, IcebergReferring, IcebergLiving, Table):
         from lakelens.formats.iceberg.scan.plan import plan_scan
 
         return plan_scan(self._context, manifests)
+
+    def make_health_rules(self, snapshot: Snapshot | None) -> IcebergHealth:
+        """See `Measurable.make_health_rules`."""
+        from lakelens.formats.iceberg.health.rules import IcebergHealth
+
+        return IcebergHealth(self, snapshot, self._context, self._layout.folder)
 
     @property
     def checked_columns(self) -> tuple[str, ...]:  # type: ignore[override]

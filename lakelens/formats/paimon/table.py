@@ -15,6 +15,7 @@ from lakelens.formats.base import OpenRequest, name_table
 from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.deletes.positions import VectorReader
 from lakelens.formats.paimon.discovery.pointer import SnapshotPointer, find_latest
+from lakelens.formats.paimon.health.measurable import PaimonMeasurable
 from lakelens.formats.paimon.life.living import PaimonLiving
 from lakelens.formats.paimon.manifests.manifest import KnownManifests
 from lakelens.formats.paimon.metadata.layout import MAIN, list_numbers
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 _SHORT_HISTORY = 50
 
 
-class PaimonTable(TableObject, PaimonReferring, PaimonLiving, Table):
+class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, Table):
     """A Paimon table, seen from one of its branches (`branch_name`, "main" unless another was asked for).
 
     Beside the neutral facts: `options`, `comment`, `primary_keys`, `partition_keys`, `bucket`, `changelogs`, `consumers`,

@@ -144,6 +144,7 @@ def arrow_kind(kind: str) -> pa.DataType:
         "bool": pa.bool_(),
         "int32": pa.int32(),
         "int64": number,
+        "float64": pa.float64(),
         "binary": pa.binary(),
         "time": pa.timestamp("us", "UTC"),
         "ids": pa.list_(number),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lakelens.model.fileset import FileColumns, FileSet
     from lakelens.model.scan.file_rows import FileRows
     from lakelens.model.scan.file_table import FileTable
-    from lakelens.model.scan.plan import FileScan
+    from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest
 
 
 class ArrowFiles:
@@ -38,6 +38,7 @@ class ArrowFiles:
         @property
         def _scan(self) -> FileScan | None: ...
         def __iter__(self) -> Iterator[DataFile]: ...
+        def iterate_batches(self, request: ScanRequest) -> Iterator[FileBatch]: ...
 
     def to_arrow(self, stats: bool = True, columns: Iterable[str] | None = None) -> pa.Table:
         """One row per file: the columns that all formats have, bounds and counts, then the format's own.
@@ -78,6 +79,16 @@ class ArrowFiles:
         from lakelens.model.scan.files_to_arrow import build_table
 
         return build_table(list(self), self.columns, stats=stats, wanted=wanted)
+
+    def read_batches(self, request: ScanRequest) -> list[FileBatch]:
+        """The files by column, each once: in one pass also where nobody has looked at them yet."""
+        if not self.is_loaded and self._scan is not None:
+            from lakelens.model.scan.scan_to_arrow import has_repeats, read_batches
+
+            batches = read_batches(self._scan, request.with_identity(), self._table.begun)
+            if not has_repeats([batch.identity for batch in batches]) and self._scan.conclude():
+                return batches
+        return list(self.iterate_batches(request))
 
     def to_pandas(self, stats: bool = True, columns: Iterable[str] | None = None) -> pd.DataFrame:
         """`to_arrow` as a pandas DataFrame.

@@ -97,7 +97,7 @@ class _Facts:
 
         kind = arrow_type(term.type)
         self.term = term
-        self.lower, self.upper = _comparable(ranges.lower), _comparable(ranges.upper)
+        self.lower, self.upper = to_comparable(ranges.lower), to_comparable(ranges.upper)
         nulls, values, nans = _count(ranges.nulls), _count(ranges.values), _count(ranges.nans)
         self.no_nulls: Mask = nulls == 0
         self.only_nulls: Mask = _is_equal(nulls, values)
@@ -106,7 +106,7 @@ class _Facts:
         self.only_nans: Mask = (
             (nans >= 0) & (nulls >= 0) & (nans + nulls == values) if is_floating else ~self.no_nans
         )
-        wanted = _comparable(to_array(list(term.values), kind))
+        wanted = to_comparable(to_array(list(term.values), kind))
         #: a literal that Arrow does not hold proves nothing
         self.is_lost = wanted.null_count > 0
         #: the literals, and of floats those that engines take for the same number
@@ -230,7 +230,7 @@ _ALL: dict[str, Callable[[_Facts], Mask]] = {
 }
 
 
-def _comparable(array: Any) -> Any:
+def to_comparable(array: Any) -> Any:
     """Values in a type whose order Arrow knows: booleans as numbers, floats as doubles, text and uuids as bytes; no NaN."""
     import pyarrow as pa
     import pyarrow.compute as pc

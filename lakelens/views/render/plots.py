@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lakelens.model.table import Table
 
 # distinguished by lightness too, and by the legend's words
-_COLOURS = {
+COLOURS = {
     "data": "#3b6fb6",
     "changelog": "#8db4e2",
     "position_deletes": "#b3261e",
@@ -40,7 +40,7 @@ def plot_files(files: FileSet, figsize: tuple[float, float] | None = None) -> Fi
         if groups:
             height = 0.9 + 0.2 * len(groups)
             panels.append((height, lambda axes, noun=noun, groups=groups: _draw_groups(axes, noun, groups)))  # type: ignore[misc]
-    return _draw_panels(panels, figsize)
+    return draw_panels(panels, figsize)
 
 
 def plot_growth(table: Table, figsize: tuple[float, float] | None = None) -> Figure:
@@ -52,12 +52,13 @@ def plot_growth(table: Table, figsize: tuple[float, float] | None = None) -> Fig
     for name in ("rows", "files", "bytes"):
         if any(getattr(moment, name) is not None for moment in moments):
             panels.append((1.7, lambda axes, name=name: _draw_growth(axes, name, moments)))  # type: ignore[misc]
-    return _draw_panels(panels, figsize)
+    return draw_panels(panels, figsize)
 
 
-def _draw_panels(
+def draw_panels(
     panels: Sequence[tuple[float, Callable[[Axes], None]]], figsize: tuple[float, float] | None
 ) -> Figure:
+    """Axes below each other, each drawn by its own function."""
     try:
         import matplotlib.pyplot as plt  # noqa: F401  in a notebook this makes figures be shown
         from matplotlib.figure import Figure
@@ -91,14 +92,14 @@ def _draw_sizes(axes: Axes, shape: FileShape) -> None:
             [shape.sizes[content] for content in contents],
             bins=edges,
             stacked=True,
-            color=[_COLOURS.get(content, "#777777") for content in contents],
+            color=[COLOURS.get(content, "#777777") for content in contents],
             label=[_name_content(content, len(shape.sizes[content])) for content in contents],
         )
         _draw_legend(axes)
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(_format_bytes)
+    axes.xaxis.set_major_formatter(format_bytes)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    _title(axes, f"{wording.plural(sum(map(len, shape.sizes.values())), 'file')} by size")
+    set_title(axes, f"{wording.plural(sum(map(len, shape.sizes.values())), 'file')} by size")
     axes.set_xlabel("file size (binary units)", fontsize=8)
     axes.set_ylabel("files", fontsize=8)
 
@@ -109,7 +110,7 @@ def _name_content(content: str, count: int) -> str:
 
 def _draw_groups(axes: Axes, noun: str, groups: Sequence[FileGroup]) -> None:
     """Bytes of each group, a colour for each level, with files and rows in words."""
-    names = [_escape(group.name) for group in groups]
+    names = [escape(group.name) for group in groups]
     levels = sorted(
         {level for group in groups for level in group.levels},
         key=lambda level: -1 if level is None else level,
@@ -117,7 +118,7 @@ def _draw_groups(axes: Axes, noun: str, groups: Sequence[FileGroup]) -> None:
     left = [0] * len(groups)
     for index, level in enumerate(levels):
         held = [group.levels.get(level, 0) for group in groups]
-        colour = _COLOURS["data"] if level is None else _LEVELS[min(index, len(_LEVELS) - 1)]
+        colour = COLOURS["data"] if level is None else _LEVELS[min(index, len(_LEVELS) - 1)]
         label = None if level is None else f"level {level}"
         bars = axes.barh(range(len(groups)), held, left=left, color=colour, label=label, height=0.7)
         left = [before + size for before, size in zip(left, held, strict=True)]
@@ -126,9 +127,9 @@ def _draw_groups(axes: Axes, noun: str, groups: Sequence[FileGroup]) -> None:
     axes.set_yticks(range(len(groups)), names, fontsize=8)
     axes.invert_yaxis()
     axes.margins(x=0.25, y=0.02)
-    axes.xaxis.set_major_formatter(_format_bytes)
+    axes.xaxis.set_major_formatter(format_bytes)
     axes.set_xlabel("bytes (binary units)", fontsize=8)
-    _title(axes, f"by {noun}")
+    set_title(axes, f"by {noun}")
     if any(level is not None for level in levels):
         _draw_legend(axes)
 
@@ -143,12 +144,12 @@ def _draw_growth(axes: Axes, name: str, moments: Sequence[Moment]) -> None:
         if getattr(moment, name) is not None
     ]
     times, totals = zip(*known, strict=True)
-    axes.step(times, totals, where="post", color=_COLOURS["data"], linewidth=1.4)
+    axes.step(times, totals, where="post", color=COLOURS["data"], linewidth=1.4)
     if len(known) <= 200:
-        axes.plot(times, totals, ".", color=_COLOURS["data"], markersize=5)
+        axes.plot(times, totals, ".", color=COLOURS["data"], markersize=5)
     axes.set_ylim(bottom=0)
     if name == "bytes":
-        axes.yaxis.set_major_formatter(_format_bytes)
+        axes.yaxis.set_major_formatter(format_bytes)
     else:
         axes.yaxis.set_major_formatter(lambda amount, _: f"{amount:,.0f}")
     axes.set_ylabel(f"{name} (binary units)" if name == "bytes" else name, fontsize=8)
@@ -157,10 +158,11 @@ def _draw_growth(axes: Axes, name: str, moments: Sequence[Moment]) -> None:
     axes.set_xlabel(
         f"committed, UTC, from {times[0]:%Y-%m-%d %H:%M:%S} to {times[-1]:%Y-%m-%d %H:%M:%S}", fontsize=8
     )
-    _title(axes, f"{name} after each of {wording.plural(len(known), 'snapshot')}")
+    set_title(axes, f"{name} after each of {wording.plural(len(known), 'snapshot')}")
 
 
-def _format_bytes(amount: float, _: Any) -> str:
+def format_bytes(amount: float, _: Any) -> str:
+    """Bytes as a tick."""
     return wording.size(round(amount))
 
 
@@ -169,11 +171,12 @@ def _draw_legend(axes: Axes) -> None:
     axes.legend(fontsize=8, frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0)
 
 
-def _title(axes: Axes, text: str) -> None:
+def set_title(axes: Axes, text: str) -> None:
+    """The title of axes, on their left."""
     axes.set_title(text, fontsize=9, loc="left", fontweight="bold")
 
 
-def _escape(name: str) -> str:
+def escape(name: str) -> str:
     """A name of the lake as words: no mathematical text, nothing active, not longer than a label should be."""
     words = wording.clean(name)
     short = words if len(words) <= 40 else f"{words[:24]}…{words[-15:]}"

@@ -1,0 +1,265 @@
+"""How well files separate the values of a column: how many of them a look-up of one value must open, from bounds alone.
+
+The depth at a value is the number of files whose bounds hold it. It changes only where a file begins or ends, so it is
+measured at the lower and the upper bound of every file: 2n values that are there, or nearly (bounds of text may be cut)::
+
+    depth(v) = files that begin at or before v - files that ended before v
+
+Files that hold nothing but nulls and NaN are opened by no look-up, files without bounds by every one: both are counted
+apart. NaN is no bound, -0.0 is 0.0. A file whose lower bound is above its upper one holds no value: it is counted apart too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lakelens.display import Displayable
+from lakelens.model.collections import NamedItems
+from lakelens.model.facts.facts import Fact
+from lakelens.model.scan.ranges import to_comparable
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from lakelens.model.health.figures import FileFigures
+
+    Numbers = NDArray[np.int64]
+
+#: The strokes of a strip.
+QUANTILES = 20
+# bounds of these are not in the order of their bytes, or are no values
+_UNORDERED = (
+    "geometry",
+    "geography",
+    "variant",
+    "unknown",
+    "blob",
+    "list",
+    "map",
+    "multiset",
+    "struct",
+    "vector",
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ColumnDepth(Displayable):
+    """How many files overlap, for one column.
+
+    `files` have bounds, `unbounded` have none, `empty` hold nothing but nulls and NaN, `reversed` have a lower bound above
+    the upper one. `mean`, `worst` and `quantiles` (the depths at 5 %, 10 % … 100 %) are over all bounds of the column;
+    `inside_mean` and `inside_worst` are the same within one partition. `worst_at` is a value that the most files hold.
+    """
+
+    name: str
+    type: str
+    files: int
+    unbounded: int
+    empty: int
+    reversed: int
+    mean: float
+    worst: int
+    quantiles: tuple[int, ...]
+    inside_mean: float
+    inside_worst: int
+    worst_at: Any = None
+    why: str = ""
+
+    def __repr__(self) -> str:
+        return f"<ColumnDepth {self.name}: {self.mean:,.4g} of {self.files:,} files, at worst {self.worst:,}>"
+
+
+class Clustering(NamedItems[ColumnDepth]):
+    """The columns with bounds, the best separated first; by name too."""
+
+    __slots__ = ()
+    facts = (
+        Fact("name"),
+        Fact("type"),
+        Fact("files", "int64"),
+        Fact("unbounded", "int64"),
+        Fact("empty", "int64"),
+        Fact("reversed", "int64"),
+        Fact("mean", "float64"),
+        Fact("worst", "int64"),
+        Fact("quantiles", "ids"),
+        Fact("inside_mean", "float64"),
+        Fact("inside_worst", "int64"),
+        Fact("worst_at", "text"),
+        Fact("why"),
+    )
+
+    def _list_names(self, item: ColumnDepth) -> tuple[str, ...]:
+        return (item.name,)
+
+
+def rank_bounds(lower: pa.Array, upper: pa.Array) -> tuple[Numbers, Numbers]:
+    """Bounds of one comparable type, none of them null, as numbers in the same order; equal ones are equal.
+
+    >>> import pyarrow as pa
+    >>> low, high = rank_bounds(pa.array([b"b", b"a"]), pa.array([b"b", b"c"]))
+    >>> low.tolist(), high.tolist()
+    ([1, 0], [1, 2])
+    """
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    both = pa.concat_arrays([lower, upper])
+    numbers = _as_integers(both)
+    if numbers is not None:
+        return numbers[: len(lower)], numbers[len(lower) :]
+    if pa.types.is_floating(both.type):
+        values = both.to_numpy(zero_copy_only=False) + 0.0  # -0.0 becomes 0.0
+        ranks = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    else:
+        order = pc.sort_indices(both)
+        ordered = both.take(order)
+        steps = pc.not_equal(ordered[1:], ordered[:-1]).to_numpy(zero_copy_only=False)
+        ranks = np.zeros(len(both), np.int64)
+        ranks[order.to_numpy()] = np.r_[0, np.cumsum(steps)][: len(both)]
+    return ranks[: len(lower)], ranks[len(lower) :]
+
+
+def count_depths(low: Numbers, high: Numbers, groups: Numbers | None = None) -> tuple[Numbers, Numbers]:
+    """The depths at all lower and upper bounds, least bound first, with the bounds; within `groups` of files where given.
+
+    Parameters
+    ----------
+    low, high
+        Bounds as numbers, none of `low` above its `high`.
+    groups
+        For each file the number of its group: only files of one group overlap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> depths, points = count_depths(np.array([1, 3, 9]), np.array([5, 9, 9]))
+    >>> depths.tolist(), points.tolist()
+    ([1, 2, 2, 2, 2, 2], [1, 3, 9, 5, 9, 9])
+    >>> count_depths(np.array([1, 3, 9]), np.array([5, 9, 9]), np.array([0, 0, 1]))[0].tolist()
+    [1, 2, 1, 2, 1, 1]
+    """
+    import numpy as np
+
+    if groups is not None and len(low):
+        # one axis after the other: what ended in the groups before also began there, and both counts lose it
+        least = min(int(low.min()), int(high.min()))
+        width = int(high.max()) - least + 1
+        if width * (int(groups.max()) + 1) >= 1 << 62:
+            ranks = np.unique(np.r_[low, high], return_inverse=True)[1].astype(np.int64)
+            low, high = ranks[: len(low)], ranks[len(low) :]
+            least, width = 0, int(ranks.max()) + 1
+        low, high = low - least + groups * width, high - least + groups * width
+    # looked up in order, which is several times as fast
+    starts, ends = np.sort(low), np.sort(high)
+    at_starts = np.searchsorted(starts, starts, "right") - np.searchsorted(ends, starts, "left")
+    at_ends = np.searchsorted(starts, ends, "right") - np.searchsorted(ends, ends, "left")
+    return np.concatenate([at_starts, at_ends]), np.concatenate([starts, ends])
+
+
+def measure_column(figures: FileFigures, leaf: str, kind: Any) -> ColumnDepth | None:
+    """How many files overlap for one leaf column; None where no file has bounds of it, or none that are in an order."""
+    import numpy as np
+
+    lower, upper = figures.stat("lower_bounds", leaf), figures.stat("upper_bounds", leaf)
+    if lower is None or upper is None or kind.logical in _UNORDERED:
+        return None
+    lower, upper = to_comparable(lower), to_comparable(upper)
+    known = lower.is_valid().to_numpy(zero_copy_only=False) & upper.is_valid().to_numpy(zero_copy_only=False)
+    if not known.any():
+        return None
+    empty = _find_empty(figures, leaf) & ~known
+    places = np.flatnonzero(known)
+    whole = len(places) == len(known)
+    low, high = rank_bounds(*((lower, upper) if whole else (lower.take(places), upper.take(places))))
+    right = low <= high
+    reversed_count = int((~right).sum())
+    if reversed_count:
+        places, low, high = places[right], low[right], high[right]
+    if not len(low):
+        return None
+    depths, points = count_depths(low, high)
+    inside = depths
+    if len(figures.partitions) > 1:
+        inside = count_depths(low, high, figures.partition[figures.data][places])[0]
+    # the most files overlap where one of them begins
+    deepest = int(np.flatnonzero(low == points[: len(low)][int(np.argmax(depths[: len(low)]))])[0])
+    bound = figures.stat("lower_bounds", leaf)
+    assert bound is not None
+    return ColumnDepth(
+        leaf,
+        str(kind),
+        len(low),
+        int(len(known) - known.sum() - empty.sum()),
+        int(empty.sum()),
+        reversed_count,
+        float(depths.mean()),
+        int(depths.max()),
+        list_quantiles(depths),
+        float(inside.mean()),
+        int(inside.max()),
+        _read(bound[int(places[deepest])]),
+    )
+
+
+def list_quantiles(depths: Numbers) -> tuple[int, ...]:
+    """The depths that 5 %, 10 % … 100 % of the points do not exceed; the last is the worst.
+
+    >>> import numpy as np
+    >>> list_quantiles(np.arange(1, 101))[:3], list_quantiles(np.array([7]))[-1]
+    ((5, 10, 15), 7)
+    """
+    import numpy as np
+
+    places = -(-np.arange(1, QUANTILES + 1) * len(depths) // QUANTILES) - 1
+    found: list[int] = np.partition(depths, places)[places].tolist()
+    return tuple(found)
+
+
+def _find_empty(figures: FileFigures, leaf: str) -> Any:
+    """The data files that hold nothing but nulls and NaN of a column, as far as they are counted."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    nulls, nans = figures.stat("null_counts", leaf), figures.stat("nan_counts", leaf)
+    if nulls is None:
+        return np.zeros(len(figures.data), np.bool_)
+    values = figures.stat("value_counts", leaf)
+    # where values are not counted apart, every row has one
+    whole = (
+        figures.rows[figures.data]
+        if values is None
+        else pc.fill_null(values, -1).to_numpy(zero_copy_only=False)
+    )
+    found = pc.fill_null(nulls, -1).to_numpy(zero_copy_only=False)
+    if nans is not None:
+        found = np.where(found < 0, -1, found + pc.fill_null(nans, 0).to_numpy(zero_copy_only=False))
+    return (found == whole) & (found > 0)
+
+
+def _as_integers(array: pa.Array) -> Numbers | None:
+    """Values that are whole numbers, or stored as such; None for others."""
+    import numpy as np
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
+        array = array.view(pa.int32())
+    elif pa.types.is_timestamp(kind) or pa.types.is_time64(kind):
+        array = array.view(pa.int64())
+    if not pa.types.is_integer(array.type):
+        return None
+    found: Numbers = array.to_numpy(zero_copy_only=False).astype(np.int64)
+    return found
+
+
+def _read(value: Any) -> Any:
+    """A value as Python has it; its text where Python has none."""
+    try:
+        return value.as_py()
+    except (ValueError, OverflowError):
+        return str(value)

@@ -1,0 +1,1 @@
+"""What the health of a Hive table is measured against."""

@@ -1,0 +1,169 @@
+"""Which deletes reach which files, by numbers and all at once; what they weigh, and what takes them away.
+
+The rules are those of `lakelens.formats.iceberg.deletes.matching` ("Scan Planning" of the Iceberg table specification), but
+for one: a position delete file of a whole partition counts for every file of it that is old enough, also where the bounds
+of its `file_path` column leave some out. Deleted rows are known of a file by the deletes that are for it alone, as
+`BinPackRewriteFilePlanner.tooHighDeleteRatio` counts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lakelens.model.health.figures import sum_groups
+from lakelens.model.health.measure import Limit, Measure, count
+from lakelens.model.health.reach import Reach
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lakelens.formats.iceberg.health.rules import IcebergHealth
+    from lakelens.model.health.figures import FileFigures
+
+    Numbers = NDArray[np.int64]
+
+_RATIO = Limit(0.3, "<", "default", "delete-ratio-threshold of rewrite_data_files, since 1.8")
+_REACHING = Limit(10, "≤", "lakelens")
+_MIN_INPUT_FILES = 5
+_TARGET = 64 << 20
+
+
+def find_reach(figures: FileFigures) -> Reach:
+    """How many deletes reach each data file, and how many of its rows are known to be deleted."""
+    import numpy as np
+
+    positions, equality = figures.find("position_deletes"), figures.find("equality_deletes")
+    vectors = figures.find("deletion_vector")
+    deletes, known = np.zeros(len(figures.data), np.int64), np.zeros(len(figures.data), np.int64)
+    everything = np.r_[positions, vectors, equality]
+    if len(everything):
+        _, targeted_vectors, rows_of_vectors = _match_targeted(figures, vectors)
+        is_targeted, targeted, rows = _match_targeted(figures, positions)
+        loose = positions[~is_targeted]
+        held = targeted + _match_partitions(figures, loose, "left")
+        # where a file has a vector no position delete file reaches it
+        deletes = np.where(targeted_vectors > 0, targeted_vectors, held)
+        known = np.where(targeted_vectors > 0, rows_of_vectors, rows)
+        deletes += _match_equality(figures, equality)
+    by_position = np.r_[positions, vectors]
+    return Reach(
+        deletes,
+        np.minimum(known, figures.rows[figures.data]),
+        figures.sum_by_partition(everything),
+        figures.sum_by_partition(by_position, figures.rows[by_position]),
+        len(everything),
+        int(figures.rows[by_position].sum()),
+        len(equality),
+        int(figures.rows[equality].sum()),
+    )
+
+
+def _match_targeted(figures: FileFigures, places: Numbers) -> tuple[NDArray[np.bool_], Numbers, Numbers]:
+    """Which of some deletes are for one file alone; for each data file how many of them, and their rows."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    counts, rows = np.zeros(len(figures.data), np.int64), np.zeros(len(figures.data), np.int64)
+    targets, paths = figures.column("referenced_data_path"), figures.column("path")
+    if targets is None or paths is None or not len(places):
+        return np.zeros(len(places), np.bool_), counts, rows
+    chosen = targets.take(places)
+    found = pc.fill_null(pc.index_in(chosen, value_set=paths.take(figures.data)), -1)
+    numbers = found.to_numpy(zero_copy_only=False).astype(np.int64)
+    reached = np.flatnonzero(numbers >= 0)
+    data, deletes = figures.data[numbers[reached]], places[reached]
+    sequence, spec = figures.numbers("sequence_number"), figures.numbers("spec_id")
+    fits = (
+        (np.maximum(sequence[data], 0) <= np.maximum(sequence[deletes], 0))
+        & (spec[data] == spec[deletes])
+        & (figures.partition[data] == figures.partition[deletes])
+    )
+    reached = reached[fits]
+    counts = sum_groups(numbers[reached], len(figures.data))
+    rows = sum_groups(numbers[reached], len(figures.data), figures.rows[places[reached]])
+    return chosen.is_valid().to_numpy(zero_copy_only=False), counts, rows
+
+
+def _match_equality(figures: FileFigures, places: Numbers) -> Numbers:
+    """For each data file how many equality deletes reach it: those of its partition, and those of no partition."""
+    import numpy as np
+
+    divided = np.array([bool(partition.texts) for partition in figures.partitions], np.bool_)
+    is_global = ~divided[figures.partition[places]] if len(places) else np.zeros(0, np.bool_)
+    sequence = np.maximum(figures.numbers("sequence_number"), 0)
+    numbers = np.sort(sequence[places[is_global]])
+    later = len(numbers) - np.searchsorted(numbers, sequence[figures.data], "right")
+    return later + _match_partitions(figures, places[~is_global], "right")
+
+
+def _match_partitions(figures: FileFigures, places: Numbers, side: str) -> Numbers:
+    """For each data file how many of some deletes are in its partition and as new ("left"), or newer ("right")."""
+    import numpy as np
+
+    if not len(places):
+        return np.zeros(len(figures.data), np.int64)
+    spec = figures.numbers("spec_id")
+    pairs = (spec + 1) * len(figures.partitions) + figures.partition
+    groups = np.unique(pairs, return_inverse=True)[1]
+    sequence = np.unique(np.maximum(figures.numbers("sequence_number"), 0), return_inverse=True)[1]
+    width = int(sequence.max()) + 2
+    keys = np.sort(groups[places] * width + sequence[places])
+    own = groups[figures.data] * width
+    ends = np.searchsorted(keys, own + width, "left")
+    found: Numbers = ends - np.searchsorted(keys, own + sequence[figures.data], side)  # type: ignore[call-overload]
+    return found
+
+
+def measure_deletes(rules: IcebergHealth, figures: FileFigures, reach: Reach) -> Iterator[Measure]:
+    """The share of deleted rows of the worst file, and the most deletes that reach one."""
+    import numpy as np
+
+    if not len(figures.data):
+        return
+    rows = np.maximum(figures.rows[figures.data], 1)
+    shares = reach.known / rows
+    worst = int(np.argmax(shares))
+    place = _name_file(figures, worst) if reach.known[worst] else ""
+    many = int(np.count_nonzero(shares >= _RATIO.value))
+    rewrite = rules.call_procedure("rewrite_data_files", "writes files again without their deleted rows")
+    advice = f"rewrite_data_files takes {count(many, 'file')} with that many" if many else ""
+    name = "deleted rows, worst file"
+    yield Measure(
+        name, "deletes", float(shares[worst]), "share", _RATIO, advice, (rewrite,) if many else (), place
+    )
+    worst = int(np.argmax(reach.deletes))
+    value = int(reach.deletes[worst])
+    place = _name_file(figures, worst) if value else ""
+    advice, calls = "", ()
+    if not _REACHING.keeps(value):
+        advice, calls = _advise(rules, figures, reach)  # type: ignore[assignment]
+    yield Measure(
+        "deletes that reach a file, worst", "deletes", value, "count", _REACHING, advice, calls, place
+    )
+
+
+def _advise(rules: IcebergHealth, figures: FileFigures, reach: Reach) -> tuple[str, tuple[object, ...]]:
+    """What takes deletes away: joining position delete files where that alone helps, else writing data files again."""
+    import numpy as np
+
+    positions = figures.find("position_deletes")
+    target = rules.read("target", "write.delete.target-file-size-bytes", _TARGET).value
+    small = positions[figures.sizes[positions] < 0.75 * target]
+    counts = figures.sum_by_partition(small)
+    sizes = figures.sum_by_partition(small, figures.sizes[small])
+    taken = np.where((counts >= _MIN_INPUT_FILES) | ((counts > 1) & (sizes > target)), counts, 0)
+    made = np.where(taken > 0, np.maximum(-(-sizes // target), 1), 0)
+    if not reach.equality_files and int(taken.sum()) > int(made.sum()):
+        advice = f"rewrite_position_delete_files joins {int(taken.sum()):,} into about {int(made.sum()):,}"
+        return advice, (rules.call_procedure("rewrite_position_delete_files", "joins position delete files"),)
+    option = f"options => map('delete-file-threshold', '{int(_REACHING.value) + 1}')"
+    many = int(np.count_nonzero(reach.deletes > _REACHING.value))
+    call = rules.call_procedure("rewrite_data_files", "writes files again without their deleted rows", option)
+    return f"{count(many, 'file')} written again have none", (call,)
+
+
+def _name_file(figures: FileFigures, number: int) -> str:
+    paths = figures.column("path")
+    return "" if paths is None else str(paths[int(figures.data[number])].as_py()).rsplit("/", 1)[-1]

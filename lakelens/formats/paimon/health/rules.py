@@ -1,0 +1,174 @@
+"""The limits of a Paimon table and the procedures that help.
+
+Files below 70 % of the target take part in a compaction (`CoreOptions.compactionFileSize`); of an append table those of a
+partition are joined where there are `compaction.min.file-num` of them or where they fill two files
+(`AppendCompactCoordinator.SubCoordinator.pack`); of a table with keys those of a bucket, by a full compaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lakelens.formats.paimon.health.indexes import list_index_columns, measure_indexes
+from lakelens.formats.paimon.health.levels import measure_levels
+from lakelens.formats.paimon.health.metadata import list_document_parts, measure_metadata
+from lakelens.formats.paimon.health.needs import list_needs
+from lakelens.formats.paimon.health.vectors import find_reach, measure_vectors
+from lakelens.formats.paimon.splits import parse_size
+from lakelens.model.health.measure import Call, DocumentPart, DocumentParts, Limit, Measure, Need
+from lakelens.model.health.rules import HealthRules, name_source, quote
+from lakelens.model.predicate import Term
+from lakelens.model.scan.splits import SplitFigure, read_figure
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lakelens.formats.paimon.snapshot import PaimonSnapshot
+    from lakelens.formats.paimon.table import PaimonTable
+    from lakelens.model.health.figures import FileFigures
+    from lakelens.model.health.reach import Reach
+
+    Numbers = NDArray[np.int64]
+
+
+class PaimonHealth(HealthRules):
+    """The rules of one state of a Paimon table."""
+
+    table: PaimonTable
+    snapshot: PaimonSnapshot | None
+    without_calls = "no compaction takes them"
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether rows are merged by key."""
+        return bool(self.table.primary_keys)
+
+    @property
+    def group_noun(self) -> str:  # type: ignore[override]
+        """Files are joined within a bucket, where there are buckets."""
+        return "bucket" if self.has_keys or self.table.bucket > 0 else "partition"
+
+    @cached_property
+    def columns(self) -> Sequence[str]:  # type: ignore[override]
+        """What deletion vectors and indexes are matched by, where there are any."""
+        has_vectors = self.snapshot is not None and any(
+            one.index_type == "DELETION_VECTORS" for one in self.snapshot.index_files
+        )
+        return (*(("path",) if has_vectors else ()), *list_index_columns(self))
+
+    def read(self, name: str, key: str, default: int, parse: object = int) -> SplitFigure:
+        """A number among the table's options."""
+        return read_figure(name, key, default, self.table.options, parse)
+
+    @cached_property
+    def _target(self) -> SplitFigure:
+        return self.read("target", "target-file-size", (128 if self.has_keys else 256) << 20, parse_size)
+
+    @property
+    def target_size(self) -> int:
+        """How large writers make a file."""
+        return self._target.value
+
+    @property
+    def file_size(self) -> Limit:
+        """Seven tenths of what writers aim at: below that a compaction takes a file."""
+        value = self.target_size // 10 * 7
+        return Limit(value, "≥", name_source(self._target), f"70 % of {self._target.property}")
+
+    @cached_property
+    def _fewest(self) -> SplitFigure:
+        return self.read("fewest", "compaction.min.file-num", 5)
+
+    @property
+    def small_files(self) -> Limit:
+        """With that many a partition is compacted; of tables with keys nothing says it."""
+        if self.has_keys:
+            return Limit(5, "<", "lakelens")
+        return Limit(self._fewest.value, "<", name_source(self._fewest), self._fewest.property)
+
+    def group(self, figures: FileFigures) -> tuple[Numbers, int]:
+        """Files of one bucket of one partition; of append tables without buckets those of one partition."""
+        import numpy as np
+
+        if self.group_noun == "partition":
+            return super().group(figures)
+        buckets = figures.numbers("bucket")
+        least = int(buckets.min(initial=0))
+        width = int(buckets.max(initial=0)) - least + 1
+        found, groups = np.unique(figures.partition * width + buckets - least, return_inverse=True)
+        return groups.astype(np.int64), len(found)
+
+    def name_group(self, figures: FileFigures, place: int) -> str:
+        """The partition and the bucket of a file."""
+        partition = super().name_group(figures, place)
+        if self.group_noun == "partition":
+            return partition
+        return "/".join(filter(None, (partition, f"bucket-{figures.numbers('bucket')[place]}")))
+
+    def join_files(self, counts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
+        """See `HealthRules.join_files`."""
+        import numpy as np
+
+        target = self.target_size
+        fewest = 2 if self.has_keys else self._fewest.value
+        takes = (counts >= fewest) | ((counts > 1) & (sizes >= 2 * target))
+        made = np.maximum(-(-sizes // target), 1)
+        return np.where(takes, counts, 0), np.where(takes, np.minimum(made, counts), 0)
+
+    def call_procedure(self, procedure: str, why: str, *arguments: str, tried: bool = True) -> Call:
+        """A call of one of Paimon's procedures."""
+        listed = ", ".join((f"table => {quote(self.table.name)}", *arguments))
+        return Call(f"CALL sys.{procedure}({listed})", why, procedure if tried else "")
+
+    def call_join(self, where: str = "") -> tuple[Call, ...]:
+        """`compact`."""
+        return (self.call_procedure("compact", "joins small files"),)
+
+    @cached_property
+    def sort_column(self) -> tuple[str, str] | None:
+        """The first column of the key, by which the rows of a bucket are in order, or of `clustering.columns`."""
+        if self.has_keys:
+            names = [column.name for column in self.table.schema.key_columns]
+            return (names[0], "primary key") if names else None
+        named = self.table.options.get("clustering.columns", "").split(",")[0].strip()
+        return (named, "clustering columns") if named else None
+
+    def call_sort(self, column: str) -> tuple[Call, ...]:
+        """`compact`, which merges the files of a bucket, or sorts an append table."""
+        if self.has_keys:
+            return (self.call_procedure("compact", "merges the files of each bucket"),)
+        order = ("order_strategy => 'order'", f"order_by => {quote(column)}")
+        return (self.call_procedure("compact", "sorts what is there", *order, tried=False),)
+
+    def explain_absence(self, column: str, file_format: str) -> str:
+        """The option that leaves a column's statistics out."""
+        found = next((field for field in self.table.schema.fields if field.name == column), None)
+        if found is None:
+            return ""
+        term = Term("", column, found.type, "is not null")
+        return self.table.placement.explain_absence(term, file_format) or ""
+
+    def find_reach(self, figures: FileFigures) -> Reach | None:
+        """Which deletion vectors reach which files."""
+        return find_reach(self, figures)
+
+    def measure(
+        self, figures: FileFigures, reach: Reach | None, documents: DocumentParts
+    ) -> Iterator[Measure]:
+        """Vectors, levels, indexes, manifests and snapshots."""
+        if reach is not None:
+            yield from measure_vectors(self, figures, reach)
+        yield from measure_levels(self, figures)
+        yield from measure_metadata(self, figures)
+        yield from measure_indexes(self, figures)
+
+    def list_parts(self) -> Iterable[DocumentPart]:
+        """The documents of the branch, and the manifests of the state."""
+        return list_document_parts(self)
+
+    def list_needs(self, figures: FileFigures) -> Iterable[Need]:
+        """What a reader must know."""
+        return list_needs(self, figures)
