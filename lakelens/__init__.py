@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from lakelens import errors, options, spark
     from lakelens.analysis.diff.documents import diff_json
+    from lakelens.analysis.skeleton.minimize import minimize_table as minimize
     from lakelens.codecs.paimon.row import decode_binary_row
     from lakelens.explaining import explain_bytes, explain_file
     from lakelens.opening import find_tables as find
@@ -30,6 +31,7 @@ _PUBLIC = {
     "find": ("lakelens.opening", "find_tables"),
     "sample": ("lakelens.samples", "sample"),
     "diff_json": ("lakelens.analysis.diff.documents", "diff_json"),
+    "minimize": ("lakelens.analysis.skeleton.minimize", "minimize_table"),
     "decode_binary_row": ("lakelens.codecs.paimon.row", "decode_binary_row"),
     "explain_bytes": ("lakelens.explaining", "explain_bytes"),
     "explain_file": ("lakelens.explaining", "explain_file"),
@@ -46,6 +48,7 @@ __all__ = [
     "explain_bytes",
     "explain_file",
     "find",
+    "minimize",
     "open",
     "options",
     "sample",

@@ -5,7 +5,7 @@ Domain classes know nothing else of either; each function here loads what it nee
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lakelens.analysis.explain.explanation import Explanation
     from lakelens.analysis.health.health import Health
     from lakelens.analysis.life.biography import Biography
+    from lakelens.analysis.skeleton.skeleton import Skeleton
     from lakelens.analysis.space.space import Space
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
@@ -123,6 +124,15 @@ def diff_table(table: Table, before: Any, after: Any) -> Diff:
     from lakelens.analysis.diff.diff import Diff, pick_snapshot
 
     return Diff(None if before is None else pick_snapshot(table, before), pick_snapshot(table, after))
+
+
+def write_skeleton(
+    table: Table, target: str | os.PathLike[str], keep: Collection[str], seed: int | str | None
+) -> Skeleton:
+    """The skeleton of a table, written elsewhere."""
+    from lakelens.analysis.skeleton.skeleton import write_skeleton
+
+    return write_skeleton(table, target, keep, seed)
 
 
 def check_table(table: Table, data: bool, snapshots: Any) -> Check:

@@ -15,6 +15,7 @@ from lakelens.cli.answers.check import check
 from lakelens.cli.answers.dry_run import dry_run
 from lakelens.cli.answers.explain import explain
 from lakelens.cli.answers.health import health
+from lakelens.cli.answers.skeleton import skeleton
 from lakelens.cli.answers.space import space
 from lakelens.cli.completing import completion
 from lakelens.cli.exits import Verbs
@@ -33,7 +34,7 @@ _GROUPS = [
         ],
     },
     {"name": "Its history", "commands": ["snapshots", "history", "diff", "biography", "watch"]},
-    {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes"]},
+    {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes", "skeleton"]},
     {"name": "Many tables", "commands": ["find", "inventory", "samples", "demo"]},
 ]
 
@@ -74,6 +75,7 @@ VERBS = (
     *(manifests, files, schema, refs),
     *(tree, findings, check, health, explain, space, dry_run, show_bytes, html),
     *(find, inventory, watch, samples, demo, completion),
+    skeleton,
 )
 for _verb in VERBS:
     commands.add_command(_verb)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lakelens import display
+from lakelens.model.skeleton.bones import Redactable
 
 if TYPE_CHECKING:
     from lakelens.analysis.explain.explanation import Explanation
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from lakelens.model.table import Table
 
 
-class Answers:
+class Answers(Redactable):
     """Gives a table its answers. Each is worked out when it is looked at, and nothing is written."""
 
     __slots__ = ()

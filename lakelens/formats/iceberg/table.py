@@ -34,6 +34,7 @@ from lakelens.model.table import Table
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.health.rules import IcebergHealth
     from lakelens.formats.iceberg.scan.plan import IcebergScan
+    from lakelens.formats.iceberg.skeleton.bones import IcebergBones
     from lakelens.formats.storage import TableStorage
     from lakelens.model.check.row_checks import RowCheck
     from lakelens.model.check.survey import Survey
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from lakelens.model.maintenance.procedure import Procedure
     from lakelens.model.scan.placement import Placement
     from lakelens.model.scan.splits import SplitRules
+    from lakelens.model.skeleton.redaction import Redaction
     from lakelens.model.storage import StoredFile
 
 _MAIN = "main"
@@ -270,6 +272,12 @@ class IcebergTable(TableObject, IcebergReferring, IcebergLiving, Table):
         from lakelens.formats.iceberg.check.figures import compare_figures
 
         compare_figures(self, self._context, survey)
+
+    def redact(self, redaction: Redaction) -> IcebergBones:
+        """See `Redactable.redact`."""
+        from lakelens.formats.iceberg.skeleton.redact import redact_table
+
+        return redact_table(self._context, redaction)
 
     def list_row_checks(self, file: DataFile) -> Iterable[RowCheck]:
         """See `Checkable.list_row_checks`."""

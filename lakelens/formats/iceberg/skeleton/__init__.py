@@ -1,0 +1,1 @@
+"""How the documents of an Iceberg table are written again without its names and values."""

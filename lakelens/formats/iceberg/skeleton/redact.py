@@ -1,0 +1,252 @@
+"""An Iceberg table written again without its names and values: all are noted first, then all documents are rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lakelens.codecs.iceberg.types import IcebergType, parse_struct
+from lakelens.errors import LakeError
+from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.discovery.names import parse_metadata_name
+from lakelens.formats.iceberg.skeleton.avro_files import AvroDocument, EntryWalk, ListWalk
+from lakelens.formats.iceberg.skeleton.avro_schemas import SchemaWriter
+from lakelens.formats.iceberg.skeleton.bones import IcebergBones, drop_unused, relate
+from lakelens.formats.iceberg.skeleton.columns import ColumnBook, PartitionMap
+from lakelens.formats.iceberg.skeleton.document import DocumentWriter, read_default
+from lakelens.formats.iceberg.skeleton.headers import HeaderWriter
+from lakelens.formats.iceberg.skeleton.pens import NotingPen, Pen, WritingPen
+from lakelens.formats.iceberg.skeleton.places import PlaceBook
+from lakelens.formats.iceberg.skeleton.reading import StoredFile, read_files
+from lakelens.formats.iceberg.skeleton.vectors import plan_vectors
+from lakelens.model.skeleton.redaction import Redaction
+
+
+def redact_table(context: TableContext, redaction: Redaction) -> IcebergBones:
+    """The documents of a table, redacted. What cannot be read is said in the redaction's notes."""
+    return _Redactor(context, redaction).run()
+
+
+class _Redactor:
+    def __init__(self, context: TableContext, redaction: Redaction) -> None:
+        self._context, self._redaction = context, redaction
+        self._raw: dict[str, Any] = context.document.raw
+        self._book = ColumnBook(redaction)
+        self._places = PlaceBook(redaction.names)
+        #: by spec id, the fields as (field id, source id, name, transform)
+        self._specs: dict[int, list[tuple[int, int | None, str, str]]] = {}
+        self._fields: dict[int, tuple[int, int | None, str, str]] = {}
+
+    def run(self) -> IcebergBones:
+        lists = read_files(self._context, self._list_recorded())
+        walks = {name: ListWalk(one.record) for name, one in lists.items()}
+        named = self._list_inline()
+        named += [
+            path
+            for name, one in lists.items()
+            for line in one.records
+            if isinstance(path := walks[name].find(line, "manifest_path"), str)
+        ]
+        manifests = read_files(self._context, named)
+        structs = self._learn(manifests)
+        self._book.publish(structs)
+        self._redaction.check_kept(self._redaction.columns)
+        pen = NotingPen(self._book)
+        self._walk_all(lists, walks, manifests, pen)
+        self._note_defaults()
+        self._redaction.names.number_files([*pen.files, *lists, *named])
+        self._book.settle()
+        return self._write(lists, walks, manifests, WritingPen(self._book, self._places), pen)
+
+    # --- what is there -------------------------------------------------------------------------------------------------
+
+    def _list_snapshots(self) -> list[dict[str, Any]]:
+        return [one for one in self._raw.get("snapshots") or () if isinstance(one, dict)]
+
+    def _list_recorded(self) -> list[str]:
+        found = (one.get("manifest-list") for one in self._list_snapshots())
+        return [path for path in found if isinstance(path, str)]
+
+    def _list_inline(self) -> list[str]:
+        """The manifests that snapshots of version 1 name themselves."""
+        return [
+            str(path)
+            for one in self._list_snapshots()
+            if not isinstance(one.get("manifest-list"), str)
+            for path in one.get("manifests") or ()
+        ]
+
+    def _learn(self, manifests: Mapping[str, StoredFile]) -> list[IcebergType]:
+        """Columns, specs and original names, of the document and of the headers of manifests."""
+        structs = list(self._context.schemas.newest_first())
+        for one in manifests.values():
+            try:
+                structs.append(parse_struct(one.read_json("schema")))
+            except LakeError:
+                continue
+        for struct in structs:
+            self._book.learn(struct)
+        typed = self._context.typed
+        for spec in typed.partition_specs or ():
+            fields = [(field.field_id, field.source_id, field.name, field.transform) for field in spec.fields]
+            self._learn_spec(spec.spec_id, fields)
+        plain = [(one.field_id, one.source_id, one.name, one.transform) for one in typed.partition_spec or ()]
+        self._learn_spec(typed.default_spec_id or 0, plain)
+        for one in manifests.values():
+            stored = one.read_json("partition-spec")
+            found = [field for field in stored if isinstance(field, dict)] if isinstance(stored, list) else []
+            keys = ("field-id", "source-id", "name", "transform")
+            self._learn_spec(
+                one.read_number("partition-spec-id") or 0,
+                [[field.get(key) for key in keys] for field in found],
+            )
+        self._redaction.names.reserve(typed.refs or ())
+        return structs
+
+    def _learn_spec(self, number: int, fields: list[Any]) -> None:
+        known = []
+        for position, (field_id, source, name, transform) in enumerate(fields):
+            field_id = field_id if isinstance(field_id, int) else 1000 + position
+            source = source if isinstance(source, int) else None
+            known.append((field_id, source, str(name), str(transform)))
+            self._book.learn_transform(source, str(transform))
+            self._redaction.names.reserve([str(name)])
+        if known:
+            self._specs.setdefault(number, known)
+        for field in known:
+            self._fields.setdefault(field[0], field)
+
+    def _note_defaults(self) -> None:
+        for schema in [*(self._raw.get("schemas") or ()), self._raw.get("schema")]:
+            for field in _walk_fields(schema):
+                for key in ("initial-default", "write-default"):
+                    found = read_default(field[key], field) if key in field else None
+                    scale = None if found is None else self._book.scale(found[0])
+                    if found is not None and scale is not None:
+                        scale.add(found[1])  # type: ignore[arg-type]
+
+    # --- walks ---------------------------------------------------------------------------------------------------------
+
+    def _map_field(self, field: tuple[int, int | None, str, str]) -> PartitionMap:
+        return PartitionMap(self._book, field[0], field[1], field[3])
+
+    def _list_maps(self, spec_id: Any) -> list[PartitionMap]:
+        return [self._map_field(field) for field in self._specs.get(spec_id or 0, ())]
+
+    def _walk_all(
+        self,
+        lists: Mapping[str, StoredFile],
+        walks: Mapping[str, ListWalk],
+        manifests: Mapping[str, StoredFile],
+        pen: Pen,
+    ) -> None:
+        for name, one in lists.items():
+            self._walk_list(one, walks[name], pen)
+        for one in manifests.values():
+            self._walk_manifest(one, pen)
+
+    def _walk_list(self, one: StoredFile, walk: ListWalk, pen: Pen) -> list[dict[str, Any]]:
+        return [
+            walk.write(line, self._list_maps(walk.find(line, "partition_spec_id")), pen)
+            for line in one.records
+        ]
+
+    def _walk_manifest(self, one: StoredFile, pen: Pen) -> list[dict[str, Any]]:
+        walk = EntryWalk(one.record, self._name_partition(one))
+        return [walk.write(entry, pen) for entry in one.records]
+
+    def _name_partition(self, one: StoredFile) -> dict[str, tuple[str, PartitionMap]]:
+        """Of each stored partition field its new name, and what replaces its values."""
+        record = EntryWalk(one.record, {}).partition_record
+        made = {}
+        for field in record.get("fields", ()):
+            stored, number = str(field.get("name")), field.get("field-id")
+            known = self._fields.get(number) if isinstance(number, int) else None
+            if known is None:
+                same = (field for field in self._fields.values() if field[2] == stored)
+                known = next(same, (number if isinstance(number, int) else 0, None, stored, "unknown"))
+            new = self._redaction.names.field(known[2], known[0])
+            made[stored] = (stored if new == known[2] else new, self._map_field(known))
+        return made
+
+    # --- writing -------------------------------------------------------------------------------------------------------
+
+    def _write(
+        self,
+        lists: Mapping[str, StoredFile],
+        walks: Mapping[str, ListWalk],
+        manifests: Mapping[str, StoredFile],
+        pen: WritingPen,
+        noted: NotingPen,
+    ) -> IcebergBones:
+        writer = DocumentWriter(self._book, self._places, self._raw)
+        metadata = writer.write()
+        headers = HeaderWriter(writer)
+        made_lists: dict[str, AvroDocument] = {}
+        made_manifests: dict[str, AvroDocument] = {}
+        lengths: dict[str, int] = {}
+        blanks: dict[str, int] = {}
+        for recorded, one in lists.items():
+            name = self._places.metadata[recorded]
+            records = self._walk_list(one, walks[recorded], pen)
+            if self._can_write(one, blanks, name) and one.header is not None:
+                schema = SchemaWriter({}).write(one.header.schema, "manifest")
+                header = headers.write(one)
+                made_lists[name] = AvroDocument(schema, header, records, one.header.codec)
+        for recorded, one in manifests.items():
+            name = relate(self._places.name_manifest(recorded))
+            if self._can_write(one, blanks, name) and one.header is not None:
+                partition = {stored: new for stored, (new, _) in self._name_partition(one).items()}
+                schema = SchemaWriter(partition).write(one.header.schema, "entry")
+                header = headers.write(one, partition)
+                records = self._walk_manifest(one, pen)
+                made_manifests[name] = AvroDocument(schema, header, records, one.header.codec)
+                lengths[name] = self._find_difference(recorded, one, lists, walks)
+        vectors = plan_vectors(self._context, noted.vectors, pen, self._redaction)
+        number = parse_metadata_name(self._context.document.path.rpartition("/")[2])
+        version = max((number.number if number is not None else None) or 1, 1)
+        made = IcebergBones(version, metadata, made_lists, made_manifests, lengths, blanks, vectors)
+        return drop_unused(made)
+
+    def _can_write(self, one: StoredFile, blanks: dict[str, int], name: str) -> bool:
+        """Whether a file can be written again; zeros stand for one that cannot be read, nothing for one that is missing."""
+        if one.size is None:
+            self._redaction.note("files that are missing are missing in the skeleton")
+            return False
+        if one.error is not None:
+            place = name.rpartition("/")[2]
+            self._redaction.note(
+                f"{place} stands for a file that cannot be read and is zeros: {one.error.message}"
+            )
+            blanks[name] = one.size
+            return False
+        return True
+
+    def _find_difference(
+        self, recorded: str, one: StoredFile, lists: Mapping[str, StoredFile], walks: Mapping[str, ListWalk]
+    ) -> int:
+        """What a manifest's recorded length differs by from its real one."""
+        for line, walk in _walk_lines(lists, walks):
+            if walk.find(line, "manifest_path") == recorded:
+                length = walk.find(line, "manifest_length")
+                return length - one.size if isinstance(length, int) and one.size is not None else 0
+        return 0
+
+
+def _walk_lines(
+    lists: Mapping[str, StoredFile], walks: Mapping[str, ListWalk]
+) -> Iterator[tuple[dict[str, Any], ListWalk]]:
+    for name, one in lists.items():
+        for line in one.records:
+            yield line, walks[name]
+
+
+def _walk_fields(schema: Any) -> Iterator[Mapping[str, Any]]:
+    """Every field of a schema document, at any depth."""
+    if isinstance(schema, dict):
+        for field in schema.get("fields") or ():
+            if isinstance(field, dict):
+                yield field
+                yield from _walk_fields(field.get("type"))
+        for key in ("element", "key", "value"):
+            yield from _walk_fields(schema.get(key))

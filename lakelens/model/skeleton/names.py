@@ -1,0 +1,100 @@
+"""Names in place of names: the same one wherever the old one stands, and never one that the table has itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+
+class Names:
+    """The names of one table and what replaces them.
+
+    >>> names = Names()
+    >>> names.reserve(["id", "p2"])
+    >>> names.column("id", 1), names.column("renamed", 1), names.column("other", 2), names.column("id", 7)
+    ('c1', 'c1_2', 'c2', 'c1')
+    >>> names.field("p2", 2)
+    'px2'
+    >>> names.word("b", "audit"), names.word("b", "main"), names.word("b", "audit")
+    ('b1', 'b2', 'b1')
+    """
+
+    def __init__(self, keep: Collection[str] = ()) -> None:
+        self.keep = frozenset(keep)
+        self._columns: dict[str, str] = {}
+        self._fields: dict[str, str] = {}
+        self._words: dict[tuple[str, str], str] = {}
+        self._taken: set[str] = set()
+        self._reserved: set[str] = set()
+        self._files: dict[str, int] = {}
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the names of columns, partition fields, branches and tags stay."""
+        return "names" in self.keep
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Original names, which no new one may be like."""
+        self._reserved.update(name.lower() for name in names)
+
+    def column(self, name: str, field_id: int | str, full_name: str = "") -> str:
+        """The name in place of a column's; a column that was renamed has two of them."""
+        if self.keeps_all or name in self.keep or full_name in self.keep:
+            self._columns[name] = name
+        if name not in self._columns:
+            self._columns[name] = self._take(f"c{field_id}")
+        return self._columns[name]
+
+    def find_column(self, name: str) -> str | None:
+        """The name in place of one that some column has; None when none has it."""
+        return self._columns.get(name)
+
+    def field(self, name: str, field_id: int | str) -> str:
+        """The name in place of a partition field's: the column's where they are the same."""
+        if name in self._columns:
+            return self._columns[name]
+        if self.keeps_all:
+            return name
+        if name not in self._fields:
+            self._fields[name] = self._take(f"p{field_id}")
+        return self._fields[name]
+
+    def ref(self, name: str, kind: str) -> str:
+        """The name in place of a branch's or a tag's; `main` stays."""
+        return name if name == "main" or self.keeps_all else self.word(kind, name)
+
+    def word(self, prefix: str, text: str) -> str:
+        """A numbered word in place of a text: `prefix` says what it is."""
+        key = (prefix, text)
+        if key not in self._words:
+            self._words[key] = self._take(f"{prefix}{1 + sum(known[0] == prefix for known in self._words)}")
+        return self._words[key]
+
+    def number_files(self, paths: Iterable[str]) -> None:
+        """Give each path its number, in the order of the paths."""
+        self._files = {path: number for number, path in enumerate(sorted(set(paths)), 1)}
+
+    def file(self, path: str) -> str:
+        """The stem of the name in place of a file's, which sorts as its path did."""
+        number = self._files.setdefault(path, len(self._files) + 1)
+        return f"f{number:06d}"
+
+    def knows_file(self, path: str) -> bool:
+        """Whether a path was numbered."""
+        return path in self._files
+
+    def stand(self, text: str) -> str:
+        """The stem of the first file at or after a text: where a cut path stands among the files."""
+        number = sum(path < text for path in self._files) + 1
+        return f"f{number:06d}"
+
+    def _take(self, name: str) -> str:
+        prefix = name.rstrip("0123456789")
+        number = name[len(prefix) :]
+        while any(one.startswith(prefix) and one[len(prefix) :].isdecimal() for one in self._reserved):
+            prefix += "x"  # no number makes the name of such a table
+        found, count = prefix + number, 1
+        while found in self._taken or found in self._reserved:
+            count += 1
+            found = f"{prefix}{number}_{count}"
+        self._taken.add(found)
+        return found

@@ -1,0 +1,131 @@
+"""Values of columns as what is put in order: whole numbers, texts, and back again; and as literals of SQL.
+
+| logical type | ordered as |
+| --- | --- |
+| int8 to int64, date, time, timestamp, timestamptz, decimal | whole numbers: the count, the days, the ticks, the digits |
+| float32, float64 | whole numbers in the order of the values; 0.0 and -0.0 are one |
+| string | text |
+| binary, fixed, uuid | text with a sign (U+0000 to U+00FF) for each byte |
+| boolean | not replaced: two values have no other order |
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Context, Decimal
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from lakelens.model.schema import DataType
+
+_EPOCH = date(1970, 1, 1)
+_DAY = timedelta(days=1)
+_WIDE = Context(prec=80)
+_MICRO = timedelta(microseconds=1)
+#: new floats are whole numbers that 32 bits hold exactly
+FLOATS = (2**20, 2**24 - 1)
+TEXTS = frozenset(("string", "binary", "fixed", "uuid"))
+_NUMBER_TYPES = "int8 int16 int32 int64 date time timestamp timestamptz decimal float32 float64"
+NUMBERS = frozenset(_NUMBER_TYPES.split())
+
+
+def rank_float(value: float) -> int:
+    """The place of a float among all floats.
+
+    >>> rank_float(-1.5) < rank_float(-0.0) == rank_float(0.0) < rank_float(1e-300)
+    True
+    """
+    (bits,) = struct.unpack("<q", struct.pack("<d", value))
+    return int(bits) if bits >= 0 else -(int(bits) & 0x7FFF_FFFF_FFFF_FFFF)
+
+
+def count_digits(precision: int) -> int:
+    """The ticks of a second that a time of this precision has, as their number of digits: 0, 3, 6 or 9."""
+    return 3 if precision <= 3 else 6 if precision <= 6 else 9
+
+
+def to_ordinal(value: Any, kind: DataType) -> int | str:
+    """What a value of a type is ordered by.
+
+    >>> from lakelens.model.schema import DataType
+    >>> to_ordinal(Decimal("1.50"), DataType("decimal(9, 2)", "decimal", precision=9, scale=2))
+    150
+    >>> to_ordinal(date(1970, 1, 3), DataType("date", "date"))
+    2
+    """
+    return _TO[kind.logical](value, kind)
+
+
+def write_literal(ordinal: int | str, kind: DataType) -> str:
+    """A value as a literal of SQL.
+
+    >>> from lakelens.model.schema import DataType
+    >>> write_literal(2, DataType("date", "date")), write_literal("a'b", DataType("string", "string"))
+    ("'1970-01-03'", "'a''b'")
+    """
+    return _WRITERS[kind.logical](ordinal, kind)
+
+
+def _count_ticks(value: Any, kind: DataType) -> int:
+    digits = count_digits(kind.precision)
+    if isinstance(value, datetime):
+        micros = int((value - datetime(1970, 1, 1, tzinfo=value.tzinfo)) // _MICRO)
+        return micros * 1_000 if digits == 9 else micros // 10 ** (6 - digits)
+    import numpy as np
+
+    unit = {3: "ms", 6: "us", 9: "ns"}[digits]
+    return int(np.datetime64(value).astype(f"datetime64[{unit}]").astype(np.int64))
+
+
+def _count_days(value: Any, kind: DataType) -> int:
+    import numpy as np
+
+    return int(np.datetime64(value).astype("datetime64[D]").astype(np.int64))
+
+
+def _count_clock(value: time, kind: DataType) -> int:
+    return ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
+
+
+def _write_ticks(ordinal: Any, kind: DataType) -> str:
+    digits = count_digits(kind.precision)
+    seconds, ticks = divmod(ordinal, 10**digits)
+    moment = datetime(1970, 1, 1) + timedelta(seconds=seconds)
+    return f"'{moment:%Y-%m-%d %H:%M:%S}.{ticks:0{digits}d}'"
+
+
+def _write_clock(ordinal: Any, kind: DataType) -> str:
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=ordinal)
+    return f"'{moment:%H:%M:%S.%f}'"
+
+
+def quote(text: str) -> str:
+    """A text as a literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+_TO: Mapping[str, Callable[[Any, DataType], int | str]] = {
+    **dict.fromkeys(("int8", "int16", "int32", "int64"), lambda value, kind: int(value)),
+    **dict.fromkeys(("float32", "float64"), lambda value, kind: rank_float(float(value))),
+    **dict.fromkeys(("timestamp", "timestamptz"), _count_ticks),
+    "date": _count_days,
+    "time": _count_clock,
+    "decimal": lambda value, kind: int(_WIDE.scaleb(Decimal(value), kind.scale)),
+    "string": lambda value, kind: str(value),
+    **dict.fromkeys(("binary", "fixed"), lambda value, kind: bytes(value).decode("latin-1")),
+    "uuid": lambda value, kind: (value.bytes if isinstance(value, UUID) else bytes(value)).decode("latin-1"),
+}
+_WRITERS: Mapping[str, Callable[[Any, DataType], str]] = {
+    **dict.fromkeys(("int8", "int16", "int32", "int64"), lambda ordinal, kind: str(ordinal)),
+    **dict.fromkeys(("float32", "float64"), lambda ordinal, kind: f"{ordinal}.0"),
+    **dict.fromkeys(("timestamp", "timestamptz"), _write_ticks),
+    "date": lambda ordinal, kind: f"'{_EPOCH + ordinal * _DAY}'",
+    "time": _write_clock,
+    "decimal": lambda ordinal, kind: f"{_WIDE.scaleb(Decimal(ordinal), -kind.scale):f}",
+    "string": lambda ordinal, kind: quote(ordinal),
+    **dict.fromkeys(("binary", "fixed"), lambda ordinal, kind: f"X'{ordinal.encode('latin-1').hex()}'"),
+    "uuid": lambda ordinal, kind: quote(str(UUID(bytes=ordinal.encode("latin-1")))),
+}

@@ -1,0 +1,1 @@
+"""Skeletons: what is left of a table when its names and values are gone."""
