@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,9 @@ from lakelens.cli.output import Output
 if TYPE_CHECKING:
     from lakelens.spark.warehouse.views import Inventory
 
+_ANSWERS = ("check", "health", "space")
+_WORTH = ("table", "verdict", "errors", "act", "reclaimable_bytes", "first", "call")
+_NUMBERS = ("files", "bytes", "rows", "delete_files", "snapshots", "errors", "act", "reclaimable_bytes")
 _COLUMNS = ("table", "format", "files", "bytes", "rows", "delete_files", "snapshots", "location", "error")
 
 
@@ -26,10 +29,18 @@ _COLUMNS = ("table", "format", "files", "bytes", "rows", "delete_files", "snapsh
 @click.option(
     "--depth", type=click.IntRange(0), default=4, show_default=True, help="how many levels to look at"
 )
+@click.option(
+    "--answers", is_flag=True, help="check each table, its health and space: what is worth doing first"
+)
 @storage_option
 @output_options
 def inventory(
-    root: str, target: str | None, depth: int, storage: tuple[tuple[str, str], ...], output: Output
+    root: str,
+    target: str | None,
+    depth: int,
+    answers: bool,
+    storage: tuple[tuple[str, str], ...],
+    output: Output,
 ) -> None:
     """Gather tables, snapshots, manifests, files and findings of a whole warehouse, and list its tables by size.
 
@@ -49,11 +60,12 @@ def inventory(
                 spark,
                 kept,
                 depth=depth,
+                answers=_ANSWERS if answers else (),
                 storage_options=dict(storage) or None,
                 progress=not output.as_json,
             )
             with output:
-                _write(taken, output)
+                _write(taken, output, answers=answers)
         finally:
             spark.stop()
     summary = taken.summary
@@ -66,26 +78,29 @@ def inventory(
         end_with(f"{', '.join(counts)}; try: lakelens findings PATH", DAMAGED)
 
 
-def _write(taken: Inventory, output: Output) -> None:
+def _write(taken: Inventory, output: Output, *, answers: bool) -> None:
     rows = (row.asDict() for row in taken.sizes().select(*_COLUMNS).toLocalIterator())
+    worth = (row.asDict() for row in taken.worth_doing().toLocalIterator()) if answers else None
     if output.as_json:
         summary: dict[str, Any] = {} if taken.summary is None else asdict(taken.summary)
         summary.pop("seconds", None)
-        output.write_json({"summary": summary, "target": taken.target, "tables": rows})
+        listed = {} if worth is None else {"worth_doing": worth}
+        output.write_json({"summary": summary, "target": taken.target, "tables": rows, **listed})
         return
     output.write_line(str(taken.summary))
-    _write_tables(rows, output)
+    _write_rows(_COLUMNS, rows, output)
+    if worth is not None:
+        output.write_line("worth doing, the first first:")
+        _write_rows(_WORTH, worth, output)
 
 
-def _write_tables(rows: Iterator[dict[str, Any]], output: Output) -> None:
+def _write_rows(names: Sequence[str], rows: Iterator[dict[str, Any]], output: Output) -> None:
     from lakelens.views.card.model import Cell, Column
 
-    columns = tuple(
-        Column(name, is_short=name not in ("location", "error"), is_number=name in _COLUMNS[2:7])
-        for name in _COLUMNS
-    )
+    long = ("location", "error", "first", "call")
+    columns = tuple(Column(name, is_short=name not in long, is_number=name in _NUMBERS) for name in names)
     output.write_rows(
-        columns, (tuple(Cell("" if row[n] is None else _format(row[n])) for n in _COLUMNS) for row in rows)
+        columns, (tuple(Cell("" if row[n] is None else _format(row[n])) for n in names) for row in rows)
     )
 
 

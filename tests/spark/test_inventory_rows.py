@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import lakelens as ll
+from lakelens.spark.warehouse.answers import check_names
 from lakelens.spark.warehouse.columns import DATA_SETS, DESCRIBED, READ, data_schema
 from lakelens.spark.warehouse.entries import gather_rows, read_portion, split_partition
 from lakelens.spark.warehouse.facts import Known, describe_place, hash_path
@@ -217,6 +218,66 @@ def test_properties_of_hostile_size_and_kind_do_not_stop_a_look(tmp_path: Path) 
     assert len(rows["tables"][0]["properties"]) == 2
     assert rows["snapshots"][0]["record_count"] is None
     assert rows["entries"]
+
+
+def test_answers_are_rows_that_say_what_the_table_itself_says(tmp_path: Path) -> None:
+    for name in ("iceberg-branches", "paimon", "hive"):
+        opened = ll.sample(name)
+        place = Place(opened.location, answers=("check", "health", "space"))
+        rows: Rows = defaultdict(list)
+        for batch in gather_rows(describe_place(place, Known()), DESCRIBED):
+            _unfold(batch, rows)
+        (told,) = rows["answers"]
+        check, health, space = opened.check(), opened.health(), opened.space()
+        assert told["error"] is None
+        assert (told["verdict"], told["compared"], told["differ"]) == (
+            check.verdict,
+            check.compared,
+            check.differ,
+        )
+        assert [told[name] for name in ("act", "watch", "good")] == [
+            health.verdicts["act"],
+            health.verdicts["watch"],
+            health.verdicts["good"],
+        ]
+        assert told["call"] == (health.calls[0].statement if len(health.calls) else None)
+        assert [(row["name"], row["value"], row["verdict"]) for row in rows["measures"]] == [
+            (one.name, one.value, one.verdict) for one in health.measures
+        ]
+        assert sum(row["size_bytes"] for row in rows["slices"]) == told["total_bytes"] == space.size_bytes
+        stored = [path for path in Path(opened.location).rglob("*") if path.is_file()]
+        assert told["total_bytes"] == sum(path.stat().st_size for path in stored)
+        _check_asked_again(place, rows)
+
+
+def _check_asked_again(place: Place, rows: Rows) -> None:
+    """The same answers are not worked out twice; without them asked for, the table is unchanged too."""
+    for asked in (place.answers, ("check",), ()):
+        known = know(rows)
+        again = list(describe_place(Place(place.url, answers=asked), known))
+        assert [(name, row["status"]) for name, row in again] == [("counts", "unchanged")], asked
+    (table,) = rows["tables"]
+    bare = Known(table["signature"].split("; answered")[0], False, know(rows).snapshots, know(rows).manifests)
+    fresh = [name for name, _ in describe_place(place, bare)]
+    assert {"answers", "measures", "slices", "tables"} <= set(fresh)
+    assert "portions" not in fresh, "known manifests are not read again"
+
+
+def test_an_answer_that_fails_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = ll.sample("iceberg")
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise ValueError("not to be worked out")
+
+    monkeypatch.setattr(type(opened), "health", fail)
+    rows = list(describe_place(Place(opened.location, answers=("check", "health", "space")), Known()))
+    (told,) = (row for name, row in rows if name == "answers")
+    assert told["error"] == "health: ValueError: not to be worked out"
+    assert (told["verdict"], "act" in told, told["total_bytes"] > 0) == ("sound", False, True)
+    assert not any(name == "measures" for name, _ in rows)
+    with pytest.raises(ll.errors.LakeError, match="no answer 'wealth'") as refused:
+        check_names(["wealth"])
+    assert "health" in str(refused.value)
 
 
 def test_partitions_are_split_as_they_are_escaped() -> None:

@@ -7,9 +7,13 @@
     members     which manifests the current state of a table names, in order
     listings    the files of tables without manifests (Hive)
     findings    what was found wrong
+    answers     one row for each table of which answers were asked: sound, healthy, what expiry would free
+    measures    what its health is made of
+    slices      where the bytes under its directory are
 
-`location` is the key of a table. A table's `members` and `listings`, its own findings, and all rows that are `partial` or
-have an `error`, belong to one state of it: they count only in the `batch` of the table's newest row. Others always count.
+`location` is the key of a table. A table's `members`, `listings` and answers, its own findings, and all rows that are
+`partial` or have an `error`, belong to one state of it: they count only in the `batch` of the table's newest row. Others
+always count.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from lakelens.analysis.space.slices import Slices
 from lakelens.model.facts.facts import (
     FIGURES,
     FINDING,
@@ -27,11 +32,14 @@ from lakelens.model.facts.facts import (
     choose_facts,
     list_kinds,
 )
+from lakelens.model.health.measure import Measures
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-DATA_SETS = ("tables", "snapshots", "manifests", "entries", "members", "listings", "findings")
+#: Filled where answers are asked for.
+ANSWERED = ("answers", "measures", "slices")
+DATA_SETS = ("tables", "snapshots", "manifests", "entries", "members", "listings", "findings", *ANSWERED)
 
 # what a snapshot and a manifest record besides their key, before and after the inventory's own columns
 SNAPSHOT_FACTS = choose_facts(
@@ -124,6 +132,18 @@ _COLUMNS: dict[str, dict[str, str]] = {
         **list_kinds(FINDING),
         "of_state": "bool",
     },
+    "answers": {
+        **_KEY,
+        "verdict": "string",
+        **dict.fromkeys(("compared", "differ", "errors", "warnings", "missing", "orphans"), "int64"),
+        **dict.fromkeys(("act", "watch", "good"), "int64"),
+        "first": "string",
+        "call": "string",
+        **dict.fromkeys(("total_bytes", "live_bytes", "reclaimable_bytes"), "int64"),
+        "error": "string",
+    },
+    "measures": {**_KEY, **list_kinds(Measures.facts)},
+    "slices": {**_KEY, **list_kinds(Slices.facts)},
 }
 
 #: What executors report about their work: `portions` are manifests to read, pickled; `counts` go into the commit.
@@ -141,7 +161,7 @@ _WORK: dict[str, dict[str, str]] = {
 }
 
 #: The data sets that opening tables fills, and those that reading manifests fills.
-DESCRIBED = ("tables", "snapshots", "members", "listings", "findings", "portions", "counts")
+DESCRIBED = ("tables", "snapshots", "members", "listings", "findings", *ANSWERED, "portions", "counts")
 READ = ("entries", "manifests", "findings", "counts")
 
 

@@ -20,6 +20,7 @@ from lakelens.model.facts.facts import FIGURES, FINDING, list_facts
 from lakelens.model.finding import Finding
 from lakelens.model.scan.scan_to_arrow import cut_portions
 from lakelens.opening import open_located
+from lakelens.spark.warehouse.answers import describe_answers
 from lakelens.spark.warehouse.columns import MANIFEST_FACTS, REF_FACTS, SNAPSHOT_FACTS
 from lakelens.spark.warehouse.prepared import prepare_scan
 from lakelens.spark.warehouse.tables import Place
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 PORTION_BYTES = 4 * 1024 * 1024
 ROUND_BYTES = 2 * 1024 * 1024 * 1024
 _MOST_FINDINGS = 1_000
+_ANSWERED = "; answered: "  # in a signature, before the answers that were given
 
 Row = dict[str, Any]
 Rows = Iterator[tuple[str, Row]]
@@ -94,7 +96,9 @@ class _Look:
         listed = list(self._list_files(current)) if self._table.traits.files_are_listed else []
         stamps = [(row["path"], row["size_bytes"], row["modified"]) for row in listed]
         signature = _sign([facts, None if current is None else make_key(current), stamps])
-        if signature == self._known.signature and not self._known.is_incomplete:
+        state_of, _, answered = (self._known.signature or "").partition(_ANSWERED)
+        is_answered = set(self._place.answers) <= set(answered.split())
+        if signature == state_of and is_answered and not self._known.is_incomplete:
             yield "counts", {"status": "unchanged"}
             return
         yield from (("listings", row) for row in listed)
@@ -109,6 +113,9 @@ class _Look:
         status = "new" if self._known.signature is None else "changed"
         yield "counts", {"status": status, "manifest_lists": self._walked.lists}
         state = {"is_gone": False, "is_incomplete": bool(errors), "looked_at": datetime.now(UTC)}
+        if self._place.answers:
+            yield from describe_answers(self._table, self._key, self._place.answers)
+            signature += _ANSWERED + " ".join(self._place.answers)
         yield "tables", {**self._key, **facts, **state, "present": present, "signature": signature}
 
     def _gather_facts(self, current: Snapshot | None) -> Row:

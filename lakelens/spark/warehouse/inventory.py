@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
+from lakelens.spark.warehouse.answers import check_names
 from lakelens.spark.warehouse.run import Run
 from lakelens.spark.warehouse.store import Commit, open_store
 from lakelens.spark.warehouse.tables import list_places
@@ -25,6 +27,7 @@ def inventory(
     *,
     depth: int = 4,
     batch_size: int = BATCH_SIZE,
+    answers: Collection[str] = (),
     storage_options: Mapping[str, Any] | None = None,
     progress: bool = True,
     on_batch: Callable[[Commit], None] | None = None,
@@ -49,6 +52,9 @@ def inventory(
         How many levels below a directory are walked.
     batch_size
         How many tables make one commit.
+    answers
+        Which of "check", "health" and "space" to work out for each new or changed table, for `worth_doing` and the
+        DataFrames `answers`, `measures` and `slices`. They list its directory and read more of it.
     storage_options
         Options for fsspec.
     progress
@@ -66,12 +72,13 @@ def inventory(
     Missing
         There is no such directory.
     LakeError
-        Another run has taken over the same target.
+        Another run has taken over the same target, or there is no such answer.
     """
+    asked = check_names(answers)
     places = list_places(root_or_catalog, spark, depth=depth, storage_options=storage_options)
     store = open_store(spark, target)
     # a target inside the warehouse is not part of it
-    places = [place for place in places if not store.holds(place.url)]
+    places = [replace(place, answers=asked) for place in places if not store.holds(place.url)]
     run = Run(spark, store, places, batch_size=batch_size, progress=progress, on_batch=on_batch)
     return Inventory(spark, store, target, run.take(str(root_or_catalog)[:200]))
 

@@ -92,6 +92,10 @@ class InventoryState:
         """Each entry of each manifest once."""
         return self.keep_current(self.read("entries"), "partial")
 
+    def list_answers(self, name: str) -> DataFrame:
+        """The rows of a data set of answers that belong to the last readable state of each table."""
+        return self.keep_current(self.read(name))
+
     @property
     def findings(self) -> DataFrame:
         """The findings of the last look at each table, and of everything that is read only once."""
@@ -120,9 +124,10 @@ class KnownTables:
             return []
         listed = {place.url for place in places}
         options = places[0].options if places else {}
+        answers = places[0].answers if places else ()
         rows = self.newest.where("not last.is_gone").selectExpr("location", "last.format as format").collect()
         return [
-            Place(row["location"], row["format"], remembered=True, options=options)
+            Place(row["location"], row["format"], remembered=True, options=options, answers=answers)
             for row in sorted(rows, key=lambda row: str(row["location"]))
             if row["location"] not in listed
         ]

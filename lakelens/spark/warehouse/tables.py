@@ -28,7 +28,7 @@ class Place:
     """One table to read: its URL or path, what is known about it, or why it cannot be opened.
 
     `facts` come from a catalog, with the current metadata file. A `remembered` table was found by an earlier run but not
-    by this one: it is gone if it cannot be opened.
+    by this one: it is gone if it cannot be opened. `answers` are those that are asked of it.
     """
 
     url: str
@@ -39,6 +39,7 @@ class Place:
     error_code: str | None = None
     remembered: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    answers: tuple[str, ...] = ()
 
 
 def list_places(

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.spark.local.catalog import quote_name
-from lakelens.spark.warehouse.columns import data_schema
+from lakelens.spark.warehouse.columns import ANSWERED, data_schema
 from lakelens.spark.warehouse.run import RunSummary
 from lakelens.spark.warehouse.state import InventoryState
 from lakelens.spark.warehouse.store import InventoryStore
@@ -14,7 +14,7 @@ from lakelens.spark.warehouse.store import InventoryStore
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_VIEWS = ("tables", "snapshots", "manifests", "files", "entries", "findings", "runs")
+_VIEWS = ("tables", "snapshots", "manifests", "files", "entries", "findings", *ANSWERED, "runs")
 _INTERNAL = {"present", "signature", "key", "partial", "file_key", "of_state", "is_gone"}
 #: Files of fewer bytes are small by default.
 SMALL_BYTES = 32 * 1024 * 1024
@@ -123,6 +123,21 @@ class Inventory:
     def findings(self) -> DataFrame:
         """What is wrong with tables, their manifest lists and manifests."""
         return _show(self._state.findings, "findings")
+
+    @cached_property
+    def answers(self) -> DataFrame:
+        """One row for each table of which answers were asked: its verdict and counts, what to do first, its bytes."""
+        return _show(self._state.list_answers("answers"), "answers")
+
+    @cached_property
+    def measures(self) -> DataFrame:
+        """What the health of those tables is made of: each measure with its limit, verdict, advice and call."""
+        return _show(self._state.list_answers("measures"), "measures")
+
+    @cached_property
+    def slices(self) -> DataFrame:
+        """Where the bytes under the directories of those tables are; of each table they add up to `total_bytes`."""
+        return _show(self._state.list_answers("slices"), "slices")
 
     @cached_property
     def runs(self) -> DataFrame:
@@ -247,6 +262,28 @@ class Inventory:
                 "error",
             )
             .orderBy(f.desc("bytes"), "table", "location")
+        )
+
+    def worth_doing(self) -> DataFrame:
+        """Tables by what is worth doing first: the damaged, then those that would give back most bytes, then most to act on.
+
+        Of a run with `answers`; tables that nothing need be done about are left out.
+        """
+        from pyspark.sql import functions as f
+
+        needs = (
+            "coalesce(errors, 0) + coalesce(act, 0) + coalesce(reclaimable_bytes, 0) > 0 or error is not null"
+        )
+        ordered = (
+            f.desc_nulls_last("errors"),
+            f.desc_nulls_last("reclaimable_bytes"),
+            f.desc_nulls_last("act"),
+        )
+        names = ("table", "format", "verdict", "errors", "act", "watch", "first", "call")
+        return (
+            self.answers.where(needs)
+            .orderBy(*ordered, "table", "location")
+            .select(*names, "reclaimable_bytes", "total_bytes", "location", "error")
         )
 
     def _sum_files(self) -> DataFrame:
