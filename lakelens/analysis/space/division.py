@@ -202,6 +202,8 @@ class _Names:
         """The top column of a path; a name that is a column's goes before its parts."""
         dropped, _, number = path.partition("#")
         if number.isdigit() and path not in self.types:
+            if int(number[:18]) in self._ids:
+                return self._ids[int(number[:18])]  # of a column that has columns, recorded under its own id
             return f"{self.shorten(dropped)} (dropped)"
         parts = path.split(".")
         for end in range(1, len(parts) + 1):

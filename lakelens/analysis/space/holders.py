@@ -3,7 +3,8 @@
     history     states that no ref names: they go when snapshots expire, the oldest first
     consumer    those of history that a reader of the table has still to read
     changelogs  documents that outlived their snapshots
-    branch      the newest state of another branch; where branches number their own, all its states
+    branch      the newest state of another branch, and as many before a branch's newest as it keeps at least; where branches
+                number their own, all states of another one
     tag         a state that a tag names
     current     the current state: what it needs is live
 
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from lakelens.model.check.references import Keeper
@@ -112,23 +114,27 @@ class Holders:
 
     @cached_property
     def _named(self) -> Mapping[int | None, list[tuple[str, str]]]:
-        """By id of a snapshot the refs that name it, branches first."""
+        """By id of a snapshot the refs that name it, and the branches that keep that many before theirs."""
         named: dict[int | None, list[tuple[str, str]]] = {}
         for ref in sorted(self.table.refs, key=lambda ref: ref.type):
-            if ref.snapshot_id is not None:
-                named.setdefault(ref.snapshot_id, []).append((ref.name, ref.type))
+            least = max(ref.min_snapshots_to_keep or 1, 1) if ref.type == "branch" else 1
+            for number in islice(_walk(ref.snapshot_id, self._parents), least):
+                named.setdefault(number, []).append((ref.name, ref.type))
         return named
+
+    @cached_property
+    def _parents(self) -> Mapping[int | None, int | None]:
+        return {
+            keeper.id: keeper.snapshot.parent_id for keeper in self.keepers if keeper.snapshot is not None
+        }
 
     @cached_property
     def _lines(self) -> dict[int | None, str]:
         """By id of a snapshot the branch that it is history of: the opened one before the others."""
-        parents = {
-            keeper.id: keeper.snapshot.parent_id for keeper in self.keepers if keeper.snapshot is not None
-        }
         lines: dict[int | None, str] = {}
         branches = sorted(self.table.refs.branches, key=lambda ref: ref.name != self.branch)
         for ref in branches:
-            for number in _walk(ref.snapshot_id, parents):
+            for number in _walk(ref.snapshot_id, self._parents):
                 if number in lines:
                     break
                 lines[number] = ref.name

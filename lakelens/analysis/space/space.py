@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from lakelens.analysis.dry_run.plan import Plan
     from lakelens.model.table import Table
 
 _MOST_PLACES = 100
+# options that say how many snapshots stay, whatever their age
+_LEAST = ("retain_last", "retain_min")
 _DIVIDED = ("page indexes", "bloom filters", "footers", "footers, indexes and filters", "padding")
 
 
@@ -153,10 +156,11 @@ class Space(Displayable):
         """For each branch, tag, history and consumer the bytes that only it keeps, and those that it keeps with others."""
         return list_refs(self.census)
 
-    def expire(self, before: Any) -> Expiry:
-        """What expiring the snapshots committed before a time frees.
+    def find_freed(self, before: Any) -> Expiry:
+        """What goes, and what nobody needs any more, when the history before a time goes.
 
-        Those of history go; those stay that a ref names, that a consumer has still to read, and that are no older.
+        Those states stay that a ref names, that a consumer has still to read, and that are no older. What else decides an
+        engine's own run (properties, ages of refs, its log) is in the plan of `expire`.
 
         Parameters
         ----------
@@ -166,7 +170,7 @@ class Space(Displayable):
         Returns
         -------
         Expiry
-            The snapshots that go, the files and bytes that nobody needs then.
+            How many snapshots go, the files and bytes that are freed.
 
         Raises
         ------
@@ -176,11 +180,38 @@ class Space(Displayable):
         Examples
         --------
         >>> import lakelens as ll
-        >>> table = ll.sample("iceberg")
-        >>> table.space().expire(table.current.committed_at).snapshots
+        >>> ll.sample("iceberg").space().find_freed("2100-01-01").snapshots
         4
         """
         return self.census.expiring.expire(parse_before(before))
+
+    def expire(self, before: Any) -> Plan:
+        """The plan of expiring all snapshots before a time, by the engine's own rules: see `Table.dry_run`.
+
+        Parameters
+        ----------
+        before
+            A `datetime`, a date or ISO text; UTC without a zone.
+
+        Raises
+        ------
+        Unsupported
+            The format has no such procedure.
+        LakeError
+            `before` is no time.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> space = ll.sample("iceberg").space()
+        >>> plan = space.expire("2100-01-01")
+        >>> plan.freed_bytes == space.find_freed("2100-01-01").size_bytes
+        True
+        """
+        procedure = self.table.procedures.get("expire_snapshots")
+        known = {option.name for option in procedure.options} if procedure is not None else set()
+        options = {name: 1 for name in _LEAST if name in known}
+        return self.table.dry_run("expire_snapshots", older_than=parse_before(before), **options)
 
     @property
     def expiring(self) -> Expiries:
@@ -264,7 +295,7 @@ class Space(Displayable):
         words = f"{format_size(self.size_bytes)} in {self.files:,} file{'s' * (self.files != 1)}"
         words += f", {format_size(self.live_bytes)} live"
         if self.before is not None:
-            freed = self.expire(self.before).size_bytes
+            freed = self.find_freed(self.before).size_bytes
             words += f"; expiring before {format_time(self.before)} frees {format_size(freed)}"
         return f"<Space of {self.name}: {words}>"
 

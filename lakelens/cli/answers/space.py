@@ -39,7 +39,7 @@ def _describe(table: Table, found: Space) -> dict[str, Any]:
     from lakelens.model.facts.facts import FINDING, TABLE, list_facts
 
     expiring = found.expiring.facts
-    freed = None if found.before is None else list_facts(expiring, found.expire(found.before))
+    freed = None if found.before is None else list_facts(expiring, found.find_freed(found.before))
     return {
         "table": list_facts(TABLE, table),
         **pick(found, "size_bytes", "files", "live_bytes", "outside_bytes", "outside_files"),

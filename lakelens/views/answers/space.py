@@ -53,7 +53,7 @@ def _format_scope(space: Space) -> str:
     """How many files, and what is worth knowing first."""
     sentences = [wording.plural(space.files, "file")]
     if space.before is not None:
-        found = space.expire(space.before)
+        found = space.find_freed(space.before)
         share = f" ({_format_share(found.size_bytes, space.size_bytes)})" if found.size_bytes else ""
         sentences.append(f"{_format_expiring(space, found)} frees {wording.size(found.size_bytes)}{share}")
     orphans = space.measure(names.ORPHANS)

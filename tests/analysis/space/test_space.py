@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +15,15 @@ from lakelens.analysis.space.division import divide_files
 from lakelens.analysis.space.space import Space
 from lakelens.errors import LakeError, Unsupported
 from lakelens.model.table import Table
+from tests.analysis.check.test_strays import copy, plant
 from tests.analysis.space.reckoning import list_iceberg_states, list_paimon_states, list_sizes
 from tests.support import LAKES
 from tests.support.unpacked import unpack_samples
 
 TABLES = sorted(path for path in LAKES.glob("*/**/table") if path.is_dir())
 SAMPLES = [one.name for one in ll.sample()]
-ICEBERG = [path for path in TABLES if path.parents[1].name == "iceberg" and path.parent.name != "view"]
-BRANCHED = ("branches", "tags", "refs", "audit", "cherry", "rollback", "fast-forward", "statistics", "expire")
 # the engine does not see the first snapshot of this one: it keeps files by their names alone
 UNSEEN = "2.0.0-fast-forward"
-PAIMON = [
-    path
-    for path in TABLES
-    if "iceberg" not in path.parts
-    and path.parent.name != UNSEEN
-    and any(word in path.parent.name for word in (*BRANCHED, "changelog", "deletion"))
-]
 TIMES = (datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC))
 
 
@@ -55,7 +48,7 @@ def check_sums(space: Space, sizes: Mapping[str, int]) -> None:
         if group != "live data":
             assert sum(one.files or 0 for one in members) == space.count_files(group)
     if space.before is not None:  # what expires has rows of its own
-        freed = space.expire(space.before)
+        freed = space.find_freed(space.before)
         when = "" if space.before == space.holders.newest else " before "
         rows = [
             one
@@ -68,18 +61,6 @@ def check_sums(space: Space, sizes: Mapping[str, int]) -> None:
             freed.size_bytes,
             freed.files,
         )
-
-
-@pytest.mark.parametrize("path", TABLES, ids=name)
-def test_rows_are_the_directory(path: Path) -> None:
-    try:
-        table = ll.open(path)
-    except Unsupported:
-        return  # the view
-    space = table.space()
-    check_sums(space, list_sizes(path))
-    assert not [found for found in space.findings if found.severity == "error"]
-    assert space.to_arrow().num_rows == len(space.slices)
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -126,17 +107,25 @@ def check_expiry(
         gone = {state for state, time in going.items() if time < before}
         stay = unite(held for state, held in states.items() if state not in gone)
         freed = unite(states[state] for state in gone) - stay
-        found = space.expire(before)
+        found = space.find_freed(before)
         assert (found.size_bytes, found.files) == add_up(freed, sizes)
         assert found.snapshots == len(gone)
 
 
-@pytest.mark.parametrize("path", ICEBERG, ids=name)
-def test_iceberg_keeps_and_frees_what_sets_say(path: Path) -> None:
-    table, sizes = ll.open(path), list_sizes(path)
-    space, states = table.space(), list_iceberg_states(table)
+def list_kept_by(table: Table, ref: Any) -> list[int | None]:
+    """The snapshots that a ref names or keeps at least."""
+    kept = [table.snapshot(ref.snapshot_id)]
+    ancestors = {one.id: one for one in table.snapshots}
+    while len(kept) < (ref.min_snapshots_to_keep or 1) and kept[-1].parent_id in ancestors:
+        kept.append(ancestors[kept[-1].parent_id])
+    return [one.id for one in kept]
+
+
+def check_iceberg(space: Space, table: Table, sizes: Mapping[str, int]) -> None:
+    """What states of an Iceberg table keep, and what expiring frees."""
+    states = list_iceberg_states(table)
     check_states(space, states, sizes)
-    named = {ref.snapshot_id for ref in table.refs}
+    named = {number for ref in table.refs for number in list_kept_by(table, ref)}
     times = {
         f"snapshot {one.id}": one.committed_at
         for one in table.snapshots
@@ -145,13 +134,9 @@ def test_iceberg_keeps_and_frees_what_sets_say(path: Path) -> None:
     check_expiry(space, states, times, sizes)
 
 
-@pytest.mark.parametrize("path", PAIMON, ids=name)
-def test_paimon_keeps_and_frees_what_sets_say(path: Path) -> None:
-    table: Any = ll.open(path)
-    if table.format != "paimon":
-        return
-    sizes = list_sizes(path)
-    space, states = table.space(), list_paimon_states(table)
+def check_paimon(space: Space, table: Any, sizes: Mapping[str, int]) -> None:
+    """What states of a Paimon table keep, and what expiring frees."""
+    states = list_paimon_states(table)
     check_states(space, states, sizes)
     first = min(table.consumers.values(), default=10**9)
     times = {
@@ -160,6 +145,22 @@ def test_paimon_keeps_and_frees_what_sets_say(path: Path) -> None:
         if one.id < first and one.committed_at is not None
     }
     check_expiry(space, states, times, sizes)
+
+
+@pytest.mark.parametrize("path", TABLES, ids=name)
+def test_rows_are_the_directory_and_states_keep_what_sets_say(path: Path) -> None:
+    try:
+        table = ll.open(path)
+    except Unsupported:
+        return  # the view
+    space, sizes = table.space(), list_sizes(path)
+    check_sums(space, sizes)
+    assert not [found for found in space.findings if found.severity == "error"]
+    assert space.to_arrow().num_rows == len(space.slices)
+    if table.format == "iceberg":
+        check_iceberg(space, table, sizes)
+    elif table.format == "paimon" and path.parent.name != UNSEEN:
+        check_paimon(space, table, sizes)
 
 
 @pytest.mark.parametrize("sample", ["iceberg", "iceberg-types", "iceberg-evolution", "iceberg-merge-on-read"])
@@ -198,10 +199,10 @@ def test_renamed_and_dropped_columns_have_todays_names() -> None:
 def test_expire_takes_times_in_any_form() -> None:
     space = ll.sample("iceberg").space()
     last = space.expiring[-1]
-    assert space.expire(last.before) == last == space.expire(last.before.isoformat())
-    assert space.expire("2999-01-01") == space.expire(datetime(2999, 1, 1).date())
+    assert space.find_freed(last.before) == last == space.find_freed(last.before.isoformat())
+    assert space.find_freed("2999-01-01") == space.find_freed(datetime(2999, 1, 1).date())
     with pytest.raises(LakeError, match="is not a time"):
-        space.expire("soon")
+        space.find_freed("soon")
     with pytest.raises(LakeError, match="is not a time"):
         ll.sample("iceberg").space(before=5)
 
@@ -213,6 +214,53 @@ def test_history_is_divided_where_it_is_asked_for() -> None:
     space = table.space(before=middle)
     rows = {one.part.split(" 20")[0]: one for one in space.slices.find("old snapshots")}
     assert set(rows) == {"history of main before", "history of main since"}
-    assert rows["history of main before"].size_bytes == space.expire(middle).size_bytes
-    assert space.expire(middle).snapshots == 2
+    assert rows["history of main before"].size_bytes == space.find_freed(middle).size_bytes
+    assert space.find_freed(middle).snapshots == 2
     assert space.slices.size_bytes == space.size_bytes
+
+
+RUNS = json.loads((LAKES / "maintenance/iceberg/expire_snapshots.json").read_text("utf-8"))["runs"]
+AGED = [run for run in RUNS if set(run["options"]) <= {"older_than"} and not run["planted"]]
+
+
+@pytest.mark.parametrize("run", AGED, ids=lambda run: f"{run['table']} {run['options']['older_than']}")
+def test_what_expiring_frees_is_what_spark_deleted(run: dict[str, Any]) -> None:
+    """But for documents that any commit removes from the log, which no snapshot keeps."""
+    place = LAKES / "spark/iceberg" / run["table"] / "table"
+    table, sizes = ll.open(place), list_sizes(place)
+    space, before = table.space(), run["options"]["older_than"]
+    deleted = {str(place / path) for path in run["deleted"]}
+    plan = space.expire(before)
+    assert {one.path for one in plan.deletes} == deleted
+    assert plan.freed_bytes == add_up(deleted, sizes)[0]
+    of_snapshots = {path for path in deleted if not path.endswith(".metadata.json")}
+    found = space.find_freed(before)
+    assert (found.size_bytes, found.files) == add_up(of_snapshots, sizes)
+    left = {f"snapshot {number}" for number in run["snapshots"]}
+    assert found.snapshots == len({row.name for row in space.by_snapshot} - left)
+
+
+ORPHANS = json.loads((LAKES / "maintenance/iceberg/remove_orphan_files.json").read_text("utf-8"))["runs"]
+
+
+@pytest.mark.parametrize("run", [run for run in ORPHANS if not run["options"]], ids=lambda run: run["table"])
+def test_orphans_are_what_spark_removed(run: dict[str, Any], tmp_path: Path) -> None:
+    place = copy(f"spark/iceberg/{run['table']}/table", tmp_path)
+    table = ll.open(place)  # before there is a document of a higher number
+    for number, (relative, days) in enumerate(run["planted"].items()):
+        plant(place, {relative: b"x" * (number + 1)}, timedelta(days=days))
+    space = table.space()
+    check_sums(space, list_sizes(place))
+    removed = [(place / relative).stat().st_size for relative in run["deleted"]]
+    assert (space.measure("orphans"), space.count_files("orphans")) == (sum(removed), len(removed))
+
+
+def test_spark_ran_often_enough() -> None:
+    assert len(AGED) > 30
+
+
+def test_a_format_without_the_procedure_says_so() -> None:
+    space = ll.sample("hive").space()
+    assert space.find_freed("2100-01-01").snapshots == 0
+    with pytest.raises(Unsupported):
+        space.expire("2100-01-01")
