@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from lakelens.model.check.row_checks import RowCheck
     from lakelens.model.check.survey import Survey
     from lakelens.model.datafile import DataFile
+    from lakelens.model.maintenance.procedure import Procedure
     from lakelens.model.scan.placement import Placement
     from lakelens.model.scan.splits import SplitRules
 
@@ -89,6 +90,13 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
         key = "with primary key" if self.primary_keys else "without primary key"
         kind = f"Apache Paimon table {key}"
         return Traits("Paimon", kind, self._describe_buckets(), numbers_branches=True, has_levels=True)
+
+    @property
+    def procedures(self) -> Mapping[str, Procedure]:
+        """See `Maintainable.procedures`."""
+        from lakelens.formats.paimon.maintenance.procedures import PROCEDURES
+
+        return PROCEDURES
 
     @property
     def split_rules(self) -> SplitRules:

@@ -1,0 +1,314 @@
+"""`compact`: files of a bucket become fewer, or only change their level.
+
+    primary key      `full`: all sorted runs to the highest level; otherwise the next pick by the table's own settings
+    append, buckets  `full`: all files of a bucket; otherwise the first neighbours that are many enough
+    append           bins of small files of each partition, full or not
+
+The rules are in `universal`, `merge_tree` and `append_bins`. Spark's own call is always a full compaction. The commit
+replaces files: older snapshots keep them, until they expire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lakelens.formats.paimon.maintenance.append_bins import AppendPacker
+from lakelens.formats.paimon.maintenance.estimates import (
+    Estimate,
+    count_copied,
+    count_merged,
+    describe_data,
+    estimate_group,
+    list_metadata,
+)
+from lakelens.formats.paimon.maintenance.expire_snapshots import describe_automatic
+from lakelens.formats.paimon.maintenance.merge_tree import MergePlanner, MergeTask
+from lakelens.formats.paimon.maintenance.partition_choice import choose_partitions
+from lakelens.formats.paimon.maintenance.settings import Settings
+from lakelens.formats.paimon.maintenance.sorted_runs import list_runs
+from lakelens.formats.paimon.maintenance.states import (
+    AT,
+    ENGINE,
+    describe_engine,
+    is_new_engine,
+    list_others,
+    name_table,
+    read_now,
+    require_paimon,
+    tell_fate,
+    write_call,
+)
+from lakelens.formats.paimon.maintenance.universal import pick_full, pick_unit
+from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
+from lakelens.formats.paimon.manifests.index import DELETION_VECTORS
+from lakelens.formats.paimon.roles import name_index
+from lakelens.model.maintenance.procedure import Option, Procedure
+from lakelens.model.maintenance.proposal import Assumption, Group, Output, Piece, Proposal
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.snapshot import PaimonSnapshot
+    from lakelens.formats.paimon.table import PaimonTable
+    from lakelens.model.table import Table
+
+Key = tuple[str, int]
+_POSTPONED = -2
+
+
+@dataclass
+class Compaction:
+    """What all compactions of one call do together."""
+
+    reads: list[Piece] = field(default_factory=list)
+    replaces: list[Piece] = field(default_factory=list)
+    estimates: list[Estimate] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
+    raised: list[PaimonDataFile] = field(default_factory=list)
+    logged: list[list[PaimonDataFile]] = field(default_factory=list)
+    index: list[Piece] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def rewrite(self, name: str, files: Sequence[PaimonDataFile], estimate: Estimate, why: str) -> None:
+        """Files that become others."""
+        pieces = [Piece(file.path, "data", file.size_bytes, why) for file in files]
+        self.reads += pieces
+        self.replaces += pieces
+        self.replaces += [
+            Piece(
+                f"{file.path.rpartition('/')[0]}/{beside}", "sidecar", None, "beside a file that is replaced"
+            )
+            for file in files
+            for beside in file.extra_files
+        ]
+        self.estimates.append(estimate)
+        size = sum(file.size_bytes or 0 for file in files)
+        self.groups.append(Group(name, len(files), size, why, estimate.files))
+
+    @property
+    def entries(self) -> int:
+        """How many entries the commit's manifest has."""
+        outputs = sum(one.files for one in self.estimates)
+        return len(self.reads) + outputs + 2 * len(self.raised)
+
+
+class Compactor:
+    """Plans the compaction of one branch."""
+
+    def __init__(self, branch: PaimonTable, snapshot: PaimonSnapshot, is_full: bool, is_new: bool) -> None:
+        self.branch = branch
+        self.snapshot = snapshot
+        self.is_full = is_full
+        self.is_new = is_new
+        self.settings = Settings(branch.context.options, bool(branch.primary_keys))
+        self.done = Compaction()
+        self._indexes = {
+            str(one["data_file"]): file
+            for file in snapshot.index_files
+            if file.index_type == DELETION_VECTORS
+            for one in file.ranges
+        }
+
+    def find_deleted(self, name: str) -> int | None:
+        """How many rows of a file its vector deletes; None where nothing says so."""
+        file = self._indexes.get(name)
+        if file is None:
+            return 0
+        ranges = [one for one in file.ranges if one["data_file"] == name]
+        return ranges[-1]["cardinality"] if ranges else 0
+
+    def run(self, chosen: Iterable[PaimonDataFile]) -> Compaction:
+        """Plan all buckets."""
+        buckets: dict[Key, list[PaimonDataFile]] = {}
+        for file in chosen:
+            buckets.setdefault((str(file.partition), file.bucket or 0), []).append(file)
+        for key in sorted(buckets):
+            name = " ".join(part for part in (key[0], f"bucket {key[1]}") if part)
+            if key[1] == _POSTPONED:
+                self.done.notes.append(
+                    f"{name}: rows that wait for a bucket are not compacted by these rules."
+                )
+            elif self.settings.has_keys:
+                self._merge_bucket(name, buckets[key])
+            elif self.branch.bucket > 0:
+                self._pack(name, buckets[key], in_bucket=True)
+            else:
+                self._pack(key[0] or "the table", buckets[key], in_bucket=False)
+        return self.done
+
+    # -- append tables ------------------------------------------------------------------------------------------------
+
+    def _pack(self, name: str, files: Sequence[PaimonDataFile], *, in_bucket: bool) -> None:
+        indexes = {data: index.path for data, index in self._indexes.items()}
+        packer = AppendPacker(self.settings, indexes, self.is_new)
+        bins = packer.pack_bucket(files, self.is_full) if in_bucket else packer.pack_partition(files)
+        for held in bins:
+            rows = count_copied(held, self.find_deleted)
+            estimate = estimate_group(held, rows, self.settings.target_size)
+            why = f"{len(held):,} files, {sum((file.size_bytes or 0) for file in held):,} bytes"
+            self.done.rewrite(name, held, estimate, why)
+            self._drop_vectors(held)
+        if packer.ties:
+            self.done.notes.append(
+                f"{name}: files of one size are at the edge of a bin; which of them goes into it depends on hashes."
+            )
+
+    def _drop_vectors(self, files: Sequence[PaimonDataFile]) -> None:
+        """The index files whose data files are rewritten."""
+        found = {
+            index.path: index for file in files if (index := self._indexes.get(file.file_name)) is not None
+        }
+        self.done.index += [
+            Piece(path, name_index(index.index_type), index.size_bytes, "its data files are rewritten")
+            for path, index in found.items()
+        ]
+
+    # -- primary keys -------------------------------------------------------------------------------------------------
+
+    def _merge_bucket(self, name: str, files: Sequence[PaimonDataFile]) -> None:
+        runs = list_runs(files)
+        levels = max(self.settings.levels, runs[-1].level + 1)
+        planner = MergePlanner(self.settings, frozenset(self._indexes), self.is_new)
+        unit = (
+            pick_full(runs, levels) if self.is_full else pick_unit(runs, levels, self.settings, self.is_new)
+        )
+        if unit is None:
+            self._rewrite_deleted(name, files, planner, levels)
+            return
+        task = planner.plan(runs, unit.count, unit.level, levels)
+        self._take(name, task, unit.why)
+
+    def _rewrite_deleted(
+        self, name: str, files: Sequence[PaimonDataFile], planner: MergePlanner, levels: int
+    ) -> None:
+        """Files of the highest level with deletion vectors, which 2.0 rewrites in a full compaction."""
+        deleted = [file for file in files if file.file_name in self._indexes]
+        if self.is_full and self.is_new and self.settings.has_vectors and deleted:
+            self._take(name, planner.plan_alone(deleted, levels - 1), "full: it has a deletion vector")
+
+    def _take(self, name: str, task: MergeTask, why: str) -> None:
+        for files in task.merged:
+            rows = count_merged(files, task.drops_deletes)
+            self.done.rewrite(name, files, estimate_group(files, rows, self.settings.target_size), why)
+            self._drop_vectors(files)
+        for file in task.raised:
+            self.done.raised.append(file)
+            reason = f"only its level changes: {file.level} to {task.level}"
+            self.done.groups.append(Group(name, 1, file.size_bytes or 0, reason, 1))
+        self.done.logged += task.changelogs
+
+
+def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
+    """What `compact` would do."""
+    branch = require_paimon(table)
+    is_full, is_new = values.get("full", True), is_new_engine(branch, values)
+    assumptions = [
+        Assumption(f"No commit happens in between; this was planned on snapshot {branch.pointer.latest}."),
+        describe_engine(is_new),
+    ]
+    strategy = None if is_full else "minor"
+    arguments = {
+        "table": name_table(branch),
+        "partitions": values.get("partitions"),
+        "compact_strategy": strategy,
+    }
+    call, dialect = write_call("compact", arguments), "Spark SQL" if is_full else "Flink SQL"
+    changes = "The rows do not change; older snapshots keep the files that are replaced."
+    snapshot = branch.current
+    if snapshot is None:
+        return Proposal(changes, call, dialect, notes=["There is no snapshot."], assumptions=assumptions)
+    if snapshot.id != branch.pointer.latest:
+        refusal = f"snapshot {branch.pointer.latest} cannot be read: the engine fails"
+        return Proposal(changes, call, dialect, refusal=refusal, assumptions=assumptions)
+    compactor = Compactor(branch, snapshot, is_full, is_new)
+    files = [file for file in snapshot.files if isinstance(file, PaimonDataFile)]
+    if snapshot.is_incomplete:
+        refusal = "manifests of the current snapshot cannot be read: the engine fails"
+        return Proposal(changes, call, dialect, refusal=refusal, assumptions=assumptions)
+    chosen = list(choose_partitions(files, values.get("partitions"), branch))
+    refusal = _find_rescaled(branch, chosen)
+    if refusal is not None:
+        return Proposal(changes, call, dialect, refusal=refusal, assumptions=assumptions)
+    done = compactor.run(chosen)
+    if not is_full:
+        assumptions.append(
+            Assumption("One pick: a writer that waits for it picks again, from what is there then.")
+        )
+    return Proposal(
+        changes,
+        call,
+        dialect,
+        reads=tuple(done.reads),
+        replaces=(*done.replaces, *_list_index(compactor)),
+        writes=tuple(_list_outputs(compactor)),
+        kept=(*_list_kept(branch), *list_others(branch, frozenset())),
+        groups=tuple(done.groups),
+        assumptions=assumptions,
+        notes=(
+            *_list_notes(compactor),
+            *describe_automatic(branch, read_now(values), is_new, ahead=1 if done.entries else 0),
+        ),
+    )
+
+
+def _find_rescaled(branch: PaimonTable, files: Sequence[PaimonDataFile]) -> str | None:
+    """Why the engine refuses: files were written for another number of buckets than the table's option has."""
+    number = branch.bucket
+    for file in files if number > 0 else ():
+        if file.total_buckets is not None and file.total_buckets not in (number, 0):
+            where = str(file.partition) or "the table"
+            return f"{where} has files of {file.total_buckets} buckets, the option says {number}: INSERT OVERWRITE first"
+    return None
+
+
+def _list_kept(branch: PaimonTable) -> Iterable[Any]:
+    why = "compactions take no snapshot away"
+    return (tell_fate(branch, branch.find_numbered(number), number, why) for number in branch.pointer.ids)
+
+
+def _list_index(compactor: Compactor) -> list[Piece]:
+    return list({piece.path: piece for piece in compactor.done.index}.values())
+
+
+def _list_outputs(compactor: Compactor) -> Iterable[Output]:
+    done, settings = compactor.done, compactor.settings
+    if not done.reads and not done.raised:
+        return
+    if done.estimates:
+        yield describe_data(done.estimates, not settings.has_keys)
+    if done.logged:
+        size = sum(file.size_bytes or 0 for group in done.logged for file in group)
+        number = len(done.logged)
+        note = "as many rows as the merge changes"
+        yield Output("changelog data", number, size, least=0, least_files=0, most_files=number, note=note)
+    yield from list_metadata(
+        compactor.branch, done.entries, "COMPACT", index=bool(done.index), changelog=bool(done.logged)
+    )
+
+
+def _list_notes(compactor: Compactor) -> Iterable[str]:
+    done, settings = compactor.done, compactor.settings
+    yield from settings.doubts.values()
+    yield from done.notes
+    if done.raised:
+        number = len(done.raised)
+        which = "1 file changes its level" if number == 1 else f"{number:,} files change their level"
+        yield f"{which} alone: they are not rewritten, and no byte of them is read."
+    if not done.reads and not done.raised:
+        yield "Nothing is to be compacted: no commit is made."
+    elif settings.has_keys and settings.read("record-level.expire-time", "", str):
+        yield "Rows past record-level.expire-time are dropped: how many is not known."
+
+
+PROCEDURE = Procedure(
+    "compact",
+    "Compact",
+    "files of a bucket become fewer, or change their level",
+    (
+        Option("full", "boolean", "all files, not the next pick by the table's own settings", "true"),
+        Option("partitions", "text", "those alone, as 'dt=2024-01-01,h=10;dt=2024-01-02'", "all"),
+        ENGINE,
+        AT,
+    ),
+    plan_compaction,
+)

@@ -1,0 +1,234 @@
+"""What the engine deletes with a state of the table: its own steps, taken without deleting.
+
+    delta list       a file that a commit removed goes once the state before it has gone, unless a tag still has it
+    changelog list   changelog files go with the snapshot that made them
+    lists, manifests, index files, statistics     go unless a state that stays next to those that go names them
+
+A file that a commit removes and adds again has only changed its level, and stays. The engine reads as much as it can: a
+list that cannot be read counts as empty, a manifest that cannot be read cancels that list. Follows `FileDeletionBase`,
+`SnapshotDeletion`, `ChangelogDeletion` and `TagDeletion` of Paimon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from lakelens.errors import LakeError, Missing
+from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
+from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList, merge_entries
+from lakelens.formats.paimon.roles import name_index
+from lakelens.model.maintenance.proposal import Piece
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.snapshot import PaimonSnapshot
+    from lakelens.formats.paimon.table import PaimonTable
+
+Skips = Callable[[str], bool]
+_BESIDE = "beside a file that goes"
+
+
+class EngineFailure(LakeError):
+    """The engine would fail here, after what it has deleted by then."""
+
+
+class Deletion:
+    """Collects the files that the engine would delete: `pieces` by path; `doubts` by path, where it cannot read on."""
+
+    def __init__(self, branch: PaimonTable) -> None:
+        self.branch = branch
+        self.layout = branch.context.layout
+        self.pieces: dict[str, Piece] = {}
+        self.doubts: dict[str, str] = {}
+        self._merged: dict[str, frozenset[str]] = {}
+
+    def add(self, path: str, role: str, size: int | None, why: str) -> None:
+        """A file that is deleted."""
+        self.pieces.setdefault(path, Piece(path, role, size, why))
+
+    def drop_document(self, kind: str, key: int | str, why: str) -> None:
+        """The document of a state."""
+        role = "changelog snapshot" if kind == "changelog" else kind
+        self.add(self.layout.document(kind, key), role, None, why)
+
+    # -- reading as the engine does -----------------------------------------------------------------------------------
+
+    def read_list(self, listed: PaimonManifestList | None) -> Sequence[PaimonManifest]:
+        """The manifests of a list; none where it cannot be read."""
+        if listed is None:
+            return ()
+        try:
+            return listed.manifests
+        except LakeError as error:
+            self._doubt(error, listed.path, "the engine takes it for empty")
+            return ()
+
+    def _doubt(self, error: LakeError, path: str, then: str) -> None:
+        self.doubts.setdefault(error.path or path, f"{error.reason}: {then}")
+
+    def _iterate(self, manifest: PaimonManifest) -> Iterator[tuple[bool, PaimonDataFile]]:
+        for entry in manifest.iterate_entries():
+            if isinstance(entry.file, PaimonDataFile):
+                yield entry.is_live, entry.file
+
+    def list_live(self, snapshot: PaimonSnapshot) -> frozenset[str]:
+        """The paths of the live files of a state. Raises `LakeError` where a manifest cannot be read."""
+        key = snapshot.path or ""
+        if key not in self._merged:
+            self._merged[key] = frozenset(self._read_live(snapshot))
+        return self._merged[key]
+
+    def _read_live(self, snapshot: PaimonSnapshot) -> Iterator[str]:
+        live = [path for (path,) in snapshot.files.pick("path")]
+        if not snapshot.is_incomplete:
+            return iter(live)
+        manifests = [
+            *self.read_list(find_list(snapshot, "base")),
+            *self.read_list(find_list(snapshot, "delta")),
+        ]
+        merged = merge_entries(entry for manifest in manifests for entry in manifest.iterate_entries())
+        return (entry.file.path for entry in merged.live.values())
+
+    # -- data files -----------------------------------------------------------------------------------------------------
+
+    def drop_removed(self, snapshot: PaimonSnapshot, skips: Skips, why: str) -> None:
+        """The files that a commit removed and that nothing skips."""
+        removed: dict[str, PaimonDataFile] = {}
+        listed = find_list(snapshot, "delta")
+        for manifest in self.read_list(listed):
+            try:
+                for is_added, file in self._iterate(manifest):
+                    if is_added:
+                        removed.pop(file.path, None)
+                    else:
+                        removed[file.path] = file
+            except LakeError as error:
+                self._doubt(error, manifest.path, f"the engine leaves what snapshot {snapshot.id} removed")
+                return
+        for path, file in removed.items():
+            if not skips(path):
+                self._drop_file(file, why)
+
+    def drop_added(self, snapshot: PaimonSnapshot, role: str, why: str) -> None:
+        """The files that a list of a state adds; sidecars stay, as the engine has it."""
+        for manifest in self.read_list(find_list(snapshot, role)):
+            try:
+                for is_added, file in self._iterate(manifest):
+                    if is_added:
+                        self.add(file.path, _name_role(file), file.size_bytes, why)
+            except LakeError as error:
+                self._doubt(error, manifest.path, "the engine leaves the files that it names")
+
+    def drop_live(self, snapshot: PaimonSnapshot, skips: Skips, why: str) -> None:
+        """The live files of a state that nothing skips."""
+        try:
+            self.list_live(snapshot)
+        except LakeError as error:
+            self._doubt(error, snapshot.path or "", "the engine leaves its data files")
+            return
+        for file in snapshot.files:
+            if isinstance(file, PaimonDataFile) and not skips(file.path):
+                self._drop_file(file, why)
+
+    def _drop_file(self, file: PaimonDataFile, why: str) -> None:
+        self.add(file.path, _name_role(file), file.size_bytes, why)
+        folder = file.path.rpartition("/")[0]
+        for name in file.extra_files:
+            self.add(f"{folder}/{name}", "sidecar", None, _BESIDE)
+
+    # -- metadata -------------------------------------------------------------------------------------------------------
+
+    def name_metadata(self, states: Iterable[PaimonSnapshot]) -> set[str]:
+        """The names of the metadata that states hold. Raises `LakeError` where one of them cannot be read."""
+        names: set[str] = set()
+        for state in states:
+            for role in ("base", "delta"):
+                listed = find_list(state, role)
+                if listed is not None:
+                    names.add(listed.recorded_path or "")
+                    names.update(manifest.file_name for manifest in listed.manifests)
+            if state.index_manifest:
+                names.add(state.index_manifest)
+                names.update(file.path.rpartition("/")[2] for file in state.read_index_files())
+            if state.document.statistics:
+                names.add(state.document.statistics)
+        return names
+
+    def drop_metadata(
+        self,
+        snapshot: PaimonSnapshot,
+        skipped: set[str],
+        roles: Sequence[str],
+        why: str,
+        *,
+        index: bool = True,
+    ) -> None:
+        """The lists of some roles, their manifests, index files and statistics, but for `skipped`, which grows."""
+        for role in roles:
+            self._drop_list(find_list(snapshot, role), skipped, why)
+        if index:
+            self._drop_index(snapshot, skipped, why)
+            name = snapshot.document.statistics
+            if name and name not in skipped:
+                self.add(self.layout.shared("statistics", name), "statistics", None, why)
+
+    def _drop_list(self, listed: PaimonManifestList | None, skipped: set[str], why: str) -> None:
+        if listed is None:
+            return
+        for manifest in self.read_list(listed):
+            if manifest.file_name not in skipped:
+                self.add(manifest.path, "manifest", manifest.file_size, why)
+                skipped.add(manifest.file_name)
+        if listed.recorded_path not in skipped:
+            self.add(listed.path or "", f"manifest list ({listed.role})", listed.size_bytes, why)
+
+    def _drop_index(self, snapshot: PaimonSnapshot, skipped: set[str], why: str) -> None:
+        name = snapshot.index_manifest
+        if not name:
+            return
+        path = self.layout.shared("manifest", name)
+        if path in self.pieces:
+            return
+        try:
+            files = snapshot.read_index_files()
+        except Missing:
+            return  # another snapshot's clean-up has taken it
+        except LakeError as error:
+            message = f"snapshot {snapshot.id}: its index manifest cannot be read: {error.reason}"
+            raise EngineFailure(message, path=error.path or path) from error
+        for file in files:
+            if file.path.rpartition("/")[2] not in skipped:
+                self.add(file.path, name_index(file.index_type), file.size_bytes, why)
+        if name not in skipped:
+            self.add(path, "index manifest", None, why)
+
+
+def _name_role(file: PaimonDataFile) -> str:
+    return "changelog data" if file.content == "changelog" else "data"
+
+
+def find_list(snapshot: PaimonSnapshot, role: str) -> PaimonManifestList | None:
+    """The manifest list of a role; None where the state has none."""
+    return next((listed for listed in snapshot.manifest_lists if listed.role == role), None)
+
+
+def skip_none(path: str) -> bool:
+    """Nothing keeps a file."""
+    return False
+
+
+def find_before(tags: Sequence[PaimonSnapshot], number: int) -> PaimonSnapshot | None:
+    """The last of the tags, which are in order of their snapshots, whose snapshot is before a number."""
+    return next((tag for tag in reversed(tags) if tag.id < number), None)
+
+
+def list_overlapped(tags: Sequence[PaimonSnapshot], begin: int, end: int) -> list[PaimonSnapshot]:
+    """The tags from the last one at or before `begin` to the last one before `end`."""
+    right = sum(tag.id < end for tag in tags)
+    left = max(sum(tag.id <= begin for tag in tags) - 1, 0)
+    return list(tags[left:right])
+
+
+def list_tagged(branch: PaimonTable) -> list[PaimonSnapshot]:
+    """The states of the tags in order of their snapshots, each snapshot once."""
+    return sorted({tag.id: tag for tag in branch.tags.values()}.values(), key=lambda tag: tag.id)

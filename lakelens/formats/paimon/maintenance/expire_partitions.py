@@ -1,0 +1,225 @@
+"""`expire_partitions`: the partitions that are old enough are dropped from the current state.
+
+    values-time   older than `expiration_time` by the time that the partition's values stand for; see `partition_time`
+    update-time   no file was made since: the newest creation time of any entry of the partition
+
+One OVERWRITE commit takes all their files from the current state; older snapshots keep them, until they expire. Follows
+`PartitionExpire`, `PartitionValuesTimeExpireStrategy` and `PartitionUpdateTimeExpireStrategy` of Paimon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError
+from lakelens.formats.paimon.maintenance.estimates import list_metadata
+from lakelens.formats.paimon.maintenance.partition_time import extract_time
+from lakelens.formats.paimon.maintenance.settings import parse_span
+from lakelens.formats.paimon.maintenance.states import (
+    AT,
+    ENGINE,
+    describe_engine,
+    is_new_engine,
+    list_others,
+    name_table,
+    read_now,
+    require_paimon,
+    tell_fate,
+    write_call,
+)
+from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
+from lakelens.formats.paimon.metadata.partition_path import format_value
+from lakelens.formats.paimon.roles import name_index
+from lakelens.model.maintenance.procedure import Option, Procedure
+from lakelens.model.maintenance.proposal import Assumption, Group, Piece, Proposal
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.snapshot import PaimonSnapshot
+    from lakelens.formats.paimon.table import PaimonTable
+    from lakelens.model.stats import Partition
+    from lakelens.model.table import Table
+
+_STRATEGIES = ("values-time", "update-time")
+_ZONE = "The engine runs in UTC: partitions and files have wall-clock times."
+
+
+def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
+    """What `expire_partitions` would do."""
+    branch = require_paimon(table)
+    is_new = is_new_engine(branch, values)
+    options = branch.context.options
+    span = values.get("expiration_time")
+    if span is None:
+        recorded = options.get("partition.expiration-time")
+        try:
+            span = None if recorded is None else parse_span(recorded)
+        except ValueError:
+            span = None
+        if span is None:
+            raise LakeError(
+                "expire_partitions needs the option expiration_time: the table has no partition.expiration-time",
+                hint="expiration_time='7 d'",
+            )
+    strategy = values.get("expire_strategy") or options.get("partition.expiration-strategy", _STRATEGIES[0])
+    if strategy not in _STRATEGIES:
+        raise LakeError(f"option expire_strategy: {strategy} is not known", hint=", ".join(_STRATEGIES))
+    call = write_call("expire_partitions", _list_arguments(branch, values, span))
+    assumptions = [
+        Assumption(f"No commit happens in between; this was planned on snapshot {branch.pointer.latest}."),
+        describe_engine(is_new),
+        Assumption(_ZONE, False),
+    ]
+    changes = "The rows of expired partitions are gone from the current state; older snapshots keep them."
+    snapshot = branch.current
+    if snapshot is None or not branch.partition_keys:
+        why = "There is no snapshot." if snapshot is None else "The table has no partitions."
+        return Proposal(changes, call, notes=[why], assumptions=assumptions)
+    files = [file for file in snapshot.files if isinstance(file, PaimonDataFile)]
+    if snapshot.is_incomplete or snapshot.id != branch.pointer.latest:
+        refusal = f"snapshot {branch.pointer.latest} cannot be read: the engine fails"
+        return Proposal(changes, call, refusal=refusal, assumptions=assumptions)
+    finder = _Finder(branch, snapshot, read_now(values).replace(tzinfo=None) - span, values)
+    expired = finder.find(files, strategy == "update-time")
+    return _propose(branch, snapshot, files, expired, changes, call, assumptions, finder.notes)
+
+
+def _list_arguments(branch: PaimonTable, values: Mapping[str, Any], span: Any) -> dict[str, Any]:
+    seconds = int(span.total_seconds())
+    text = f"{seconds // 86_400} d" if seconds and not seconds % 86_400 else f"{seconds} s"
+    own = {name: values.get(name) for name in ("timestamp_formatter", "timestamp_pattern", "expire_strategy")}
+    return {"table": name_table(branch), "expiration_time": text, **own}
+
+
+class _Finder:
+    """Finds the expired partitions of a snapshot."""
+
+    def __init__(
+        self, branch: PaimonTable, snapshot: PaimonSnapshot, before: datetime, values: Mapping[str, Any]
+    ) -> None:
+        self._branch, self._snapshot, self._before = branch, snapshot, before
+        options = branch.context.options
+        # the call's own options take the place of the table's, which it does not read
+        self._pattern = values.get("timestamp_pattern") or options.get("partition.timestamp-pattern")
+        self._formatter = values.get("timestamp_formatter") or options.get("partition.timestamp-formatter")
+        self.notes: list[str] = []
+
+    def find(self, files: Sequence[PaimonDataFile], by_update: bool) -> dict[bytes, str]:
+        """Why each expired partition is, by its stored row."""
+        partitions = {file.partition_bytes: file.partition for file in files}
+        if by_update:
+            newest = self._find_updates()
+            return {
+                stored: f"last written {found:%Y-%m-%d %H:%M:%S}"
+                for stored in partitions
+                if (found := newest.get(stored)) is not None and found < self._before
+            }
+        expired = {}
+        unread = []
+        for stored, partition in partitions.items():
+            moment = extract_time(self._write(partition), self._pattern, self._formatter)
+            if moment is None:
+                unread.append(str(partition))
+            elif moment < self._before:
+                expired[stored] = f"it stands for {moment:%Y-%m-%d %H:%M:%S}"
+        if unread:
+            which = (
+                f"{unread[0]} is" if len(unread) == 1 else f"{len(unread):,} partitions, as {unread[0]}, are"
+            )
+            self.notes.append(f"{which} no time by the values: the engine leaves what it cannot read.")
+        return expired
+
+    def _write(self, partition: Partition) -> dict[str, str]:
+        columns = self._branch.context.partitions.columns
+        texts = {c.name: format_value(partition.get(c.name), c.type, legacy=True) for c in columns}
+        return {name: "null" if text is None else text for name, text in texts.items()}
+
+    def _find_updates(self) -> dict[bytes, datetime]:
+        """The newest creation time of each partition, of all entries: those that delete a file have it too."""
+        newest: dict[bytes, datetime] = {}
+        for manifest in self._snapshot.manifests:
+            if manifest.content != "data":
+                continue
+            for entry in manifest.iterate_entries():
+                file = entry.file
+                if isinstance(file, PaimonDataFile) and file.creation_time is not None:
+                    known = newest.get(file.partition_bytes, file.creation_time)
+                    newest[file.partition_bytes] = max(known, file.creation_time)
+        return newest
+
+
+def _propose(
+    branch: PaimonTable,
+    snapshot: PaimonSnapshot,
+    files: Sequence[PaimonDataFile],
+    expired: Mapping[bytes, str],
+    changes: str,
+    call: str,
+    assumptions: Sequence[Assumption],
+    notes: list[str],
+) -> Proposal:
+    taken = [file for file in files if file.partition_bytes in expired]
+    groups: dict[bytes, list[PaimonDataFile]] = {}
+    for file in taken:
+        groups.setdefault(file.partition_bytes, []).append(file)
+    replaces = [Piece(file.path, "data", file.size_bytes, expired[file.partition_bytes]) for file in taken]
+    replaces += [
+        Piece(
+            f"{file.path.rpartition('/')[0]}/{name}", "sidecar", None, "beside a file of an expired partition"
+        )
+        for file in taken
+        for name in file.extra_files
+    ]
+    index = [
+        Piece(file.path, name_index(file.index_type), file.size_bytes, "of an expired partition")
+        for file in snapshot.index_files
+        if getattr(file.partition, "stored", None) in expired
+    ]
+    writes = tuple(list_metadata(branch, len(taken), "OVERWRITE", index=bool(index))) if taken else ()
+    if not taken:
+        notes = [*notes, "No partition is old enough: no commit is made."]
+    kept = [
+        tell_fate(branch, branch.find_numbered(number), number, "it keeps the files of expired partitions")
+        for number in branch.pointer.ids
+    ]
+    return Proposal(
+        changes if taken else "The current data does not change.",
+        call,
+        replaces=(*replaces, *index),
+        writes=writes,
+        kept=(*kept, *list_others(branch, frozenset())),
+        groups=tuple(
+            Group(str(held[0].partition), len(held), sum(f.size_bytes or 0 for f in held), expired[stored], 0)
+            for stored, held in groups.items()
+        ),
+        assumptions=assumptions,
+        notes=notes,
+        becomes=f"snapshot {snapshot.id + 1}" if taken else None,
+    )
+
+
+PROCEDURE = Procedure(
+    "expire_partitions",
+    "Expire partitions",
+    "partitions that are old enough are dropped",
+    (
+        Option("expiration_time", "duration", "how old a partition may be", "partition.expiration-time"),
+        Option(
+            "timestamp_formatter",
+            "text",
+            "how Java reads a partition's time",
+            "partition.timestamp-formatter",
+        ),
+        Option(
+            "timestamp_pattern",
+            "text",
+            "the time of a partition by its columns",
+            "partition.timestamp-pattern",
+        ),
+        Option("expire_strategy", "text", "values-time or update-time", "partition.expiration-strategy"),
+        ENGINE,
+        AT,
+    ),
+    plan_expiry,
+)

@@ -1,0 +1,28 @@
+"""The maintenance procedures of Paimon that `Table.dry_run` knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lakelens.formats.paimon.maintenance import (
+    compact,
+    expire_partitions,
+    expire_snapshots,
+    orphans,
+    rollback,
+    tags,
+)
+from lakelens.model.maintenance.procedure import Procedure
+
+PROCEDURES: Mapping[str, Procedure] = {
+    one.name: one
+    for one in (
+        compact.PROCEDURE,
+        expire_snapshots.PROCEDURE,
+        expire_partitions.PROCEDURE,
+        tags.DELETE,
+        tags.EXPIRE,
+        orphans.PROCEDURE,
+        rollback.PROCEDURE,
+    )
+}

@@ -1,0 +1,220 @@
+"""`rollback`: a branch goes back to a snapshot or a tag; all that was committed later is gone.
+
+    0.9    documents of later snapshots, tags and changelogs; the files that their commits added; the live files of later
+           tags, but for those of the state that is kept; lists, manifests and index files that it does not name
+    2.0    the documents alone: what they referred to is left for `remove_orphan_files`
+
+0.9 deletes each file that a later commit adds. A compaction that only changes a file's level adds it again, under its name:
+such a file goes although the state that is kept needs it. Follows `RollbackHelper` of Paimon 0.9 and 2.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError, Missing
+from lakelens.formats.paimon.maintenance.deletion import Deletion, skip_none
+from lakelens.formats.paimon.maintenance.others import describe_damage, find_broken, warn_of_others
+from lakelens.formats.paimon.maintenance.states import (
+    ENGINE,
+    describe_engine,
+    is_new_engine,
+    list_others,
+    name_home,
+    name_snapshot,
+    name_table,
+    require_paimon,
+    tell_fate,
+    write_call,
+)
+from lakelens.model.maintenance.procedure import Option, Procedure
+from lakelens.model.maintenance.proposal import Assumption, Fate, Output, Proposal
+from lakelens.model.scan.choosing import list_nearest
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.snapshot import PaimonSnapshot
+    from lakelens.formats.paimon.table import PaimonTable
+    from lakelens.model.table import Table
+
+_LATER = "a commit that is undone made it"
+
+
+def find_target(branch: PaimonTable, version: str) -> PaimonSnapshot:
+    """The state of a snapshot's number, else of a tag. Raises `Missing` where there is none, `LakeError` on damage."""
+    if version.isascii() and version.isdigit():
+        number = int(version) if len(version) < 20 else -1
+        if not branch.has_snapshot(number):
+            hint = (
+                "there is none"
+                if not branch.pointer.ids
+                else f"there are {branch.pointer.ids[0]} to {branch.pointer.latest}"
+            )
+            raise Missing(f"there is no snapshot {version}", path=branch.location, hint=hint)
+        found = branch.find_numbered(number)
+        path = branch.context.layout.document("snapshot", number)
+    else:
+        if version not in branch.tag_names:
+            raise Missing(
+                f"there is no tag {version}",
+                path=branch.location,
+                hint=list_nearest(version, branch.tag_names),
+            )
+        found = branch.tags.get(version)
+        path = branch.context.layout.document("tag", version)
+    if found is None:
+        raise LakeError(f"{version} cannot be read: the engine fails", path=path)
+    return found
+
+
+def plan_rollback(table: Table, values: Mapping[str, Any]) -> Proposal:
+    """What `rollback` would do."""
+    branch = require_paimon(table)
+    version, is_new = values["version"].strip(), is_new_engine(branch, values)
+    call = write_call("rollback", {"table": name_table(branch), "version": version})
+    target = find_target(branch, version)
+    assumptions = [
+        Assumption(f"No commit happens in between; this was planned on snapshot {branch.pointer.latest}."),
+        describe_engine(is_new),
+    ]
+    changes = f"The table is as it was at snapshot {target.id}: later commits cannot be had back."
+    ids = branch.pointer.ids
+    if not ids:
+        refusal = "there is no snapshot: the engine fails (Cannot find earliest snapshot)"
+        return Proposal(changes, call, refusal=refusal, assumptions=assumptions)
+    undone = [number for number in ids if number > target.id]
+    later = {name: tag for name, tag in branch.tags.items() if tag.id > target.id}
+    changelogs = [number for number in branch.changelog_numbers if number > target.id]
+    deletion = Deletion(branch)
+    notes = _take_documents(deletion, undone, later, changelogs)
+    if not is_new:
+        notes += _take_files(deletion, target, undone, later, changelogs)
+        broken = find_broken(target, deletion)
+        if broken:
+            which = "1 file" if broken == 1 else f"{broken:,} files"
+            notes.append(
+                f"{which} that snapshot {target.id} needs would go: Paimon 0.9 deletes what later commits added, "
+                "and a compaction that only changed their level added them again. Reading fails afterwards."
+            )
+    else:
+        notes.append("What only the undone commits need stays on disk, until remove_orphan_files.")
+    writes = [Output("snapshot hint", 1, len(str(target.id)), False, note="LATEST")]
+    if not branch.has_snapshot(target.id):
+        size = len(branch.context.store.read(target.path)) if target.path else None
+        writes.append(Output("snapshot", 1, size, is_new, note=f"snapshot {target.id} again, of the tag"))
+    return Proposal(
+        changes,
+        call,
+        writes=writes,
+        lost=_list_lost(branch, undone, later, changelogs),
+        kept=_list_kept(branch, target, undone, later, changelogs),
+        deletes=tuple(deletion.pieces.values()),
+        assumptions=assumptions,
+        notes=[*notes, *describe_damage(deletion), *warn_of_others(branch, deletion)],
+        becomes=str(target.id) if undone or not branch.has_snapshot(target.id) else None,
+    )
+
+
+def _take_documents(
+    deletion: Deletion, undone: Sequence[int], tags: Mapping[str, Any], changelogs: Sequence[int]
+) -> list[str]:
+    for number in undone:
+        deletion.drop_document("snapshot", number, "committed later")
+    for name in tags:
+        deletion.drop_document("tag", name, "of a later snapshot")
+    for number in changelogs:
+        deletion.drop_document("changelog", number, "of a later snapshot")
+    unread = [number for number in undone if deletion.branch.find_numbered(number) is None]
+    return [f"Snapshot {number} cannot be read: the engine fails on the way." for number in unread]
+
+
+def _take_files(
+    deletion: Deletion,
+    target: PaimonSnapshot,
+    undone: Sequence[int],
+    tags: Mapping[str, PaimonSnapshot],
+    changelogs: Sequence[int],
+) -> list[str]:
+    """The files of what is undone, as 0.9 takes them: see the module."""
+    branch = deletion.branch
+    states = [state for number in reversed(undone) if (state := branch.find_numbered(number)) is not None]
+    kept_logs = [state for state in branch.changelogs if state.id in changelogs]
+    tagged = sorted({tag.id: tag for tag in tags.values()}.values(), key=lambda tag: -tag.id)
+    for state in states:
+        deletion.drop_added(state, "delta", _LATER)
+        deletion.drop_added(state, "changelog", _LATER)
+    for state in kept_logs:
+        deletion.drop_added(state, "changelog", _LATER)
+        deletion.drop_removed(state, skip_none, _LATER)
+    try:
+        live = deletion.list_live(target)
+    except LakeError as error:
+        deletion.doubts[error.path or ""] = f"{error.reason}: the engine leaves the data files of later tags"
+    else:
+        for tag in tagged:
+            deletion.drop_live(tag, live.__contains__, "a later tag keeps it")
+    try:
+        skipped = deletion.name_metadata([target])
+        for state in states:
+            deletion.drop_metadata(state, skipped, ("base", "delta", "changelog"), _LATER)
+        for state in kept_logs:
+            deletion.drop_metadata(state, skipped, ("changelog", "delta", "base"), _LATER, index=False)
+        cleaned = {state.id for state in (*states, *kept_logs)}
+        for tag in tagged:
+            if tag.id not in cleaned:
+                deletion.drop_metadata(tag, skipped, ("base", "delta"), "a later tag keeps it")
+    except LakeError as error:
+        return [f"The engine fails on the way: {error.reason}."]
+    return []
+
+
+def _list_lost(
+    branch: PaimonTable, undone: Sequence[int], tags: Mapping[str, PaimonSnapshot], changelogs: Sequence[int]
+) -> list[Fate]:
+    home = name_home(branch)
+    lost = [tell_fate(branch, branch.find_numbered(number), number, "committed later") for number in undone]
+    lost += [
+        Fate(f"{home}tag {name}", "of a later snapshot", f"tag {name}", tag.id, tag.committed_at)
+        for name, tag in tags.items()
+    ]
+    return lost + [
+        Fate(f"{home}changelog {number}", "of a later snapshot", "changelogs", number)
+        for number in changelogs
+    ]
+
+
+def _list_kept(
+    branch: PaimonTable,
+    target: PaimonSnapshot,
+    undone: Sequence[int],
+    tags: Mapping[str, PaimonSnapshot],
+    changelogs: Sequence[int],
+) -> list[Fate]:
+    home = name_home(branch)
+    lost = frozenset(
+        (
+            *(name_snapshot(branch, number) for number in undone),
+            *(f"{home}tag {name}" for name in tags),
+            *(f"{home}changelog {number}" for number in changelogs),
+        )
+    )
+    kept = [
+        tell_fate(
+            branch,
+            branch.find_numbered(number),
+            number,
+            "it is the current one again" if number == target.id else "it is older",
+        )
+        for number in branch.pointer.ids
+        if number <= target.id
+    ]
+    return [*kept, *list_others(branch, lost)]
+
+
+PROCEDURE = Procedure(
+    "rollback",
+    "Roll back",
+    "a branch goes back to a snapshot or a tag, and later commits are gone",
+    (Option("version", "text", "the number of a snapshot, or the name of a tag", is_required=True), ENGINE),
+    plan_rollback,
+)
