@@ -188,7 +188,7 @@ class Compactor:
 
     def _take(self, name: str, task: MergeTask, why: str) -> None:
         for files in task.merged:
-            rows = count_merged(files, task.drops_deletes)
+            rows = count_merged(files, task.drops_deletes, self.find_deleted)
             self.done.rewrite(name, files, estimate_group(files, rows, self.settings.target_size), why)
             self._drop_vectors(files)
         for file in task.raised:
@@ -226,9 +226,9 @@ def plan_compaction(table: Table, values: Mapping[str, Any]) -> Proposal:
         refusal = "manifests of the current snapshot cannot be read: the engine fails"
         return Proposal(changes, call, dialect, refusal=refusal, assumptions=assumptions)
     chosen = list(choose_partitions(files, values.get("partitions"), branch))
-    refusal = _find_rescaled(branch, chosen)
-    if refusal is not None:
-        return Proposal(changes, call, dialect, refusal=refusal, assumptions=assumptions)
+    rescaled = _find_rescaled(branch, chosen)
+    if rescaled is not None:
+        return Proposal(changes, call, dialect, refusal=rescaled, assumptions=assumptions)
     done = compactor.run(chosen)
     if not is_full:
         assumptions.append(
@@ -271,11 +271,11 @@ def _list_index(compactor: Compactor) -> list[Piece]:
 
 
 def _list_outputs(compactor: Compactor) -> Iterable[Output]:
-    done, settings = compactor.done, compactor.settings
+    done = compactor.done
     if not done.reads and not done.raised:
         return
     if done.estimates:
-        yield describe_data(done.estimates, not settings.has_keys)
+        yield describe_data(done.estimates)
     if done.logged:
         size = sum(file.size_bytes or 0 for group in done.logged for file in group)
         number = len(done.logged)

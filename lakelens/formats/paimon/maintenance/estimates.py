@@ -29,6 +29,7 @@ _MERGED_FROM = 30
 _CHECKED = 1_000
 _COMPRESSED = 10  # rows count before they are compressed: files come out smaller than the target
 _ENTRY = 120  # bytes of one more entry of a manifest, where nothing shows it
+_VALUE, _COLUMN, _GUESSED = 12, 100, 300
 _ENDS = 12  # the length of a Parquet footer, and the magic at both ends
 
 
@@ -66,14 +67,19 @@ def count_copied(files: Sequence[PaimonDataFile], find_deleted: Callable[[str], 
     return RowRange(known if None not in deleted else 0, known)
 
 
-def count_merged(files: Sequence[PaimonDataFile], drops_deletes: bool) -> RowRange:
-    """The rows of files that are merged by key."""
+def count_merged(
+    files: Sequence[PaimonDataFile], drops_deletes: bool, find_deleted: Callable[[str], int | None]
+) -> RowRange:
+    """The rows of files that are merged by key, less those that vectors delete."""
     deletes = sum(file.delete_row_count or 0 for file in files)
+    vectors = [find_deleted(file.file_name) for file in files]
+    gone = sum(one or 0 for one in vectors)
     unknown = any(file.delete_row_count is None for file in files)
     most = sum(file.row_count or 0 for file in files) - (deletes if drops_deletes else 0)
     largest = sum(max(file.row_count or 0 for file in section) for section in list_sections(files))
     if drops_deletes:
         largest = 0 if unknown else max(largest - deletes, 0)
+    largest, most = 0 if None in vectors else max(largest - gone, 0), max(most - gone, 0)
     return RowRange(min(largest, most), most)
 
 
@@ -102,24 +108,35 @@ def _count_files(size: int, rows: int, target: int) -> int:
 
 
 def find_fixed_size(files: Sequence[PaimonDataFile]) -> int:
-    """The bytes that a file has however few its rows are: the smallest footer of some; 0 where that is not known."""
+    """The bytes that a file has however few its rows are: its footer, and what each column takes beside values.
+
+    Of the smallest files of the group; a value is taken to need 12 bytes, a column no more than 100 beside its values.
+    """
     found = []
     for file in sorted(files, key=lambda one: one.size_bytes or 0)[:_SAMPLED]:
-        if file.file_format != "parquet":
-            continue
-        try:
-            size: Any = file.footer.serialized_size
-        except (LakeError, AttributeError):
-            continue
-        if isinstance(size, int):
-            found.append(min(size + _ENDS, file.size_bytes or 0))
+        schema = file.context.schema
+        columns = len(schema.columns) + (len(schema.key_columns) + 2 if schema.primary_keys else 0)
+        size, footer = file.size_bytes or 0, _find_footer(file)
+        bare = size - (file.row_count or 0) * columns * _VALUE
+        found.append(max(min(bare, footer + columns * _COLUMN), min(footer, size)))
     return min(found, default=0)
 
 
-def describe_data(estimates: Sequence[Estimate], is_exact_rows: bool, role: str = "data") -> Output:
+def _find_footer(file: PaimonDataFile) -> int:
+    """The bytes of a file's footer; a guess for what has none like Parquet's."""
+    if file.file_format != "parquet":
+        return _GUESSED
+    try:
+        size: Any = file.footer.serialized_size
+    except (LakeError, AttributeError):
+        return _GUESSED
+    return size + _ENDS if isinstance(size, int) else _GUESSED
+
+
+def describe_data(estimates: Sequence[Estimate], role: str = "data") -> Output:
     """The line of the data files that are written."""
     rows = RowRange(sum(one.rows.least for one in estimates), sum(one.rows.most for one in estimates))
-    if is_exact_rows and rows.least == rows.most:
+    if rows.least == rows.most:
         note = f"{rows.most:,} rows; bytes by those of the inputs"
     else:
         note = f"{rows.least:,} to {rows.most:,} rows: how many keys the inputs share is not known"
@@ -158,13 +175,29 @@ def list_metadata(
     lists = [find_list(current, role) for role in ("base", "delta")]
     sizes = [_find_size(branch, listed.path) for listed in lists if listed is not None]
     total = sum(size or 0 for size in sizes) * (2 + logs) // 2 or None
-    yield Output("manifest list", 2 + logs, total, least_files=2, note="as large as the last commit's")
+    yield Output(
+        "manifest list",
+        2 + logs,
+        total,
+        least_files=2,
+        most_files=2 + logs,
+        note="as large as the last commit's",
+    )
     if index:
         path = branch.context.layout.shared("manifest", current.index_manifest or "")
-        yield Output("index manifest", 1, _find_size(branch, path), note="all index files that are left")
-    size = _find_size(branch, current.path)
-    yield Output("snapshot", 1, size, note=f"snapshot {current.id + 1}, {kind}")
-    yield Output("snapshot hint", 1, len(str(current.id + 1)), False, note="LATEST")
+        yield write_one("index manifest", _find_size(branch, path), "all index files that are left")
+    yield write_one("snapshot", _find_size(branch, current.path), f"snapshot {current.id + 1}, {kind}")
+    yield write_hint("LATEST", current.id + 1)
+
+
+def write_one(role: str, size: int | None, note: str, *, is_estimated: bool = True) -> Output:
+    """The line of a single file."""
+    return Output(role, 1, size, is_estimated, least_files=1, most_files=1, note=note)
+
+
+def write_hint(name: str, number: int) -> Output:
+    """The line of a hint, which holds a number as text."""
+    return write_one("snapshot hint", len(str(number)), name, is_estimated=False)
 
 
 def _weigh_manifest(manifests: Sequence[PaimonManifest], entries: int) -> int | None:

@@ -33,7 +33,7 @@ from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.metadata.partition_path import format_value
 from lakelens.formats.paimon.roles import name_index
 from lakelens.model.maintenance.procedure import Option, Procedure
-from lakelens.model.maintenance.proposal import Assumption, Group, Piece, Proposal
+from lakelens.model.maintenance.proposal import Assumption, Piece, Proposal
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from lakelens.model.table import Table
 
 _STRATEGIES = ("values-time", "update-time")
+_SHOWN = 5
 _ZONE = "The engine runs in UTC: partitions and files have wall-clock times."
 
 
@@ -160,9 +161,7 @@ def _propose(
     notes: list[str],
 ) -> Proposal:
     taken = [file for file in files if file.partition_bytes in expired]
-    groups: dict[bytes, list[PaimonDataFile]] = {}
-    for file in taken:
-        groups.setdefault(file.partition_bytes, []).append(file)
+    names = dict.fromkeys(f"{file.partition} ({expired[file.partition_bytes]})" for file in taken)
     replaces = [Piece(file.path, "data", file.size_bytes, expired[file.partition_bytes]) for file in taken]
     replaces += [
         Piece(
@@ -179,6 +178,14 @@ def _propose(
     writes = tuple(list_metadata(branch, len(taken), "OVERWRITE", index=bool(index))) if taken else ()
     if not taken:
         notes = [*notes, "No partition is old enough: no commit is made."]
+    else:
+        shown = ", ".join(list(names)[:_SHOWN]) + (
+            f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+        )
+        notes = [
+            f"{len(names):,} {'partition expires' if len(names) == 1 else 'partitions expire'}: {shown}.",
+            *notes,
+        ]
     kept = [
         tell_fate(branch, branch.find_numbered(number), number, "it keeps the files of expired partitions")
         for number in branch.pointer.ids
@@ -189,10 +196,6 @@ def _propose(
         replaces=(*replaces, *index),
         writes=writes,
         kept=(*kept, *list_others(branch, frozenset())),
-        groups=tuple(
-            Group(str(held[0].partition), len(held), sum(f.size_bytes or 0 for f in held), expired[stored], 0)
-            for stored, held in groups.items()
-        ),
         assumptions=assumptions,
         notes=notes,
         becomes=f"snapshot {snapshot.id + 1}" if taken else None,

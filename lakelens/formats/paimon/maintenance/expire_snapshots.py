@@ -26,6 +26,7 @@ from lakelens.formats.paimon.maintenance.deletion import (
     list_tagged,
     skip_none,
 )
+from lakelens.formats.paimon.maintenance.estimates import write_hint
 from lakelens.formats.paimon.maintenance.others import describe_damage, warn_of_others
 from lakelens.formats.paimon.maintenance.settings import Settings, parse_span
 from lakelens.formats.paimon.maintenance.states import (
@@ -41,7 +42,7 @@ from lakelens.formats.paimon.maintenance.states import (
     write_call,
 )
 from lakelens.model.maintenance.procedure import Option, Procedure
-from lakelens.model.maintenance.proposal import Assumption, Fate, Output, Proposal
+from lakelens.model.maintenance.proposal import Assumption, Fate, Proposal
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
@@ -165,7 +166,7 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
     names = frozenset(fate.keeper for fate in lost)
     kept = [*_list_kept(branch, chosen), *list_others(branch, names)]
     notes = [*failure, *describe_damage(deletion), *warn_of_others(branch, deletion)]
-    writes = [Output("snapshot hint", 1, len(str(chosen.end)), False, note="EARLIEST")] if lost else []
+    writes = [write_hint("EARLIEST", chosen.end)] if lost else []
     return Proposal(
         changes,
         call,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.paimon.maintenance.deletion import Deletion, skip_none
+from lakelens.formats.paimon.maintenance.estimates import write_hint, write_one
 from lakelens.formats.paimon.maintenance.others import describe_damage, find_broken, warn_of_others
 from lakelens.formats.paimon.maintenance.states import (
     ENGINE,
@@ -29,7 +30,7 @@ from lakelens.formats.paimon.maintenance.states import (
     write_call,
 )
 from lakelens.model.maintenance.procedure import Option, Procedure
-from lakelens.model.maintenance.proposal import Assumption, Fate, Output, Proposal
+from lakelens.model.maintenance.proposal import Assumption, Fate, Proposal
 from lakelens.model.scan.choosing import list_nearest
 
 if TYPE_CHECKING:
@@ -98,10 +99,11 @@ def plan_rollback(table: Table, values: Mapping[str, Any]) -> Proposal:
             )
     else:
         notes.append("What only the undone commits need stays on disk, until remove_orphan_files.")
-    writes = [Output("snapshot hint", 1, len(str(target.id)), False, note="LATEST")]
+    writes = [write_hint("LATEST", target.id)]
     if not branch.has_snapshot(target.id):
         size = len(branch.context.store.read(target.path)) if target.path else None
-        writes.append(Output("snapshot", 1, size, is_new, note=f"snapshot {target.id} again, of the tag"))
+        note = f"snapshot {target.id} again, of the tag"
+        writes += [write_one("snapshot", size, note, is_estimated=is_new), write_hint("EARLIEST", target.id)]
     return Proposal(
         changes,
         call,
