@@ -266,7 +266,12 @@ class Plan(Tabular, Displayable):
     @property
     def frees(self) -> bool:
         """Whether the procedure is there to delete files."""
-        return self.proposal.orphans is not None or self.proposal.deletes_lost
+        return self.removes_orphans or self.proposal.deletes_lost or self.proposal.frees is not None
+
+    @property
+    def removes_orphans(self) -> bool:
+        """Whether the procedure is there to delete what nothing refers to."""
+        return self.proposal.orphans is not None or self.proposal.frees == "orphans"
 
     @cached_property
     def outcome(self) -> Sequence[Output]:
@@ -299,7 +304,7 @@ class Plan(Tabular, Displayable):
 
     def _list_losses(self) -> Iterator[str]:
         yield f"frees {_format_bytes(self.freed_bytes)}"
-        if self.proposal.orphans is not None:
+        if self.removes_orphans:
             count = len(self.deletes)
             yield f"{count:,} file{'s' * (count != 1)} {'goes' if count == 1 else 'go'}"
             return
@@ -308,6 +313,8 @@ class Plan(Tabular, Displayable):
 
     def _describe_rewriting(self) -> str:
         count = len(self.reads) or len(self.replaced)
+        if not len(self.reads):
+            return f"takes {count:,} file{'s' * (count != 1)} out of the current state"
         out = sum(one.files for one in self.outcome)
         return f"rewrites {count:,} file{'s' * (count != 1)} into about {out:,}"
 

@@ -38,7 +38,8 @@ class Maintainable:
         procedure
             One of `Table.procedures`. Iceberg: `expire_snapshots`, `remove_orphan_files`, `rewrite_data_files`,
             `rewrite_position_delete_files`, `rewrite_manifests`, `rollback_to_snapshot`, `rollback_to_timestamp`,
-            `set_current_snapshot`, `fast_forward`, `cherrypick_snapshot`.
+            `set_current_snapshot`, `fast_forward`, `cherrypick_snapshot`. Paimon: `compact`, `expire_snapshots`,
+            `expire_partitions`, `delete_tag`, `expire_tags`, `remove_orphan_files`, `rollback`.
         options
             The procedure's own options, under the names of the engine (`-` as `_`). Times are ISO text, datetimes or dates;
             without a zone they are UTC.

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from lakelens.model.fileset import FileSet
@@ -104,7 +104,7 @@ class Proposal:
     `changes` is one sentence about what the table's readers see ("The current data does not change."). `call` is the
     engine's statement, `dialect` what it is written in. `refusal` says why the engine would refuse to run it: then nothing
     is written, and the rest is empty. `becomes` is the state that is the current one afterwards (an id, or words) where that
-    changes.
+    changes. `frees` says what a procedure is there to take away, where `deletes` names the files by itself.
     """
 
     changes: str
@@ -123,3 +123,4 @@ class Proposal:
     notes: Sequence[str] = ()
     refusal: str | None = None
     becomes: str | None = None
+    frees: Literal["states", "orphans"] | None = None

@@ -60,7 +60,7 @@ def format_outcome(plan: Plan) -> str:
 
 def _format_freed(plan: Plan) -> str:
     freed = wording.size(plan.freed_bytes) if len(plan.deletes) else "nothing"
-    if plan.proposal.orphans is not None:
+    if plan.removes_orphans:
         many = wording.plural(len(plan.deletes), "file")
         return (
             f"{freed}: {many} that nothing refers to"
@@ -80,6 +80,8 @@ def _format_rewriting(plan: Plan) -> str:
     rewritten = [one for one in plan.replaced_counts if one.role in {line.role for line in plan.outcome}]
     main = rewritten or plan.replaced_counts[:1]
     many = " and ".join(format_role(one.role, one.files) for one in main)
+    if not len(plan.reads):
+        return f"take {many} out of the current state"
     return f"rewrite {many} into {'about ' if out else 'nothing'}{out}"
 
 
@@ -199,7 +201,7 @@ def _list_folds(plan: Plan) -> Iterator[Fold]:
         yield Fold(
             "Lost", f"{many}: time travel to them fails afterwards", lambda: _show_lost(plan), opened=True
         )
-    elif plan.frees and plan.proposal.orphans is None and plan.refusal is None:
+    elif plan.frees and not plan.removes_orphans and plan.refusal is None:
         yield Fold("Lost", "nothing")
     if len(plan.kept):
         yield Fold("Stays", _format_stays(plan), lambda: one(_grid_kept(plan)), opened=True)

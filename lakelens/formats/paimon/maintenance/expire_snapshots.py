@@ -157,14 +157,13 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
         return Proposal(changes, call, refusal=error.reason, notes=_locate(error), assumptions=assumptions)
     if chosen is None:
         notes = ["There is no snapshot."]
-        return Proposal(
-            changes, call, notes=notes, assumptions=assumptions, kept=tuple(list_others(branch, frozenset()))
-        )
+        kept = tuple(list_others(branch, frozenset()))
+        return Proposal(changes, call, notes=notes, assumptions=assumptions, kept=kept, frees="states")
     deletion = Deletion(branch)
     failure = expire_range(deletion, chosen, tags, is_new)
     lost = [tell_fate(branch, branch.find_numbered(number), number, "expired") for number in chosen.ids]
     names = frozenset(fate.keeper for fate in lost)
-    kept = [*_list_kept(branch, chosen), *list_others(branch, names)]
+    stays = [*_list_kept(branch, chosen), *list_others(branch, names)]
     notes = [*failure, *describe_damage(deletion), *warn_of_others(branch, deletion)]
     writes = [write_hint("EARLIEST", chosen.end)] if lost else []
     return Proposal(
@@ -172,10 +171,11 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
         call,
         writes=writes,
         lost=lost,
-        kept=kept,
+        kept=stays,
         deletes=tuple(deletion.pieces.values()),
         assumptions=assumptions,
         notes=notes,
+        frees="states",
     )
 
 

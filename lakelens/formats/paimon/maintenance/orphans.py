@@ -194,6 +194,7 @@ def plan_removal(table: Table, values: Mapping[str, Any]) -> Proposal:
         deletes=tuple(pieces),
         assumptions=assumptions,
         notes=notes,
+        frees="orphans",
     )
 
 

@@ -138,6 +138,7 @@ class TagCleaner:
             deletes=tuple(pieces.values()),
             assumptions=assumptions,
             notes=notes,
+            frees="states",
         )
 
 

@@ -1,0 +1,89 @@
+"""Plans of Paimon's procedures as `table.dry_run` gives them: in words, as tables and as cards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import lakelens as ll
+from lakelens.errors import LakeError
+from lakelens.views.render.text import render_text
+from tests.support import LAKES
+
+OWN = LAKES / "maintenance/paimon"
+PLANS: list[tuple[str, str, dict[str, Any], str]] = [
+    ("pk-levels", "compact", {}, "rewrites 2 files into about 2"),
+    ("pk-levels", "compact", {"full": False}, "changes metadata alone"),
+    ("pk-levels", "expire_snapshots", {"retain_max": 1}, "5 of 6 snapshots go"),
+    ("pk-levels", "rollback", {"version": 2}, "snapshot 2 becomes the current one"),
+    (
+        "days",
+        "expire_partitions",
+        {"expire_strategy": "update-time"},
+        "takes 6 files out of the current state",
+    ),
+    ("tags-and-expiry", "delete_tag", {"tag": "at1"}, "1 of 6 snapshots go"),
+    ("tags-and-expiry", "expire_tags", {"older_than": "2100-01-01", "engine": "2.0"}, "4 of 6 snapshots go"),
+    ("pk-levels", "remove_orphan_files", {"at": "2100-01-01"}, "frees 0 bytes, 0 files go"),
+]
+
+
+@pytest.mark.parametrize(("lake", "procedure", "options", "headline"), PLANS)
+def test_a_plan_in_words_and_as_a_table(
+    lake: str, procedure: str, options: dict[str, Any], headline: str
+) -> None:
+    table = ll.open(OWN / lake / "table")
+    given = {"expiration_time": "1 s", "at": "2100-01-01"} if procedure == "expire_partitions" else {}
+    text = {**options, "version": "2"} if "version" in options else options
+    plan = table.dry_run(procedure, **given, **text)
+    assert headline in repr(plan) and "nothing was written" in repr(plan)
+    rows = plan.to_arrow()
+    assert rows.num_rows == len({*(one.path for one in plan.replaced), *(one.path for one in plan.deletes)})
+    assert plan.freed_bytes == sum(one.size_bytes for one in plan.deletes)
+    assert all(one.size_bytes >= 0 and one.why for one in plan.deletes)
+    words = render_text(plan)
+    assert "dry run, nothing was written" in words and f"CALL sys.{procedure}(" in words
+    assert not plan.findings and plan.is_certain
+
+
+def test_branches_that_lose_files_are_named() -> None:
+    table = ll.open(LAKES / "spark/paimon/branches/table")
+    plan = table.dry_run("rollback", version="1", engine="0.9")
+    lost = [note for note in plan.notes if "which the engine does not look at" in note]
+    needed = {file.path for ref in table.refs.branches for file in table.branch(ref.name).files}
+    assert bool(lost) == bool(needed & {one.path for one in plan.deletes} - {f.path for f in table.files})
+
+
+def test_rolling_back_over_a_compaction_that_only_raised_levels_is_warned_of() -> None:
+    table = ll.open(OWN / "pk-levels/table")
+    old = table.dry_run("rollback", version="2", engine="0.9")
+    target = table.snapshot(2)
+    assert target is not None
+    broken = {file.path for file in target.files} & {one.path for one in old.deletes}
+    assert broken and any(f"{len(broken)} files that snapshot 2 needs would go" in note for note in old.notes)
+    new = table.dry_run("rollback", version="2", engine="2.0")
+    assert {one.role for one in new.deletes} == {"snapshot"}
+
+
+def test_the_next_pick_and_the_newer_rules_differ_where_the_engines_do() -> None:
+    table = ll.open(OWN / "append-bins/table")
+    old, new = table.dry_run("compact", engine="0.9"), table.dry_run("compact", engine="2.0")
+    assert len(old.groups) == 2 and len(new.groups) >= 1
+    assert {one.path for one in old.replaced} != {one.path for one in new.replaced}
+
+
+def test_a_branch_has_plans_of_its_own() -> None:
+    table = ll.open(LAKES / "spark/paimon/branches/table")
+    name = next(ref.name for ref in table.refs.branches if ref.name != "main")
+    plan = table.branch(name).dry_run("expire_snapshots", retain_max=1)
+    assert f"$branch_{name}" in plan.call
+    assert all(fate.keeper.startswith(f"{name}: ") for fate in plan.snapshots_lost)
+
+
+def test_an_unknown_engine_or_procedure_is_refused() -> None:
+    table = ll.open(OWN / "pk-levels/table")
+    with pytest.raises(LakeError, match="no procedure"):
+        table.dry_run("rewrite_data_files")
+    with pytest.raises(LakeError, match="no rules of Paimon"):
+        table.dry_run("compact", engine="9")
