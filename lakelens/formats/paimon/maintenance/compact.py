@@ -37,7 +37,7 @@ from lakelens.formats.paimon.maintenance.states import (
     name_table,
     read_now,
     require_paimon,
-    tell_fate,
+    describe_fate,
     write_call,
 )
 from lakelens.formats.paimon.maintenance.universal import pick_full, pick_unit
@@ -263,7 +263,7 @@ def _find_rescaled(branch: PaimonTable, files: Sequence[PaimonDataFile]) -> str 
 
 def _list_kept(branch: PaimonTable) -> Iterable[Any]:
     why = "compactions take no snapshot away"
-    return (tell_fate(branch, branch.find_numbered(number), number, why) for number in branch.pointer.ids)
+    return (describe_fate(branch, branch.find_numbered(number), number, why) for number in branch.pointer.ids)
 
 
 def _list_index(compactor: Compactor) -> list[Piece]:

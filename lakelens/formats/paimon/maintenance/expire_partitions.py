@@ -26,7 +26,7 @@ from lakelens.formats.paimon.maintenance.states import (
     name_table,
     read_now,
     require_paimon,
-    tell_fate,
+    describe_fate,
     write_call,
 )
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
@@ -187,7 +187,9 @@ def _propose(
             *notes,
         ]
     kept = [
-        tell_fate(branch, branch.find_numbered(number), number, "it keeps the files of expired partitions")
+        describe_fate(
+            branch, branch.find_numbered(number), number, "it keeps the files of expired partitions"
+        )
         for number in branch.pointer.ids
     ]
     return Proposal(

@@ -37,7 +37,7 @@ from lakelens.formats.paimon.maintenance.states import (
     list_others,
     name_table,
     require_paimon,
-    tell_fate,
+    describe_fate,
     to_millis,
     write_call,
 )
@@ -161,7 +161,7 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
         return Proposal(changes, call, notes=notes, assumptions=assumptions, kept=kept, frees="states")
     deletion = Deletion(branch)
     failure = expire_range(deletion, chosen, tags, is_new)
-    lost = [tell_fate(branch, branch.find_numbered(number), number, "expired") for number in chosen.ids]
+    lost = [describe_fate(branch, branch.find_numbered(number), number, "expired") for number in chosen.ids]
     names = frozenset(fate.keeper for fate in lost)
     stays = [*_list_kept(branch, chosen), *list_others(branch, names)]
     notes = [*failure, *describe_damage(deletion), *warn_of_others(branch, deletion)]
@@ -202,14 +202,14 @@ def _list_kept(branch: PaimonTable, chosen: Range) -> list[Fate]:
     for number in branch.pointer.ids:
         if number >= chosen.end or number < chosen.begin:
             why = chosen.why if number >= chosen.end else "before a gap: the engine passes it over"
-            kept.append(tell_fate(branch, branch.find_numbered(number), number, why))
+            kept.append(describe_fate(branch, branch.find_numbered(number), number, why))
     return kept
 
 
 def expire_range(
     deletion: Deletion, chosen: Range, tags: Sequence[PaimonSnapshot], is_new: bool
 ) -> list[str]:
-    """Take the snapshots of a range away. Where the engine would fail on the way, says so."""
+    """Take the snapshots of a range away. Where the engine would fail while it goes on, says so."""
     branch = deletion.branch
     if chosen.end <= chosen.begin:
         return []
@@ -236,7 +236,7 @@ def expire_range(
             deletion.drop_metadata(state, skipped, ("base", "delta", "changelog"), _GOES)
             deletion.drop_document("snapshot", state.id, "expired")
     except LakeError as error:
-        return [f"The engine fails on the way: {error.reason}."]
+        return [f"The engine fails while it goes on: {error.reason}."]
     return []
 
 

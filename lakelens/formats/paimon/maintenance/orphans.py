@@ -26,7 +26,7 @@ from lakelens.formats.paimon.maintenance.states import (
     name_table,
     read_now,
     require_paimon,
-    tell_fate,
+    describe_fate,
     write_call,
 )
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
@@ -186,7 +186,7 @@ def plan_removal(table: Table, values: Mapping[str, Any]) -> Proposal:
             "are as many partitions as cores."
         )
     why = "what it names is not removed"
-    kept = [tell_fate(branch, branch.find_numbered(number), number, why) for number in branch.pointer.ids]
+    kept = [describe_fate(branch, branch.find_numbered(number), number, why) for number in branch.pointer.ids]
     return Proposal(
         changes,
         call,

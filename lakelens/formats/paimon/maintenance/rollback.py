@@ -26,7 +26,7 @@ from lakelens.formats.paimon.maintenance.states import (
     name_snapshot,
     name_table,
     require_paimon,
-    tell_fate,
+    describe_fate,
     write_call,
 )
 from lakelens.model.maintenance.procedure import Option, Procedure
@@ -78,7 +78,7 @@ def plan_rollback(table: Table, values: Mapping[str, Any]) -> Proposal:
         Assumption(f"No commit happens in between; this was planned on snapshot {branch.pointer.latest}."),
         describe_engine(is_new),
     ]
-    changes = f"The table is as it was at snapshot {target.id}: later commits cannot be had back."
+    changes = f"The table is as it was at snapshot {target.id}: later commits are gone."
     ids = branch.pointer.ids
     if not ids:
         refusal = "there is no snapshot: the engine fails (Cannot find earliest snapshot)"
@@ -127,7 +127,7 @@ def _take_documents(
     for number in changelogs:
         deletion.drop_document("changelog", number, "of a later snapshot")
     unread = [number for number in undone if deletion.branch.find_numbered(number) is None]
-    return [f"Snapshot {number} cannot be read: the engine fails on the way." for number in unread]
+    return [f"Snapshot {number} cannot be read: the engine fails while it goes on." for number in unread]
 
 
 def _take_files(
@@ -166,7 +166,7 @@ def _take_files(
             if tag.id not in cleaned:
                 deletion.drop_metadata(tag, skipped, ("base", "delta"), "a later tag keeps it")
     except LakeError as error:
-        return [f"The engine fails on the way: {error.reason}."]
+        return [f"The engine fails while it goes on: {error.reason}."]
     return []
 
 
@@ -174,7 +174,9 @@ def _list_lost(
     branch: PaimonTable, undone: Sequence[int], tags: Mapping[str, PaimonSnapshot], changelogs: Sequence[int]
 ) -> list[Fate]:
     home = name_home(branch)
-    lost = [tell_fate(branch, branch.find_numbered(number), number, "committed later") for number in undone]
+    lost = [
+        describe_fate(branch, branch.find_numbered(number), number, "committed later") for number in undone
+    ]
     lost += [
         Fate(f"{home}tag {name}", "of a later snapshot", f"tag {name}", tag.id, tag.committed_at)
         for name, tag in tags.items()
@@ -201,7 +203,7 @@ def _list_kept(
         )
     )
     kept = [
-        tell_fate(
+        describe_fate(
             branch,
             branch.find_numbered(number),
             number,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lakelens.errors import LakeError, Unsupported
 from lakelens.formats.paimon.metadata.layout import MAIN
@@ -52,11 +52,9 @@ def to_millis(moment: datetime) -> int:
 
 def require_paimon(table: Any) -> PaimonTable:
     """The table as Paimon's. Raises `Unsupported` for another's."""
-    from lakelens.formats.paimon.table import PaimonTable
-
-    if not isinstance(table, PaimonTable):
+    if getattr(table, "pointer", None) is None:
         raise Unsupported(f"this is a procedure of Paimon, not of {table.format}")
-    return table
+    return cast("PaimonTable", table)
 
 
 def name_home(branch: PaimonTable) -> str:
@@ -103,7 +101,7 @@ def _write_value(value: Any) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-def tell_fate(branch: PaimonTable, snapshot: PaimonSnapshot | None, number: int, why: str) -> Fate:
+def describe_fate(branch: PaimonTable, snapshot: PaimonSnapshot | None, number: int, why: str) -> Fate:
     """What becomes of a snapshot of a branch."""
     at = None if snapshot is None else snapshot.committed_at
     return Fate(name_snapshot(branch, number), why, f"branch {branch.branch_name}", number, at)

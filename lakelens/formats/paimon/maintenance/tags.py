@@ -28,7 +28,7 @@ from lakelens.formats.paimon.maintenance.states import (
     name_table,
     read_now,
     require_paimon,
-    tell_fate,
+    describe_fate,
     write_call,
 )
 from lakelens.io.store import find_info
@@ -111,7 +111,7 @@ class TagCleaner:
             try:
                 deletion.drop_metadata(tag, skipped, ("base", "delta"), _ALONE)
             except LakeError as error:
-                self.notes.append(f"The engine fails on the way: {error.reason}.")
+                self.notes.append(f"The engine fails while it goes on: {error.reason}.")
 
     def propose(self, call: str, assumptions: Sequence[Assumption]) -> Proposal:
         """What goes and what stays."""
@@ -122,7 +122,7 @@ class TagCleaner:
             for tag in (self.branch.tags[name],)
         ]
         kept = [
-            tell_fate(
+            describe_fate(
                 self.branch, self.branch.find_numbered(number), number, "a tag's end does not concern it"
             )
             for number in self.branch.pointer.ids

@@ -2,7 +2,7 @@
 
     python tests/lakes/maintenance/paimon/record.py [--tables] [PART OF A CASE'S NAME …]
 
-`--tables` makes the tables of `cases.py` anew first. Each case copies a table into a warehouse, calls the procedure there
+`--tables` makes the tables of `cases.py` again first. Each case copies a table into a warehouse, calls the procedure there
 (`CALL paimon.sys.…`; what Spark's connector 0.9 has no call for is asked of the engine's Java classes) and compares the
 directory before and after. `record.json` then has of each case:
 
