@@ -32,12 +32,12 @@ from lakelens.formats.paimon.maintenance.states import (
     AT,
     ENGINE,
     describe_engine,
+    describe_fate,
     is_new_engine,
     list_others,
     name_table,
     read_now,
     require_paimon,
-    describe_fate,
     write_call,
 )
 from lakelens.formats.paimon.maintenance.universal import pick_full, pick_unit

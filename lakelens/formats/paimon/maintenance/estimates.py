@@ -166,7 +166,7 @@ def list_metadata(
         return
     manifests = [m for m in current.manifests if m.content == "data"]
     merges = len(manifests) + 1 >= _MERGED_FROM
-    note = f"{entries:,} entries" + ("; the many manifests are merged as well" if merges else "")
+    note = f"{entries:,} entries" + (", and many manifests are merged" if merges else "")
     size, logs = _weigh_manifest(manifests, entries), int(changelog)
     if logs:
         note += ", and one of the changelog"

@@ -33,11 +33,11 @@ from lakelens.formats.paimon.maintenance.states import (
     AT,
     ENGINE,
     describe_engine,
+    describe_fate,
     is_new_engine,
     list_others,
     name_table,
     require_paimon,
-    describe_fate,
     to_millis,
     write_call,
 )
@@ -209,7 +209,7 @@ def _list_kept(branch: PaimonTable, chosen: Range) -> list[Fate]:
 def expire_range(
     deletion: Deletion, chosen: Range, tags: Sequence[PaimonSnapshot], is_new: bool
 ) -> list[str]:
-    """Take the snapshots of a range away. Where the engine would fail while it goes on, says so."""
+    """Take the snapshots of a range away. Says where the engine fails before it is done."""
     branch = deletion.branch
     if chosen.end <= chosen.begin:
         return []
@@ -236,7 +236,7 @@ def expire_range(
             deletion.drop_metadata(state, skipped, ("base", "delta", "changelog"), _GOES)
             deletion.drop_document("snapshot", state.id, "expired")
     except LakeError as error:
-        return [f"The engine fails while it goes on: {error.reason}."]
+        return [f"The engine fails before it is done: {error.reason}."]
     return []
 
 

@@ -21,12 +21,12 @@ from lakelens.formats.paimon.maintenance.states import (
     AT,
     ENGINE,
     describe_engine,
+    describe_fate,
     is_new_engine,
     list_others,
     name_table,
     read_now,
     require_paimon,
-    describe_fate,
     write_call,
 )
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile

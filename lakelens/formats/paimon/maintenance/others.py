@@ -16,7 +16,7 @@ _MOST = 5
 
 
 def describe_damage(deletion: Deletion) -> list[str]:
-    """What could not be read while it goes on, as sentences; of many the first few."""
+    """What could not be read, as sentences; of many the first few."""
     found = [f"Unread: {path}: {reason}." for path, reason in deletion.doubts.items()]
     more = len(found) - _MOST
     return found if more <= 0 else [*found[:_MOST], f"Unread: {more:,} more."]

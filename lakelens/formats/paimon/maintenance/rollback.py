@@ -20,13 +20,13 @@ from lakelens.formats.paimon.maintenance.others import describe_damage, find_bro
 from lakelens.formats.paimon.maintenance.states import (
     ENGINE,
     describe_engine,
+    describe_fate,
     is_new_engine,
     list_others,
     name_home,
     name_snapshot,
     name_table,
     require_paimon,
-    describe_fate,
     write_call,
 )
 from lakelens.model.maintenance.procedure import Option, Procedure
@@ -127,7 +127,7 @@ def _take_documents(
     for number in changelogs:
         deletion.drop_document("changelog", number, "of a later snapshot")
     unread = [number for number in undone if deletion.branch.find_numbered(number) is None]
-    return [f"Snapshot {number} cannot be read: the engine fails while it goes on." for number in unread]
+    return [f"Snapshot {number} cannot be read: the engine fails before it is done." for number in unread]
 
 
 def _take_files(
@@ -166,7 +166,7 @@ def _take_files(
             if tag.id not in cleaned:
                 deletion.drop_metadata(tag, skipped, ("base", "delta"), "a later tag keeps it")
     except LakeError as error:
-        return [f"The engine fails while it goes on: {error.reason}."]
+        return [f"The engine fails before it is done: {error.reason}."]
     return []
 
 

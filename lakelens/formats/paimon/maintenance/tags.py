@@ -22,13 +22,13 @@ from lakelens.formats.paimon.maintenance.states import (
     AT,
     ENGINE,
     describe_engine,
+    describe_fate,
     is_new_engine,
     list_others,
     name_home,
     name_table,
     read_now,
     require_paimon,
-    describe_fate,
     write_call,
 )
 from lakelens.io.store import find_info
@@ -111,7 +111,7 @@ class TagCleaner:
             try:
                 deletion.drop_metadata(tag, skipped, ("base", "delta"), _ALONE)
             except LakeError as error:
-                self.notes.append(f"The engine fails while it goes on: {error.reason}.")
+                self.notes.append(f"The engine fails before it is done: {error.reason}.")
 
     def propose(self, call: str, assumptions: Sequence[Assumption]) -> Proposal:
         """What goes and what stays."""
