@@ -66,6 +66,15 @@ def write_ledger(root: Path) -> Path:
     return root
 
 
+def test_its_health_has_limits_of_lakelens(ledger: ll.Table) -> None:
+    health = ledger.health()
+    assert {one.source for one in health.measures} == {"lakelens"}
+    assert health.measures["file size, median"].verdict == "watch"
+    assert not len(health.calls)
+    assert [row["files"] for row in health.parts.partitions.to_arrow().to_pylist()] == [1, 1]
+    assert "view failed" not in health._repr_html_() + str(health)
+
+
 def test_it_is_found_by_its_entry_point(ledger: ll.Table) -> None:
     assert ledger.format == "ledger"
     assert [found.format for found in ll.find(Path(ledger.location).parent)] == ["ledger"]

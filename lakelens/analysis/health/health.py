@@ -93,7 +93,10 @@ class Health(Tabular, Displayable):
 
     @cached_property
     def calls(self) -> Calls:
-        """The statements that help, each once: first the one whose figure is the most times beyond its limit."""
+        """The statements that help, each once: first the one whose figure is the most times beyond its limit.
+
+        Those that `Table.dry_run` can try come before those that change the table's own definition or cannot be tried.
+        """
         worth: dict[str, float] = {}
         known: dict[str, Call] = {}
         for measure in self.measures:
@@ -101,7 +104,9 @@ class Health(Tabular, Displayable):
                 excess = measure.bound.measure_excess(measure.value)
                 worth[call.statement] = max(worth.get(call.statement, 0), excess)
                 known.setdefault(call.statement, call)
-        return Calls(known[one] for one in sorted(known, key=lambda one: -worth[one]))
+        return Calls(
+            known[one] for one in sorted(known, key=lambda one: (not known[one].procedure, -worth[one]))
+        )
 
     @property
     def findings(self) -> Findings:

@@ -79,7 +79,7 @@ def _grid_measures(measures: Sequence[Measure]) -> Grid:
         if not number or measures[number - 1].group != measure.group:
             groups.append((number, measure.group.capitalize()))
         rows.append(_cells_of_measure(measure))
-    names = ("measure", "value#", "", "limit!", "verdict!", "what would help; whose limit it is")
+    names = ("measure!", "value#", "", "limit!", "verdict!", "what would help; whose limit it is")
     return cells.grid(names, rows, how="health.measures", noun="measure", groups=groups, about=_ABOUT)
 
 
@@ -315,8 +315,9 @@ def _grid_document(documents: DocumentParts, document: str) -> Grid:
     whole = sum(part.size_bytes for part in parts)
     totals.append((Cell("all"), blank, cells.size(whole), blank))
     how = "health.parts.documents.to_pandas()"
-    names = (f"part of {wording.clean(document, 60)}", "entries#", "bytes#", "")
-    return cells.grid(names, rows, how=how, noun="part", about=_ABOUT, totals=totals)
+    names = ("part", "entries#", "bytes#", "")
+    heading = ((0, wording.clean(document, 80)),)
+    return cells.grid(names, rows, how=how, noun="part", about=_ABOUT, totals=totals, groups=heading)
 
 
 def _fold_readers(needs: Needs) -> Fold:

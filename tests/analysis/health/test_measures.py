@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime
+from random import Random
 from typing import Any
 
 import pytest
 
 import lakelens as ll
 from lakelens.errors import LakeError
+from lakelens.formats.paimon.health.indexes import count_uncovered, join_ranges
 from lakelens.formats.paimon.maintenance.sorted_runs import count_runs, read_triggers
 from lakelens.model.health.measure import DocumentParts
 from tests.support import LAKES
@@ -148,6 +150,30 @@ def test_the_parts_of_a_document_are_its_bytes(lake: Lake) -> None:
     )
     if not name.endswith(("gz", "gz.metadata.json")) and ".gz." not in name:
         assert parts.size_bytes == (lake.table_path / "metadata" / name).stat().st_size
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_without_an_index_are_counted_one_by_one(seed: int) -> None:
+    chance = Random(seed)
+    sides = [
+        [(start, start + chance.randint(-1, 8)) for start in chance.sample(range(60), 7)] for _ in range(2)
+    ]
+    held, covered = ({id_ for start, end in side for id_ in range(start, end + 1)} for side in sides)
+    assert count_uncovered(*map(join_ranges, sides)) == len(held - covered)
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "value"),
+    [
+        ("paimon-java/2.0.0-global-index", "rows without the btree index of name", 0),
+        ("paimon-java/2.0.0-pk-btree-index", "files without the btree index of name", 0),
+        ("paimon-java/2.0.0-pk-bitmap-index", "files without the bitmap index of name", 1),
+        ("spark/paimon/file-index-embedded", "files without a file index", 0),
+        ("spark/paimon/file-index-in-file", "files without a file index", 0),
+    ],
+)
+def test_indexes_cover_what_they_name(name: str, measure: str, value: int) -> None:
+    assert ll.open(LAKES / name / "table").health().measures[measure].value == value
 
 
 _DELETES = [lake for lake in _ICEBERG if "delete" in lake.name or "merge-on-read" in lake.name]

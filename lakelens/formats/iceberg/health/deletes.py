@@ -148,20 +148,28 @@ def _advise(rules: IcebergHealth, figures: FileFigures, reach: Reach) -> tuple[s
     """What takes deletes away: joining position delete files where that alone helps, else writing data files again."""
     import numpy as np
 
-    positions = figures.find("position_deletes")
-    target = rules.read("target", "write.delete.target-file-size-bytes", _TARGET).value
-    small = positions[figures.sizes[positions] < 0.75 * target]
-    counts = figures.sum_by_partition(small)
-    sizes = figures.sum_by_partition(small, figures.sizes[small])
-    taken = np.where((counts >= _MIN_INPUT_FILES) | ((counts > 1) & (sizes > target)), counts, 0)
-    made = np.where(taken > 0, np.maximum(-(-sizes // target), 1), 0)
-    if not reach.equality_files and int(taken.sum()) > int(made.sum()):
-        advice = f"rewrite_position_delete_files joins {int(taken.sum()):,} into about {int(made.sum()):,}"
+    taken, made = count_joined(rules, figures)
+    if not reach.equality_files and taken > made:
+        advice = f"rewrite_position_delete_files joins {taken:,} into about {made:,}"
         return advice, (rules.call_procedure("rewrite_position_delete_files", "joins position delete files"),)
     option = f"options => map('delete-file-threshold', '{int(_REACHING.value) + 1}')"
     many = int(np.count_nonzero(reach.deletes > _REACHING.value))
     call = rules.call_procedure("rewrite_data_files", "writes files again without their deleted rows", option)
     return f"{count(many, 'file')} written again have none", (call,)
+
+
+def count_joined(rules: IcebergHealth, figures: FileFigures) -> tuple[int, int]:
+    """How many position delete files `rewrite_position_delete_files` with its defaults takes, and makes of them."""
+    import numpy as np
+
+    positions = figures.find("position_deletes")
+    target = rules.read("target", "write.delete.target-file-size-bytes", _TARGET).value
+    small = positions[figures.sizes[positions] < int(0.75 * target)]
+    counts = figures.sum_by_partition(small)
+    sizes = figures.sum_by_partition(small, figures.sizes[small])
+    takes = (counts >= _MIN_INPUT_FILES) | ((counts > 1) & (sizes > target))
+    taken, made = np.where(takes, counts, 0), np.where(takes, np.maximum(-(-sizes // target), 1), 0)
+    return int(taken.sum()), int(made.sum())
 
 
 def _name_file(figures: FileFigures, number: int) -> str:

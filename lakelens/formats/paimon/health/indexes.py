@@ -1,10 +1,15 @@
-"""How much of a Paimon table its indexes cover: data files without a file index, rows without a global index."""
+"""How much of a Paimon table its indexes cover: data files without a file index, rows without a global index.
+
+A global index over rows with ids covers ranges of ids; that of a table with keys names the data files that it was made from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.paimon.index.global_index_meta_spans import explain_source_meta
+from lakelens.errors import LakeError
 from lakelens.model.health.measure import Call, Limit, Measure, count
 from lakelens.model.health.rules import quote
 
@@ -24,7 +29,7 @@ def list_index_columns(rules: PaimonHealth) -> Sequence[str]:
     if _list_indexed(rules):
         names += ("embedded_file_index", "extra_files")
     if rules.snapshot is not None and any(one.global_index for one in rules.snapshot.index_files):
-        names.append("first_row_id")
+        names.append("path" if rules.has_keys else "first_row_id")
     return names
 
 
@@ -44,7 +49,38 @@ def measure_indexes(rules: PaimonHealth, figures: FileFigures) -> Iterator[Measu
     wanted = _list_indexed(rules)
     if wanted and len(figures.data):
         yield _measure_files(rules, figures, wanted)
-    yield from _measure_global(rules, figures)
+    yield from _measure_sources(rules, figures) if rules.has_keys else _measure_global(rules, figures)
+
+
+def _measure_sources(rules: PaimonHealth, figures: FileFigures) -> Iterator[Measure]:
+    """For each index of a table with keys the data files that no file of it was made from."""
+    paths = figures.column("path")
+    if paths is None:
+        return
+    names = {str(path).rsplit("/", 1)[-1] for path in paths.take(figures.data).to_pylist()}
+    sources: dict[tuple[str, tuple[int, ...]], set[str]] = {}
+    for kind, fields, facts in _walk_indexes(rules):
+        sources.setdefault((kind, fields), set()).update(_list_sources(facts))
+    for (kind, fields), covered in sources.items():
+        columns = ", ".join(_name_field(rules, number) for number in fields)
+        value = len(names - covered)
+        advice = (
+            f"{count(value, 'data file')} of {len(names):,} named by no file of the index" if value else ""
+        )
+        name = f"files without the {kind} index of {columns}"
+        yield Measure(name, "columns", value, "files", _ALL, advice, (), columns)
+
+
+def _list_sources(facts: Mapping[str, Any]) -> Iterator[str]:
+    """The data files that an index file says it was made from; none where that is damaged."""
+    meta = facts.get("source_meta")
+    if not isinstance(meta, bytes):
+        return
+    try:
+        leaves = list(explain_source_meta(meta).leaves())
+    except LakeError:
+        return
+    yield from (str(leaf.value) for leaf in leaves if leaf.label == "file name")
 
 
 def _measure_files(rules: PaimonHealth, figures: FileFigures, wanted: dict[str, str]) -> Measure:
@@ -90,18 +126,21 @@ def _measure_global(rules: PaimonHealth, figures: FileFigures) -> Iterator[Measu
 def _group_indexes(rules: PaimonHealth) -> dict[tuple[str, tuple[int, ...]], Ranges]:
     """The row ranges of each global index, by its type and the columns that it is of."""
     found: dict[tuple[str, tuple[int, ...]], Ranges] = {}
+    for kind, fields, facts in _walk_indexes(rules):
+        start, end = facts.get("row_range_start"), facts.get("row_range_end")
+        if isinstance(start, int) and isinstance(end, int):
+            found.setdefault((kind, fields), []).append((start, end))
+    return {key: join_ranges(ranges) for key, ranges in found.items()}
+
+
+def _walk_indexes(rules: PaimonHealth) -> Iterator[tuple[str, tuple[int, ...], Mapping[str, Any]]]:
+    """The files of global indexes: type, columns, and what the index manifest says of each."""
     for one in () if rules.snapshot is None else rules.snapshot.index_files:
         facts = one.global_index
-        if not facts:
-            continue
-        start, end = facts.get("row_range_start"), facts.get("row_range_end")
-        if not isinstance(start, int) or not isinstance(end, int):
-            continue
-        extra = facts.get("extra_field_ids") or ()
-        numbers = [facts.get("index_field_id"), *(extra if isinstance(extra, Iterable) else ())]
-        fields = tuple(number for number in numbers if isinstance(number, int))
-        found.setdefault((one.index_type, fields), []).append((start, end))
-    return {key: join_ranges(ranges) for key, ranges in found.items()}
+        if facts:
+            extra = facts.get("extra_field_ids") or ()
+            numbers = [facts.get("index_field_id"), *(extra if isinstance(extra, Iterable) else ())]
+            yield one.index_type, tuple(number for number in numbers if isinstance(number, int)), facts
 
 
 def join_ranges(ranges: Iterable[tuple[int, int]]) -> Ranges:

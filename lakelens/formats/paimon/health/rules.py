@@ -57,7 +57,7 @@ class PaimonHealth(HealthRules):
         has_vectors = self.snapshot is not None and any(
             one.index_type == "DELETION_VECTORS" for one in self.snapshot.index_files
         )
-        return (*(("path",) if has_vectors else ()), *list_index_columns(self))
+        return tuple(dict.fromkeys((*(("path",) if has_vectors else ()), *list_index_columns(self))))
 
     def read(self, name: str, key: str, default: int, parse: object = int) -> SplitFigure:
         """A number among the table's options."""

@@ -1,0 +1,75 @@
+"""What health says cheaply of a call is what `Table.dry_run`, which is compared with the engines' own runs, plans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import lakelens as ll
+from lakelens.analysis.health.files import find_small
+from lakelens.formats.iceberg.health.deletes import count_joined
+from lakelens.formats.iceberg.health.metadata import find_expiry
+from lakelens.formats.iceberg.health.rules import IcebergHealth
+from lakelens.model.table import Table
+from tests.support.iceberg_builder import Builder
+from tests.support.iceberg_lakes import Lake, find_lakes
+
+_LAKES = [lake for lake in find_lakes() if not lake.is_view and lake.answers.get("snapshots")]
+
+
+def _count_plan(table: Table, procedure: str) -> tuple[int, int]:
+    """How many files a rewrite would take, and make."""
+    plan = table.dry_run(procedure)
+    made = sum(
+        one.files or 0 for one in plan.writes if one.role in ("data", "position delete", "position deletes")
+    )
+    return len(plan.reads), made
+
+
+@pytest.mark.parametrize("lake", _LAKES[::3], ids=lambda lake: lake.name)
+def test_the_same_snapshots_would_go(lake: Lake) -> None:
+    table = lake.open()
+    moments = [one.committed_at for one in table.snapshots if one.committed_at is not None]
+    document, newest = table.make_health_rules(table.current).context.document, max(moments)
+    for moment in moments:
+        found = find_expiry(document, table.refs, round((newest - moment).total_seconds() * 1000), 1)
+        assert found is not None
+        assert found.gone == len(table.dry_run("expire_snapshots", older_than=moment).snapshots_lost)
+
+
+@pytest.mark.parametrize("lake", _LAKES[::2], ids=lambda lake: lake.name)
+def test_the_same_small_files_would_be_joined(lake: Lake) -> None:
+    table = lake.open()
+    health = table.health()
+    if not len(health.figures.data):
+        return
+    small = find_small(health.figures, health.rules)
+    if health.reach is None or not (health.reach.known > 0).any():  # a file may be taken for its deleted rows
+        found = int(small.taken.sum()), int(small.made.sum())
+        assert found == _count_plan(table, "rewrite_data_files")
+    if (table.format_version or 1) == 2:
+        assert isinstance(health.rules, IcebergHealth)
+        assert count_joined(health.rules, health.figures) == _count_plan(
+            table, "rewrite_position_delete_files"
+        )
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_files_of_any_sizes_would_be_joined(tmp_path: Path, seed: int) -> None:
+    chance = Random(seed)
+    table = Builder(tmp_path)
+    sizes = [
+        chance.choice([chance.randint(1, 999), chance.randint(700, 1_300), 100])
+        for _ in range(chance.randint(1, 14))
+    ]
+    table.snapshot([table.manifest([table.data_file(file_size_in_bytes=1_000 * size) for size in sizes])])
+    table.write_metadata(properties={"write.target-file-size-bytes": "1000000"})
+    opened = ll.open(tmp_path)
+    health = opened.health()
+    small = find_small(health.figures, health.rules)
+    taken, made = _count_plan(opened, "rewrite_data_files")
+    assert int(small.taken.sum()) == taken
+    # of more than one file health says "about": how the engine packs its tasks decides
+    assert abs(int(small.made.sum()) - made) <= (made > 1)
