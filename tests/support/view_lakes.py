@@ -36,7 +36,6 @@ def list_objects(table: Table) -> Iterator[Any]:
     """One or two objects of every kind that a table is made of, the newest first."""
     yield from (table, table.schema, table.partitioning, table.evidence, table.relocation, table.tree())
     yield table.check()
-    yield table.space()
     if table.format == "iceberg":
         yield table.dry_run("expire_snapshots", older_than="2100-01-01")
     yield table.health()

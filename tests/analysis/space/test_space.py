@@ -15,6 +15,9 @@ from lakelens.analysis.space.division import divide_files
 from lakelens.analysis.space.space import Space
 from lakelens.errors import LakeError, Unsupported
 from lakelens.model.table import Table
+from lakelens.options import display
+from lakelens.views.render.html import render_card
+from lakelens.views.render.text import render_text
 from tests.analysis.check.test_strays import copy, plant
 from tests.analysis.space.reckoning import list_iceberg_states, list_paimon_states, list_sizes
 from tests.support import LAKES
@@ -157,6 +160,9 @@ def test_rows_are_the_directory_and_states_keep_what_sets_say(path: Path) -> Non
     check_sums(space, sizes)
     assert not [found for found in space.findings if found.severity == "error"]
     assert space.to_arrow().num_rows == len(space.slices)
+    with display.using(strict_views=True):
+        assert len(render_card(space, 2).encode()) <= 65_536
+        assert render_text(space, 0) == repr(space)
     if table.format == "iceberg":
         check_iceberg(space, table, sizes)
     elif table.format == "paimon" and path.parent.name != UNSEEN:
