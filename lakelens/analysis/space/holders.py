@@ -1,5 +1,6 @@
 """Who keeps a file last: the order in which a table's states let go of what they need.
 
+    unseen      documents that engines pass over: files are theirs by name alone, and nothing expires them
     history     states that no ref names: they go when snapshots expire, the oldest first
     consumer    those of history that a reader of the table has still to read
     changelogs  documents that outlived their snapshots
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Kind = Literal["history", "consumer", "changelogs", "branch", "tag", "current"]
-_ORDER: tuple[Kind, ...] = ("history", "consumer", "changelogs", "branch", "tag", "current")
+Kind = Literal["unseen", "history", "consumer", "changelogs", "branch", "tag", "current"]
+_ORDER: tuple[Kind, ...] = ("unseen", "history", "consumer", "changelogs", "branch", "tag", "current")
 _EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -44,6 +45,8 @@ class Holder:
         """The holder in words."""
         if self.kind == "current":
             return "the current snapshot"
+        if self.kind == "unseen":
+            return "snapshots that no engine sees"
         if self.kind == "changelogs":
             return "changelogs" if self.ref in (None, "main") else f"changelogs of {self.ref}"
         if self.kind == "history":
@@ -79,6 +82,8 @@ class Holders:
 
     def _find(self, number: int, keeper: Keeper) -> Holder:
         """The holder of a state."""
+        if keeper.roles == ():
+            return Holder("unseen", keeper.ref)
         if keeper.kind == "changelog":
             return Holder("changelogs", keeper.ref)
         if keeper.kind in ("tag", "branch"):

@@ -143,7 +143,7 @@ def list_refs(census: Census) -> RefSpaces:
             tuple(sorted(named)),
         )
 
-    kinds = ("current", "history", "consumer", "changelogs", "branch", "tag")
+    kinds = ("current", "history", "unseen", "consumer", "changelogs", "branch", "tag")
     order = sorted(range(many), key=lambda number: kinds.index(holders.holders[number].kind))
     return RefSpaces(tuple(order), make)
 
@@ -191,6 +191,8 @@ def _describe_holder(holders: Holders, holder: Holder, count: int, is_old: bool)
         return f"{many}; freed when {'these expire' if count != 1 else 'it expires'}" if is_old else many
     if holder.kind == "consumer":
         return f"{many} that consumer {holder.ref} has still to read"
+    if holder.kind == "unseen":
+        return f"{many}; no expiry removes them"
     if holder.kind == "changelogs":
         return f"{count:,} changelog{'s' * (count != 1)} of snapshots that have expired"
     ref = holders.table.refs.get(holder.ref or "")
