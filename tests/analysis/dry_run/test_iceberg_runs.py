@@ -46,6 +46,38 @@ def test_plan_equals_the_engines_run(run: Run, tmp_path: Path) -> None:
     check_call(plan, record)
 
 
+@pytest.mark.parametrize(
+    ("group", "role", "limit"),
+    [
+        ("rewrite_data_files", "data", 0.06),
+        ("rewrite_data_files", "table metadata", 0.04),
+        ("rewrite_manifests", "manifest", 0.03),
+        ("rewrite_manifests", "manifest list", 0.04),
+        ("rewrite_position_delete_files", "position delete", 0.02),
+        ("expire_snapshots", "table metadata", 0.04),
+    ],
+)
+def test_estimates_are_half_the_time_within_a_few_percent(group: str, role: str, limit: float) -> None:
+    """The median of the errors, as the documentation of `sizes` states it."""
+    errors = sorted(abs(estimated / size - 1) for estimated, size in _list_sizes(group, role))
+    assert len(errors) >= 5
+    assert errors[len(errors) // 2] <= limit, errors
+
+
+def _list_sizes(group: str, role: str) -> list[tuple[int, int]]:
+    """Estimated and true bytes of the files of a role, where any came out."""
+    pairs = []
+    for run in load_runs(group)[::2]:
+        if "error" in run.record:
+            continue
+        plan = run.open(Path()).dry_run(run.record["procedure"], **run.options(""))
+        estimated = sum(one.size_bytes or 0 for one in plan.writes if one.role == role)
+        size = sum(bytes_ for bytes_, kind in run.record["added"].values() if _ROLES.get(kind) == role)
+        if estimated and size:
+            pairs.append((estimated, size))
+    return pairs
+
+
 def count_gone(record: dict[str, Any]) -> Counter[str]:
     """What left the current state: manifests where these are what is rewritten."""
     if record["procedure"] == "rewrite_manifests":

@@ -230,3 +230,26 @@ def test_names_of_tables_are_quoted(tmp_path: Path) -> None:
     path.write_text(json.dumps(document), "utf-8")
     call = ll.open(str(place)).dry_run("rewrite_manifests").call
     assert "it\\'s ``odd``" in call
+
+
+@pytest.mark.parametrize("procedure", ["rewrite_data_files", "rewrite_position_delete_files"])
+def test_what_cannot_be_read_cannot_be_rewritten(procedure: str, tmp_path: Path) -> None:
+    place = tmp_path / "table"
+    shutil.copytree(ICEBERG / "v2-merge-on-read" / "table", place)
+    victim = Path(ll.open(str(place)).current.manifests[0].path)
+    victim.write_bytes(victim.read_bytes()[:-200])
+    plan = ll.open(str(place)).dry_run(procedure, rewrite_all=True)
+    assert plan.refusal is not None
+    assert str(victim) in plan.refusal
+    assert not len(plan.replaced)
+
+
+def test_a_lost_manifest_list_is_said(tmp_path: Path) -> None:
+    place = tmp_path / "table"
+    shutil.copytree(ICEBERG / "v2-merge-on-read" / "table", place)
+    victim = Path(ll.open(str(place)).current.path)
+    victim.unlink()
+    for procedure in ("rewrite_manifests", "rewrite_data_files"):
+        refusal = ll.open(str(place)).dry_run(procedure).refusal
+        assert refusal is not None
+        assert str(victim) in refusal

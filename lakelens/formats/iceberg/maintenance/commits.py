@@ -126,6 +126,19 @@ def _spread(size: int, margin: float, slack: int) -> tuple[int, int]:
     return max(size - off, 0), size + off
 
 
+def find_unread(table: IcebergTable, snapshot: IcebergSnapshot | None) -> str | None:
+    """Why the engine fails to read a snapshot, as far as its list and its manifests were read; None where it does not."""
+    if snapshot is None:
+        return None
+    for listed in snapshot.manifest_lists:
+        error = listed.walk()[1]
+        if error is not None:
+            return f"the manifest list {listed.path} cannot be read: {error.reason}"
+    held = {manifest.path for manifest in snapshot.manifests}
+    found = (one for one in table.findings if one.severity == "error" and one.path in held)
+    return next((f"the manifest {one.path} cannot be read: {one.message}" for one in found), None)
+
+
 def find_statistics(table: IcebergTable, lost: Collection[int]) -> list[Piece]:
     """The statistics files of lost snapshots that no kept snapshot names."""
     typed, locate = table._context.typed, table._context.access.locator.locate

@@ -18,12 +18,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from lakelens.errors import Corrupt, Missing
+from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.formats.iceberg.deletes.matching import partition_key
 from lakelens.formats.iceberg.maintenance.commits import (
     assume,
     estimate_document,
     estimate_list,
+    find_unread,
     list_dropped_documents,
     read_number,
 )
@@ -86,8 +87,18 @@ class Rewrite:
 
     @cached_property
     def spec_id(self) -> int:
-        """Today's partition spec."""
+        """Today's partition spec, by which files are grouped."""
         return self.table._context.typed.default_spec_id or 0
+
+    @cached_property
+    def output_spec_id(self) -> int:
+        """The partition spec that new files follow. Raises `LakeError` for one that there is not."""
+        number: int = self.values.get("output_spec_id", self.spec_id)
+        known = [spec.id for spec in self.table.specs]
+        if number not in known:
+            hint = f"one of {', '.join(map(str, known))}"
+            raise LakeError(f"option output_spec_id: there is no spec {number}", hint=hint)
+        return number
 
     def plan(self) -> None:
         """Find the groups."""
@@ -99,7 +110,7 @@ class Rewrite:
             for group in self.limits.pack(chosen, lambda file: file.size_bytes or 0):
                 why = self._explain(group)
                 if why is not None:
-                    is_other = any(file.spec_id != self.spec_id for file in group)
+                    is_other = any(file.spec_id != self.output_spec_id for file in group)
                     self.groups.append(FileGroup(group, name, why, is_other, self.limits, lookback))
         self._cut_off()
 
@@ -186,10 +197,10 @@ class Rewrite:
         """The delete files that the rewriting commits drop."""
         if not self.files or not self.deletes or self.snapshot is None:
             return []
-        gone: dict[str, set[int]] = {}
+        gone: dict[str, set[str]] = {}
         for file in self.files:
-            if file.manifest is not None and file.position is not None:
-                gone.setdefault(file.manifest, set()).add(file.position)
+            if file.manifest is not None:
+                gone.setdefault(file.manifest, set()).add(file.file_path)
         oldest = find_oldest(self.table, self.snapshot, gone)
         return find_dropped(self.deletes, oldest, {file.file_path for file in self.files})
 
@@ -220,7 +231,7 @@ class Rewrite:
         number = self.snapshot.sequence_number or 0
         if not self.values.get("use_starting_sequence_number", True):
             number = self.table.last_sequence_number + 1
-        return {(partition_key(file), number) for file in self.files if file.spec_id == self.spec_id}
+        return {(partition_key(file), number) for file in self.files if file.spec_id == self.output_spec_id}
 
     def _list_live(self) -> Iterator[IcebergDataFile]:
         assert self.snapshot is not None
@@ -235,11 +246,15 @@ def plan_data_files(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
         raise Corrupt("option strategy: the value does not fit", expected="binpack or sort", seen=strategy)
     rewrite = Rewrite(table, values)
     rewrite.plan()
+    _ = rewrite.deletes
     arguments = {name: values[name] for name in _ARGUMENTS if name in values}
     options = {spell_option(name): value for name, value in values.items() if name not in _ARGUMENTS}
     call = write_call(
         table.name, "rewrite_data_files", {**({"options": options} if options else {}), **arguments}
     )
+    unread = find_unread(table, rewrite.snapshot)
+    if unread is not None:
+        return Proposal("Nothing changes: the engine fails.", call, refusal=unread, assumptions=assume(table))
     commits = count_commits(len(rewrite.groups), values) + bool(rewrite.dangling)
     files, columns = rewrite.files, rewrite.snapshot
     return Proposal(

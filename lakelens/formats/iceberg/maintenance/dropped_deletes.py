@@ -33,10 +33,10 @@ def make_piece(file: IcebergDataFile, why: str = "") -> Piece:
     return Piece(file.path, _ROLES[file.content], file.own_size_bytes, why)
 
 
-def find_oldest(table: IcebergTable, snapshot: IcebergSnapshot, gone: Mapping[str, Collection[int]]) -> int:
+def find_oldest(table: IcebergTable, snapshot: IcebergSnapshot, gone: Mapping[str, Collection[str]]) -> int:
     """The lowest sequence number of the data files that a commit leaves in their manifests, as manifests count it.
 
-    `gone` are the places of the entries that the commit removes, by manifest. New files do not count.
+    `gone` are the files that the commit removes, by manifest. New files do not count.
     """
     oldest = table.last_sequence_number
     for manifest in snapshot.manifests:
@@ -48,8 +48,8 @@ def find_oldest(table: IcebergTable, snapshot: IcebergSnapshot, gone: Mapping[st
             continue
         left = (
             entry.sequence_number
-            for place, entry in enumerate(manifest.entries)
-            if entry.is_live and place not in removed and entry.sequence_number is not None
+            for entry in manifest.entries
+            if entry.is_live and entry.file.recorded_path not in removed and entry.sequence_number is not None
         )
         oldest = min(oldest, min(left, default=oldest))
     return oldest

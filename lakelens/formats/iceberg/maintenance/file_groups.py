@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens.formats.iceberg.maintenance.packing import Limits
-from lakelens.formats.iceberg.maintenance.sizes import Estimate, estimate_merged, measure_input
+from lakelens.formats.iceberg.maintenance.sizes import Estimate, estimate_merged, measure_inputs
 from lakelens.formats.iceberg.splits import cut_file, weigh_deletes
 from lakelens.model.scan.splits import SplitUnit, pack_lookback
 
@@ -49,6 +49,8 @@ class FileGroup:
         if not any(self.shares):
             return 0
         size = self.limits.find_split_size(self.size)
+        if self.size + sum(weigh_deletes(file.deletes) for file in self.files) <= size:
+            return 1
         tasks = pack_lookback(self._cut(size), size, self.lookback)
         return sum(1 for task in tasks if any(split.length for unit in task for split in unit.splits)) or 1
 
@@ -65,8 +67,7 @@ class FileGroup:
 
     def estimate(self, row_ids: bool) -> Estimate:
         """The bytes of the files that come out; with `row_ids` each row gets its id and the number of its last change."""
-        inputs = [measure_input(file, share) for file, share in zip(self.files, self.shares, strict=True)]
-        found = estimate_merged(inputs, self.outputs)
+        found = estimate_merged(measure_inputs(self.files, self.shares), self.outputs)
         if row_ids:
             pairs = zip(self.files, self.shares, strict=True)
             found = found.with_row_ids(int(sum((file.record_count or 0) * share for file, share in pairs)))

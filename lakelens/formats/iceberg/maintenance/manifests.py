@@ -19,12 +19,13 @@ from lakelens.formats.iceberg.maintenance.commits import (
     assume,
     estimate_document,
     estimate_list,
+    find_unread,
     list_dropped_documents,
     read_number,
 )
 from lakelens.formats.iceberg.maintenance.sizes import estimate_manifests
 from lakelens.formats.iceberg.maintenance.statement import write_call
-from lakelens.model.maintenance.proposal import Group, Output, Piece, Proposal
+from lakelens.model.maintenance.proposal import Assumption, Group, Output, Piece, Proposal
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
@@ -61,6 +62,9 @@ def plan_manifests(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
     snapshot = None if ref is None or ref.snapshot_id is None else table.find_by_id(ref.snapshot_id)
     found: list[IcebergManifest] = [] if snapshot is None else list(snapshot.manifests)
     chosen = [one for one in found if one.partition_spec_id == spec_id]
+    unread = find_unread(table, snapshot)
+    if unread is not None:
+        return Proposal("Nothing changes: the engine fails.", call, refusal=unread, assumptions=assume(table))
     if any(_lacks_counts(one) for one in chosen):
         refusal = "the manifest list counts no files, as lists of early writers do not: the engine refuses to rewrite these"
         return Proposal(
@@ -82,7 +86,10 @@ def plan_manifests(table: IcebergTable, values: Mapping[str, Any]) -> Proposal:
             )
             for group in groups
         ],
-        assumptions=assume(table),
+        assumptions=(
+            *assume(table),
+            *([Assumption("Every manifest can be read: they were not opened.")] if groups else []),
+        ),
         notes=_list_notes(table, groups, spec_id),
     )
 

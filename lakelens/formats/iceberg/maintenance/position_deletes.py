@@ -21,6 +21,7 @@ from lakelens.formats.iceberg.maintenance.commits import (
     assume,
     estimate_document,
     estimate_list,
+    find_unread,
     list_dropped_documents,
     read_number,
 )
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 _TARGET = "write.delete.target-file-size-bytes"
 _GRANULARITY = "write.delete.granularity"
 #: A position delete file of one row takes about this much; a vector of one less.
-_SMALLEST, _SMALLEST_VECTOR = 900, 400
+_SMALLEST, _SMALLEST_VECTOR = 900, 465
 
 
 class DeleteRewrite:
@@ -138,6 +139,9 @@ def plan_position_deletes(table: IcebergTable, values: Mapping[str, Any]) -> Pro
     rewrite = DeleteRewrite(table, values)
     options = {spell_option(name): value for name, value in values.items()}
     call = write_call(table.name, "rewrite_position_delete_files", {"options": options} if options else {})
+    unread = find_unread(table, rewrite.snapshot)
+    if unread is not None:
+        return Proposal("Nothing changes: the engine fails.", call, refusal=unread, assumptions=assume(table))
     commits = count_commits(len(rewrite.groups), values)
     files, snapshot = rewrite.files, rewrite.snapshot
     return Proposal(
@@ -165,7 +169,7 @@ def _list_outputs(rewrite: DeleteRewrite, commits: int) -> list[Output]:
     inputs = sum(map(measure, rewrite.files))
     smallest = _SMALLEST_VECTOR if rewrite.becomes_vectors else _SMALLEST
     per_file = inputs // max(len(rewrite.files), 1)
-    size = most * max(min(per_file, smallest * 2), smallest // 2)
+    size = most * (smallest if rewrite.becomes_vectors else max(min(per_file, smallest * 2), smallest // 2))
     least_files = most if rewrite.is_certain else 0
     role = "deletion vectors" if rewrite.becomes_vectors else "position delete"
     note = "one a data file" if most != 1 else "one"
