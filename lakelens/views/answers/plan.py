@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lakelens.model.maintenance.proposal import Fate, Output
 
 _DRY = "dry run, nothing was written"
+_SHORT_NOTE = 160
 _STATES: dict[str, Role] = {"DELETED": "del", "WRITTEN": "add"}
 
 
@@ -211,16 +212,18 @@ def _list_folds(plan: Plan) -> Iterator[Fold]:
         yield Fold("Rewritten together", answer, lambda: one(_grid_groups(plan)), opened=True)
     yield from _fold_files("Deleted", plan.deletes, "plan.deletes")
     yield from _fold_files("Replaced", plan.replaced, "plan.replaced")
-    notes = plan.notes
-    if notes:
-        yield Fold(
-            "Notes",
-            wording.clean(notes[0], 160),
-            lambda: [Note(wording.clean(note, 600)) for note in notes],
-            opened=len(notes) > 1,
-        )
+    yield from _fold_notes(plan.notes)
     yield _fold_assumptions(plan)
     yield Fold("Call", plan.proposal.dialect, lambda: one(Block(_clean_lines(plan.call))), opened=True)
+
+
+def _fold_notes(notes: Sequence[str]) -> Iterator[Fold]:
+    """What else to know: one short note is the answer itself."""
+    if len(notes) == 1 and len(notes[0]) <= _SHORT_NOTE:
+        yield Fold("Notes", wording.clean(notes[0]))
+    elif notes:
+        proof = [Note(f"• {wording.clean(note, 600)}") for note in notes]
+        yield Fold("Notes", wording.plural(len(notes), "thing"), lambda: proof, opened=True)
 
 
 def _fold_files(label: str, files: PlannedFiles, how: str) -> Iterator[Fold]:
