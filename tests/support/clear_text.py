@@ -40,13 +40,15 @@ asc desc
 
 # numbers, types with parameters, words of numbers, documents of a version, and records of Avro by id
 _NUMBERS = re.compile(
-    r"[-+0-9.eE]*|Apache Iceberg .*|(truncate|bucket)\[\d+\]|truncate\(\d+\)|v\d+(\.gz)?\.metadata\.json|k\d+_v\d+|r\d+"
-    r"|decimal\(\d+| \d+\)|decimal(\(\d+, ?-?\d+\)|_\d+_\d+)|fixed(\[\d+\]|_\d+)|version-hint.text"
+    r"[-+0-9.eE]*( ?[kmg]?b)?|(\d:[a-z]+,?)+|Apache Iceberg .*|(truncate|bucket)\[\d+\]|truncate\(\d+\)"
+    r"|v\d+(\.gz)?\.metadata\.json|k\d+_v\d+|r\d+"
+    r"|(snapshot|schema|changelog|bucket)-\d+|(DECIMAL|TIMESTAMP|TIME|(VAR)?CHAR|(VAR)?BINARY|decimal)\(\d+.*"
+    r"|decimal\(\d+| \d+\).*|decimal(\(\d+, ?-?\d+\)|_\d+_\d+)|fixed(\[\d+\]|_\d+)|version-hint.text"
 )
 
 
 def list_words(vocabulary: Iterable[str]) -> set[str]:
-    """Every part of the words of a format: a name that is one of them is not told from it."""
+    """Every part of the words of a format: a name that is one of them cannot be found."""
     return {word.lower() for text in vocabulary for word in [text, *re.split(r"[^A-Za-z0-9]+", text)]}
 
 
@@ -134,12 +136,30 @@ def list_bytes(value: Any) -> Iterator[bytes]:
 
 
 # infinities stay, as NaN does: nothing is above them
-_INFINITIES = {struct.pack(width, sign) for width in ("<f", "<d") for sign in (float("inf"), float("-inf"))}
+_SIGNS = (float("inf"), float("-inf"), float("nan"))
+_INFINITIES = {struct.pack(width, sign) for width in ("<f", "<d") for sign in _SIGNS}
 
 
 def _is_word(data: bytes, words: str) -> bool:
     """Whether bytes are a part of a word of the format."""
     return data.decode("latin-1").lower() in words
+
+
+# what stays in a slot of a BinaryRow: an empty text, NaN, an infinity
+_NO_VALUES = {struct.pack(width, sign).ljust(8, b"\0") for width in ("<f", "<d") for sign in _SIGNS} | {
+    bytes(7) + b"\x80"
+}
+
+
+def _is_null_row(data: bytes) -> bool:
+    """Whether bytes are a BinaryRow of Paimon's in which every field is null or has a value that stays."""
+    arity = int.from_bytes(data[:4], "big")
+    head = (arity + 71) // 64 * 8
+    if not 0 < arity < 1_000 or len(data) < 4 + head + 8 * arity:
+        return False
+    nulls = (data[4 + (field + 8) // 8] >> (field + 8) % 8 & 1 for field in range(arity))
+    slots = (data[4 + head + 8 * field : 12 + head + 8 * field] for field in range(arity))
+    return all(null or slot in _NO_VALUES for null, slot in zip(nulls, slots, strict=True))
 
 
 class Clear:
@@ -158,6 +178,7 @@ class Clear:
             for found in list_bytes(document)
             if len(found) >= 4
             and len(set(found)) > 2
+            and not _is_null_row(found)
             and found not in _INFINITIES
             and not _is_word(found, words)
         }

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from lakelens.formats.storage import TableStorage
     from lakelens.model.check.survey import Survey
     from lakelens.model.scan.splits import SplitRules
+    from lakelens.model.skeleton.bones import Bones
+    from lakelens.model.skeleton.redaction import Redaction
 
 if TYPE_CHECKING:
     from lakelens.model.check.defect import Rule
@@ -182,6 +184,11 @@ class HiveTable(Table):
         from lakelens.formats.hive.health.rules import HiveHealth
 
         return HiveHealth(self, snapshot)
+
+    def redact(self, redaction: Redaction) -> Bones:
+        """See `Redactable.redact`."""
+        message = "a Hive table has no metadata of its own: its facts are names of directories and footers of data files"
+        raise Unsupported(message, path=self.location)
 
     def compare_figures(self, survey: Survey) -> None:
         """See `Checkable.compare_figures`."""

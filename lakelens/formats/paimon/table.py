@@ -40,6 +40,7 @@ from lakelens.model.table import Table
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.scan.plan import PaimonScan
+    from lakelens.formats.paimon.skeleton.bones import PaimonBones
     from lakelens.formats.storage import TableStorage
     from lakelens.model.check.row_checks import RowCheck
     from lakelens.model.check.survey import Survey
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from lakelens.model.maintenance.procedure import Procedure
     from lakelens.model.scan.placement import Placement
     from lakelens.model.scan.splits import SplitRules
+    from lakelens.model.skeleton.redaction import Redaction
 
 # an outline reads every snapshot of a history that is no longer than this
 _SHORT_HISTORY = 50
@@ -340,6 +342,12 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
         from lakelens.formats.paimon.check.figures import compare_figures
 
         compare_figures(self, survey)
+
+    def redact(self, redaction: Redaction) -> PaimonBones:
+        """See `Redactable.redact`."""
+        from lakelens.formats.paimon.skeleton.redact import redact_table
+
+        return redact_table(self.context, redaction)
 
     def list_row_checks(self, file: DataFile) -> Iterable[RowCheck]:
         """See `Checkable.list_row_checks`."""

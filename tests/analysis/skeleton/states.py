@@ -28,7 +28,7 @@ def list_recorded(table: Table) -> dict[str, pa.Array]:
             if name in arrow.column_names
             for part in _find_field(arrow[name], column.name, kind)
         ]
-        if parts:
+        if parts and not pa.types.is_nested(kind):
             found[column.name] = pa.concat_arrays(parts).unique()
     return found
 
@@ -66,11 +66,11 @@ def count(explanation: Explanation) -> tuple[Any, ...]:
 def count_parts(table: Table) -> tuple[Any, ...]:
     """How many snapshots, refs, schemas, manifests, files, rows and deletes there are; ids and sizes as they are."""
     snapshots = [(one.id, one.operation, len(one.manifests), one.record_count) for one in table.snapshots]
-    refs = sorted((one.type, one.snapshot_id) for one in table.refs)
+    refs = sorted(repr((one.type, one.snapshot_id)) for one in table.refs)
     files = list(table.files)
     data = [file for file in files if file.content == "data"]
-    facts = sorted((file.content, file.file_format, file.size_bytes, file.record_count) for file in files)
-    deletes = sorted((file.record_count, len(file.deletes)) for file in data)
+    facts = sorted(repr((one.content, one.file_format, one.size_bytes, one.record_count)) for one in files)
+    deletes = sorted(repr((one.record_count, len(one.deletes))) for one in data)
     return snapshots, refs, len(table.schemas), len(table.specs), facts, deletes
 
 

@@ -147,7 +147,7 @@ class DocumentWriter:
             elif key == "type":
                 made[key] = self._write_type(value, (*path, name))
             elif key == "doc":
-                made[key] = value if self.redaction.names.keeps_all else "a comment"
+                made[key] = value if self.redaction.names.keeps_all else "(comment)"
             elif key in ("initial-default", "write-default"):
                 new = self._write_default(value, field)
                 if new is not None:

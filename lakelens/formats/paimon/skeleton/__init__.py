@@ -1,0 +1,1 @@
+"""How the documents of a Paimon table are written again without its names and values."""
