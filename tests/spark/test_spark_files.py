@@ -17,6 +17,7 @@ from lakelens.spark.frames.scanning import make_reader
 from tests.support import LAKES
 from tests.support.growth import grow_iceberg
 from tests.support.planned import build_local, collect_rows, list_lakes, word_rows
+from tests.support.spark_plans import list_planned
 
 pytestmark = pytest.mark.spark
 
@@ -175,3 +176,29 @@ def test_odd_types_and_names_reach_spark(any_spark: Any) -> None:
 
 def test_all_lakes_are_there() -> None:
     assert {LAKES / lake / "table" for lake in SOME} <= set(list_lakes())
+
+
+SKELETONS = {
+    "spark/iceberg/v3-merge-on-read": "id > 15 AND p = 1",
+    "spark/iceberg/v2-partition-time": "d >= '2000-01-01' AND th > '1900-01-01 00:00:00'",
+    "spark/iceberg/v2-partition-truncate": "s = 'iceberg' AND i > 5",
+    "spark/paimon/partition-types": "s = 'short' AND dec9 > 0",
+    "spark/paimon/append": "id > 1",
+}
+
+
+def test_spark_reads_skeletons_and_plans_the_same_files(spark: Any, tmp_path: Path) -> None:
+    """Metadata tables have the counts of the original; the files of a plan are those that lakelens keeps."""
+    for number, (lake, where) in enumerate(SKELETONS.items()):
+        table = ll.open(LAKES / lake / "table")
+        path = table.skeleton(tmp_path / f"s{number}.db" / "t", seed=1)
+        copy, frame = ll.open(path), spark.read.format(table.format).load(str(path))
+        every = {file.path.rpartition("/")[2] for file in copy.files.where(content="data")}
+        assert list_planned(frame) == every
+        asked = path.translate_predicate(where)
+        kept = {file.path.rpartition("/")[2] for file in copy.explain(asked).kept}
+        assert list_planned(frame.where(asked.replace('"', "`"))) == kept, (lake, asked)
+        assert len(kept) == len(table.explain(where).kept) < len(every)
+        if table.format == "iceberg":
+            listed = spark.read.format("iceberg").load(f"{path}#snapshots")
+            assert listed.count() == len(table.snapshots)

@@ -29,6 +29,7 @@ from lakelens.formats.paimon.refs import (
     read_consumers,
     read_tags,
 )
+from lakelens.formats.paimon.skeleton.redacting import PaimonRedactable
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
 from lakelens.io.store import find_info, list_names
 from lakelens.model.collections import Document
@@ -40,7 +41,6 @@ from lakelens.model.table import Table
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.scan.plan import PaimonScan
-    from lakelens.formats.paimon.skeleton.bones import PaimonBones
     from lakelens.formats.storage import TableStorage
     from lakelens.model.check.row_checks import RowCheck
     from lakelens.model.check.survey import Survey
@@ -48,13 +48,12 @@ if TYPE_CHECKING:
     from lakelens.model.maintenance.procedure import Procedure
     from lakelens.model.scan.placement import Placement
     from lakelens.model.scan.splits import SplitRules
-    from lakelens.model.skeleton.redaction import Redaction
 
 # an outline reads every snapshot of a history that is no longer than this
 _SHORT_HISTORY = 50
 
 
-class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, Table):
+class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, PaimonRedactable, Table):
     """A Paimon table, seen from one of its branches (`branch_name`, "main" unless another was asked for).
 
     Beside the neutral facts: `options`, `comment`, `primary_keys`, `partition_keys`, `bucket`, `changelogs`, `consumers`,
@@ -342,12 +341,6 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
         from lakelens.formats.paimon.check.figures import compare_figures
 
         compare_figures(self, survey)
-
-    def redact(self, redaction: Redaction) -> PaimonBones:
-        """See `Redactable.redact`."""
-        from lakelens.formats.paimon.skeleton.redact import redact_table
-
-        return redact_table(self.context, redaction)
 
     def list_row_checks(self, file: DataFile) -> Iterable[RowCheck]:
         """See `Checkable.list_row_checks`."""
