@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lakelens.analysis.explain.explanation import Explanation
     from lakelens.analysis.health.health import Health
     from lakelens.analysis.life.biography import Biography
+    from lakelens.analysis.life.rows import RowLife
     from lakelens.analysis.skeleton.skeleton import Skeleton
     from lakelens.analysis.space.space import Space
     from lakelens.analysis.timeline.timeline import Timeline
@@ -175,6 +176,13 @@ def dry_run_procedure(table: Table, procedure: str, options: Mapping[str, Any]) 
     from lakelens.analysis.dry_run.plan import plan_procedure
 
     return plan_procedure(table, procedure, options)
+
+
+def trace_rows(table: Table, where: str, most_files: int) -> RowLife:
+    """The lives of the rows that a predicate is about."""
+    from lakelens.analysis.life import tracing
+
+    return tracing.trace_rows(table, where, most_files)
 
 
 def list_tree(table: Table, references: bool) -> StorageTree:

@@ -15,6 +15,7 @@ from lakelens.cli.answers.check import check
 from lakelens.cli.answers.dry_run import dry_run
 from lakelens.cli.answers.explain import explain
 from lakelens.cli.answers.health import health
+from lakelens.cli.answers.row import row
 from lakelens.cli.answers.skeleton import skeleton
 from lakelens.cli.answers.space import space
 from lakelens.cli.completing import completion
@@ -33,8 +34,8 @@ _GROUPS = [
             *("show", "schema", "refs", "findings", "check", "health", "explain", "space", "dry-run", "html")
         ],
     },
-    {"name": "Its history", "commands": ["snapshots", "history", "diff", "biography", "watch"]},
     {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes", "skeleton"]},
+    {"name": "Its history", "commands": ["snapshots", "history", "diff", "biography", "row", "watch"]},
     {"name": "Many tables", "commands": ["find", "inventory", "samples", "demo"]},
 ]
 
@@ -71,7 +72,7 @@ def demo(directory: Path) -> None:
 
 
 VERBS = (
-    *(show, snapshots, history, diff, biography),
+    *(show, snapshots, history, diff, biography, row),
     *(manifests, files, schema, refs),
     *(tree, findings, check, health, explain, space, dry_run, show_bytes, html),
     *(find, inventory, watch, samples, demo, completion),

@@ -10,6 +10,7 @@ from lakelens.model.skeleton.bones import Redactable
 if TYPE_CHECKING:
     from lakelens.analysis.explain.explanation import Explanation
     from lakelens.analysis.life.biography import Biography
+    from lakelens.analysis.life.rows import RowLife
     from lakelens.analysis.space.space import Space
     from lakelens.model.collections import QueryResult
     from lakelens.model.datafile import DataFile
@@ -121,6 +122,46 @@ class Answers(Redactable):
         ('added', True)
         """
         return display.write_biography(cast("Table", self), file)
+
+    def row(self, where: str, *, most_files: int = 500) -> RowLife:
+        """Every version of the rows that a predicate is about: values, file, position, since when, and what ended it.
+
+        Files are chosen over all states by partitions, buckets, keys and bounds, as `explain` does; each is opened once,
+        whatever number of states has it. Deletes are applied as the format says, and rows of one key are merged as Paimon's
+        merge engine does. A row is the same in two versions by its primary key, its identifier fields or its row id, else by
+        what the predicate names: `identity` says which.
+
+        Parameters
+        ----------
+        where
+            A predicate in SQL, as `explain` takes it, over today's columns; `id = 42` or `id IN (1, 2)`.
+        most_files
+            How many data files are opened at most.
+
+        Returns
+        -------
+        RowLife
+            `versions` (`values`, `file`, `position`, `since`, `until`, `ended_by`), `lives`, `at(snapshot)`, `to_arrow()`.
+
+        Raises
+        ------
+        LakeError
+            The predicate is not understood, more files may hold such rows than are opened, or too many rows fit.
+        Missing
+            There is no such column.
+        Unsupported
+            Rows cannot be followed: those put together from several files, or chosen by a pattern.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> life = ll.sample("paimon").row("id = 2")
+        >>> life
+        <RowLife of paimon, id = 2: 2 versions, there now>
+        >>> life.identity.words
+        'by primary key (id)'
+        """
+        return display.trace_rows(cast("Table", self), where, most_files)
 
     def sql(
         self, query: str, *, snapshot: Any = None, engine: Literal["duckdb", "datafusion"] | None = None

@@ -32,6 +32,7 @@ def _walk() -> Iterator[tuple[str, Any]]:
         yield f"{name} health", asked.health()
         column = next(leaf for leaf, _ in asked.schema.leaves())
         yield f"{name} explain", asked.explain(f"{column} IS NOT NULL", row_groups=True)
+        yield f"{name} row", asked.row(f"{column} IS NOT NULL")
         yield f"{name} biography", asked.biography(next(iter(asked.files)))
         if name.startswith("iceberg"):
             yield f"{name} expire", asked.dry_run("expire_snapshots", older_than="2100-01-01", retain_last=2)

@@ -31,6 +31,7 @@ TABLE_VERBS = {
     "diff": ["nothing", "main"],
     "explain": ["TRUE"],
     "dry-run": [],
+    "row": ["FALSE"],
     "html": ["page.html"],
 }
 

@@ -53,6 +53,7 @@ def check_every_verb(path: str, page: Path | None) -> None:
         assert told[verb]["table"]["name"] == table["name"], verb
     answer = read_document("explain", path, "TRUE")
     assert answer["totals"]["kept"] == answer["totals"]["snapshot"]
+    assert read_document("row", path, "FALSE")["versions"] == []
     for file in told["files"]["files"][:1]:
         life = read_document("biography", path, file["path"])
         assert life["is_live"]

@@ -156,13 +156,17 @@ class Past:
                 head = current.id
             yield name, home, self.find(head, home)
 
+    def _find_parent(self, place: int, home: str) -> int | None:
+        parent = self.snapshot(place).parent_id
+        return None if parent is None else self.find(parent, home)
+
     def _follow(self, name: str, home: str, head: int | None, taken: set[int]) -> Line | None:
         places: list[int] = []
         place = head
         while place is not None and place not in taken:
             taken.add(place)
             places.append(place)
-            place = self.find(self.snapshot(place).parent_id, home)
+            place = self._find_parent(place, home)
         return Line(name, places[::-1], place) if places else None
 
     def _put_before(self, line: Line, taken: set[int]) -> None:
@@ -178,7 +182,7 @@ class Past:
             and place not in taken
             and not self.is_changelog(place)
             and _order(self.snapshot(place)) < first
-            and self.find(self.snapshot(place).parent_id, home) not in line.places
+            and self._find_parent(place, home) not in line.places
         ]
         taken.update(older)
         line.places[:0] = older
@@ -187,7 +191,7 @@ class Past:
         left = [
             place for place in range(len(self.states)) if place not in taken and not self.is_changelog(place)
         ]
-        parents = {self.find(self.snapshot(place).parent_id, self._homes[place]) for place in left}
+        parents = {self._find_parent(place, self._homes[place]) for place in left}
         for place in left:
             if place in parents:
                 continue

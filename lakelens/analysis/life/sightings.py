@@ -213,6 +213,39 @@ class Presence:
         return self.sightings[int(self._last[key, place])]
 
 
+class ListedPresence:
+    """The same of a format that has no manifests: which of some files its states have, by their sets of files."""
+
+    def __init__(self, past: Past, paths: Sequence[str]) -> None:
+        wanted = set(paths)
+        self.files: dict[str, DataFile] = {}
+        self._held: list[list[Sighting]] = []
+        for state in past.states:
+            found = [file for file in state.snapshot.files if file.path in wanted]
+            self.files |= {file.path: file for file in found}
+            self._held.append(
+                [
+                    Sighting(
+                        0,
+                        0,
+                        file.path,
+                        file.recorded_path,
+                        "ADDED",
+                        file.content,
+                        None,
+                        file.level,
+                        None,
+                        None,
+                    )
+                    for file in found
+                ]
+            )
+
+    def find(self, place: int) -> list[Sighting]:
+        """See `Presence.find`."""
+        return self._held[place]
+
+
 def read_file(past: Past, sighting: Sighting) -> DataFile:
     """The file of an entry, decoded alone. Raises `LakeError`."""
     manifest: Any = past.survey.manifests[sighting.manifest]

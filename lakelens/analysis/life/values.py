@@ -110,9 +110,19 @@ def _find_child(stored: Any, child: Field) -> int | None:
         text = next((field.metadata[key] for key in _IDS if field.metadata and key in field.metadata), None)
         if text is not None and text.isdigit() and int(text) == child.id:
             return place
-        if text is None and field.name == child.name:
+        if text is None and field.name in (child.name, make_avro_name(child.name)):
             by_name = place
     return by_name
+
+
+def make_avro_name(name: str) -> str:
+    """What Iceberg's writers call a field in Avro, whose names have letters, digits and underscores alone.
+
+    >>> make_avro_name("a.b"), make_avro_name("1st")
+    ('a_x2Eb', '_1st')
+    """
+    safe = "".join(one if one.isalnum() or one == "_" else f"_x{ord(one):X}" for one in name)
+    return f"_{safe}" if safe[:1].isdigit() else safe
 
 
 def _freeze(value: Any) -> Any:

@@ -27,7 +27,10 @@ JAVA = [
     EngineLake(path.parent.name, path.parent)
     for path in sorted(LAKES.glob("paimon-java/2.0.0-*/answers.json"))
 ]
-_MOST_FILES = 4
+DELETED = [one for one in ICEBERG if (one.path / "positions.json").exists()][::2]
+# a good third of them: every state of each is read
+ICEBERG, PAIMON, JAVA = ICEBERG[::2], PAIMON[::2], JAVA[::5]
+_MOST_FILES = 3
 
 
 def name_of(path: str) -> str:
@@ -94,11 +97,9 @@ def check_events(life: Biography, table: Any) -> None:
     assert life.freed_by.startswith("no expiring") == bool(life.heads)
 
 
-@pytest.mark.parametrize("lake", ICEBERG, ids=lambda lake: str(lake.name))
+@pytest.mark.parametrize("lake", DELETED, ids=lambda lake: str(lake.name))
 def test_rows_left_are_those_that_iceberg_reads(lake: EngineLake) -> None:
     asked = lake.path / "positions.json"
-    if not asked.exists():
-        pytest.skip("no deletes")
     live = json.loads(asked.read_text("utf-8"))["live"]
     table = ll.open(lake.table_path)
     line = [table.current, *table.current.walk_ancestors()] if table.current else []  # type: ignore[attr-defined]

@@ -36,17 +36,18 @@ class IcebergDeletes(FileDeletes):
         self._paths = {file.path for file in found}
         self._manifests: dict[str, list[IcebergDataFile]] = {}
         self._indexes: dict[Hashable, DeleteIndex] = {}
+        self._marks: dict[int | None, Hashable] = {}
         self._matches: dict[tuple[Hashable, Hashable], Sequence[DeleteMatch]] = {}
 
     def mark(self, snapshot: Snapshot) -> Hashable:
         """See `FileDeletes.mark`: the delete files that may reach the files."""
-        kept = [file for manifest in _list_deletes(snapshot) for file in self._read(manifest)]
-        if not kept:
-            return None
-        mark = frozenset(file.identity for file in kept)
-        if mark not in self._indexes:
-            self._indexes[mark] = DeleteIndex(kept, self._reader)
-        return mark
+        if snapshot.id not in self._marks:
+            kept = [file for manifest in _list_deletes(snapshot) for file in self._read(manifest)]
+            mark = frozenset(file.identity for file in kept) if kept else None
+            if mark is not None and mark not in self._indexes:
+                self._indexes[mark] = DeleteIndex(kept, self._reader)
+            self._marks[snapshot.id] = mark
+        return self._marks[snapshot.id]
 
     def match(self, snapshot: Snapshot, file: DataFile) -> Sequence[DeleteMatch]:
         """See `FileDeletes.match`."""

@@ -1,0 +1,276 @@
+"""The lives of rows: every version of those that a predicate is about, where each was, since when, and what ended it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakelens.analysis.life.identity import Identity
+from lakelens.display import Displayable
+from lakelens.model.collections import Items
+from lakelens.model.facts.facts import Fact
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from lakelens.analysis.life.past import Past
+    from lakelens.analysis.life.slots import Slots
+    from lakelens.model.snapshot import Snapshot
+    from lakelens.model.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A version that went on elsewhere with the same values: where, by which commit."""
+
+    file: str
+    position: int
+    snapshot_id: int | None
+    at: datetime | None
+    how: str
+    branch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What ended a version: a `kind`, the words, the commit; `is_followed` says that a later version came with it."""
+
+    kind: str
+    how: str
+    snapshot_id: int | None
+    at: datetime | None
+    branch: str = ""
+    is_followed: bool = False
+
+
+@dataclass
+class Version(Displayable):
+    """One version of a row: its values under today's names, where it was, since when, and what ended it.
+
+    `row` counts the rows from 1, `number` the versions of each. `changed` are columns that differ from the version before.
+    `since`, `since_id` and `by` are the commit that brought it; `is_first_known` says that it may be older: what was before
+    has expired. `moves` are the places to which it went with the same values. `ends` says what ended it, on each branch.
+    """
+
+    row: int
+    number: int
+    values: Mapping[str, Any]
+    file: str
+    position: int
+    since: datetime | None
+    since_id: int | None
+    by: str
+    branch: str = ""
+    changed: tuple[str, ...] = ()
+    is_first_known: bool = False
+    unknown: tuple[str, ...] = ()
+    row_id: int | None = None
+    moves: list[Move] = field(default_factory=list)
+    ends: list[End] = field(default_factory=list)
+    stored: tuple[Any, ...] = ()
+    places: set[int] = field(default_factory=set)
+
+    @property
+    def end(self) -> End | None:
+        """What ended it on the branch where it began; None while it is there."""
+        return next((one for one in self.ends if one.branch == self.branch), None)
+
+    @property
+    def until(self) -> datetime | None:
+        """When it ended; None while it is there."""
+        return None if self.end is None else self.end.at
+
+    @property
+    def ended_by(self) -> str | None:
+        """What ended it, in words; None while it is there."""
+        return None if self.end is None else self.end.how
+
+    @property
+    def last(self) -> tuple[str, int]:
+        """The file and the row where it was last."""
+        moves = [one for one in self.moves if one.branch == self.branch]
+        return (moves[-1].file, moves[-1].position) if moves else (self.file, self.position)
+
+    def __repr__(self) -> str:
+        return f"<Version {self.number} of row {self.row}: {self.ended_by or 'there'}>"
+
+
+class Versions(Items[Version]):
+    """Versions of rows, row after row, each in the order of time."""
+
+    __slots__ = ()
+    facts = (
+        Fact("row", "int64"),
+        Fact("number", "int64"),
+        Fact("since", "time"),
+        Fact("since_id", "int64"),
+        Fact("by"),
+        Fact("until", "time"),
+        Fact("ended_by"),
+        Fact("ended_how", "string", lambda version: None if version.end is None else version.end.kind),
+        Fact("file"),
+        Fact("position", "int64"),
+        Fact("moves", "int64", lambda version: len(version.moves)),
+        Fact("branch"),
+        Fact("changed", "strings", lambda version: list(version.changed)),
+        Fact("row_id", "int64"),
+    )
+
+
+@dataclass
+class Life:
+    """One row: what identifies it, and its versions."""
+
+    number: int
+    key: Hashable
+    versions: list[Version] = field(default_factory=list)
+
+    @property
+    def main(self) -> list[Version]:
+        """The versions of the branch that was opened."""
+        return [one for one in self.versions if not one.branch]
+
+    @property
+    def gone(self) -> End | None:
+        """What ended it for good on the branch that was opened; None while it is there."""
+        versions = self.main or self.versions
+        return versions[-1].end if versions else None
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What was looked at: data files that may hold such rows, of how many, the rows that were read, the delete files."""
+
+    files: int
+    candidates: int
+    of: int
+    rows: int
+    delete_files: int
+    requests: int
+    bytes: int
+
+
+class RowLife(Displayable):
+    """The answer of `Table.row`: `lives` of the rows that fit, `versions` of all of them.
+
+    `identity` says by what a row is known to be the same in two versions. `doubts` says what could not be read.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        where: str,
+        past: Past,
+        slots: Slots,
+        identity: Identity,
+        lives: Sequence[Life],
+        looked: Looked,
+        doubts: Sequence[str],
+        merge: str = "",
+    ) -> None:
+        self.table = table
+        self.name = table.name
+        self.where = where
+        self.past = past
+        self.identity = identity
+        self.lives = tuple(lives)
+        self.looked = looked
+        self.doubts = tuple(doubts)
+        self.merge = merge
+        self._slots = slots
+
+    @cached_property
+    def versions(self) -> Versions:
+        """Every version, row after row."""
+        return Versions(version for life in self.lives for version in life.versions)
+
+    def at(self, ref: Any = None) -> list[dict[str, Any]]:
+        """The rows as a reader of a snapshot sees them, under the names of its schema.
+
+        Parameters
+        ----------
+        ref
+            An id, a branch, a tag or a time, as `Table.snapshot` takes it; by default the current snapshot.
+
+        Raises
+        ------
+        Missing
+            There is no such snapshot.
+        """
+        snapshot = self.table.snapshot(ref)
+        schema_of = None if ref is None else snapshot  # today's rows are read with today's schema
+        return [
+            self._slots.show(version.stored, schema_of)
+            for place in self._find_places(snapshot)
+            for version in self.versions
+            if place in version.places
+        ]
+
+    def _find_places(self, snapshot: Snapshot | None) -> Iterator[int]:
+        if not self.has_history or snapshot is None:
+            yield from range(len(self.past.states) if not self.has_history else 0)
+            return
+        for place, state in enumerate(self.past.states):
+            if state.snapshot is snapshot or (
+                state.snapshot.id == snapshot.id and state.snapshot.is_same(snapshot)
+            ):
+                yield place
+                return
+
+    @property
+    def has_history(self) -> bool:
+        """Whether the format keeps any."""
+        return self.table.traits.has_snapshots
+
+    @cached_property
+    def moves(self) -> int:
+        """How often versions moved, their values unchanged."""
+        return sum(len(version.moves) for version in self.versions)
+
+    @cached_property
+    def there(self) -> int:
+        """How many of the rows are there now, on the branch that was opened."""
+        return sum(1 for life in self.lives if life.gone is None)
+
+    def to_arrow(self) -> pa.Table:
+        """One row a version: `row`, `number`, `since`, `since_id`, `by`, `until`, `ended_by`, `ended_how`, `file`,
+        `position`, `moves`, `branch`, `changed`, `row_id`, then a column for each column of the table.
+        """
+        import pyarrow as pa
+
+        from lakelens.model.arrow import arrow_type, to_array
+
+        table = self.versions.to_arrow()
+        for place, slot in enumerate(self._slots.slots):
+            values = [version.stored[place] for version in self.versions]
+            if place >= self._slots.today and not any(value is not None for value in values):
+                continue
+            kind = slot.field.type
+            try:
+                array = pa.array(values) if kind.is_nested else to_array(values, arrow_type(kind))
+            except (pa.ArrowException, TypeError, ValueError):
+                array = pa.array([None if value is None else str(value) for value in values], pa.string())
+            table = table.append_column(slot.name, array)
+        return table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`to_arrow` as a pandas DataFrame."""
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def __repr__(self) -> str:
+        count = len(self.lives)
+        if not count:
+            return f"<RowLife of {self.name}, {self.where}: no such row in any state>"
+        rows = "" if count == 1 else f"{count:,} rows, "
+        versions = f"{len(self.versions):,} version{'s' * (len(self.versions) != 1)}"
+        if count > 1:
+            return f"<RowLife of {self.name}, {self.where}: {rows}{versions}, {self.there:,} there now>"
+        gone = self.lives[0].gone
+        day = "" if gone is None or gone.at is None else f" {gone.at:%Y-%m-%d %H:%M:%S}"
+        end = "there now" if gone is None else f"gone since{day}, {gone.kind}"
+        return f"<RowLife of {self.name}, {self.where}: {versions}, {end}>"

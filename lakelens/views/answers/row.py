@@ -1,0 +1,209 @@
+"""The card of the lives of rows: time runs down, a line for each version: what changed, where it was, what ended it."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from lakelens.analysis.life.rows import Life, Looked, Move, RowLife, Version, Versions
+from lakelens.options import display
+from lakelens.views.answers.biography import format_span
+from lakelens.views.card import cells, wording
+from lakelens.views.card.meanings import list_sections
+from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Grid, Note, Role
+from lakelens.views.describe import describe
+
+_MOST_LIVES = 3
+_MOST_VALUES = 12
+_COLUMNS = ("since, UTC!", Column("", is_life=True), "version!", "values, and what ended it", "branch")
+
+
+@describe.register
+def card_of_row_life(life: RowLife, detail: int = 1) -> Card:
+    """Every version of the rows that a predicate is about."""
+    body: list[Body] = []
+    shown = life.lives[: _MOST_LIVES if detail < 2 else display.max_rows]
+    if life.lives:
+        body.append(_grid_lives(life, shown))
+    left = len(life.lives) - len(shown)
+    if left:
+        more = wording.plural(left, "more row")
+        body.append(Note(f"{more}, each with a life of its own", "mute", ".lives, .to_arrow()"))
+    if life.doubts:
+        body.append(Note(f"Something may be missing: {wording.clean('; '.join(life.doubts), 400)}", "warn"))
+    return Card(
+        "Row" if len(life.lives) < 2 else "Rows",
+        format_lives(life),
+        f"{wording.clean(life.where, 200)} of {wording.clean(life.name)}",
+        alert="gone" if len(life.lives) == 1 and not life.there else "",
+        body=tuple(body),
+        folds=(_fold_identity(life), *_list_still(life), _fold_looked(life.looked)),
+        about=list_sections(life, "row"),
+    )
+
+
+@describe.register
+def card_of_versions(versions: Versions, detail: int = 1) -> Card:
+    """Versions of rows."""
+    rows = [_cells_of_version(version) for version in islice(versions, display.max_rows)]
+    grid = cells.grid(_COLUMNS, rows, how="versions", noun="version", total=len(versions))
+    return Card("Versions", wording.plural(len(versions), "version"), body=(cells.prune(grid),))
+
+
+@describe.register
+def card_of_version(version: Version, detail: int = 1) -> Card:
+    """One version of a row."""
+    pairs = [(name, cells.value(held)) for name, held in version.values.items()]
+    sentence = f"version {version.number} of row {version.row}, {wording.clean(version.ended_by or 'there')}"
+    return Card("Version", sentence, body=(cells.pairs(pairs, is_open=True),))
+
+
+def format_lives(life: RowLife) -> str:
+    """How many rows and versions, how often they moved, and whether they are there.
+
+    >>> import lakelens as ll
+    >>> format_lives(ll.sample("paimon").row("id = 4"))
+    '1 row, 1 version, moved once; there now.'
+    """
+    if not life.lives:
+        return "No state that is left has such a row."
+    count = len(life.lives)
+    words = [wording.plural(count, "row"), wording.plural(len(life.versions), "version")]
+    if life.moves:
+        words.append(f"moved {'once' if life.moves == 1 else f'{wording.count(life.moves)} times'}")
+    if count > 1:
+        end = "all there now" if life.there == count else f"{wording.count(life.there)} there now"
+    else:
+        gone = life.lives[0].gone
+        end = "there now" if gone is None else f"gone since {wording.moment(gone.at)}"
+    if not life.has_history:
+        end += "; the directory keeps no history"
+    return f"{', '.join(words)}; {end}."
+
+
+def _grid_lives(life: RowLife, shown: tuple[Life, ...]) -> Grid:
+    rows: list[tuple[Cell, ...]] = []
+    groups = []
+    for one in shown:
+        if len(life.lives) > 1:
+            groups.append((len(rows), _name_row(life, one)))
+        rows += _rows_of_life(one, life.identity.follows)
+    grid = cells.grid(_COLUMNS, rows, how="row.versions", noun="line", groups=groups)
+    return cells.prune(grid)
+
+
+def _name_row(life: RowLife, one: Life) -> str:
+    names = life.identity.columns
+    key = one.key if isinstance(one.key, tuple) else (one.key,)
+    if names:
+        pairs = ", ".join(f"{name} {wording.value(held)}" for name, held in zip(names, key, strict=False))
+        return wording.clean(f"Row {one.number}: {pairs}", 120)
+    return f"Row {one.number}" + (f": row id {key[0]}" if life.identity.kind == "row id" else "")
+
+
+def _rows_of_life(life: Life, is_followed: bool) -> list[tuple[Cell, ...]]:
+    rows: list[tuple[Cell, ...]] = []
+    for version in life.versions:
+        rows.append(_cells_of_version(version))
+        rows += (_cells_of_move(version, move) for move in version.moves)
+    if life.gone is not None:
+        gone = life.gone
+        text = cells.text(f"{gone.how}: no later version{'' if is_followed else ' that fits'}")
+        rows.append(
+            (cells.moment(gone.at), Cell("▼", "mute"), Cell("gone", "del"), text, cells.text(gone.branch))
+        )
+    return rows
+
+
+def _cells_of_version(version: Version) -> tuple[Cell, ...]:
+    mark = "●" if version.number == 1 else "■"
+    before = " or before" if version.is_first_known else ""
+    at = cells.moment(version.since)
+    return (
+        Cell(f"{at.text}{before}", at.role, at.title),
+        Cell(mark, "mute"),
+        Cell(str(version.number), "strong"),
+        _format_values(version),
+        cells.text(version.branch) if version.branch else Cell(""),
+    )
+
+
+def _format_values(version: Version) -> Cell:
+    """The values that changed, of the first version all; where it is; what ended it."""
+    wanted = version.changed if version.number > 1 else tuple(version.values)
+    parts: list[Cell] = []
+    for name in wanted[:_MOST_VALUES]:
+        parts += [Cell(", ")] if parts else []
+        said = "not known" if name in version.unknown else wording.value(version.values.get(name))
+        role: Role = "changed" if version.number > 1 else "code"
+        parts += [Cell(f"{wording.clean(name, 60)} "), Cell(wording.clean(said, 120), role)]
+    if len(wanted) > _MOST_VALUES:
+        parts.append(Cell(f" and {len(wanted) - _MOST_VALUES:,} more"))
+    if not parts:
+        parts.append(Cell("same values, written again"))
+    where = f"{wording.name(version.file)}, row {wording.count(version.position)}; by {wording.clean(version.by, 120)}"
+    parts += [cells.BREAK, Cell(where, "small")]
+    for end in version.ends:
+        span = ""
+        if end.at is not None and version.since is not None:
+            span = f" after {format_span(end.at - version.since)}"
+        on = f" on branch {end.branch}" if end.branch != version.branch else ""
+        parts += [cells.BREAK, Cell(wording.clean(f"ended{on}{span}: {end.how}", 300))]
+    return cells.join(*parts)
+
+
+def _cells_of_move(version: Version, move: Move) -> tuple[Cell, ...]:
+    where = Cell(f"{wording.name(move.file)}, row {wording.count(move.position)}", "small")
+    text = cells.join(
+        Cell(wording.clean(f"same values, rewritten {move.how}", 200), "mute"), cells.BREAK, where
+    )
+    number = Cell(f"{version.number}, moved", "mute")
+    return (
+        cells.moment(move.at),
+        Cell("○", "mute"),
+        number,
+        text,
+        cells.text(move.branch) if move.branch else Cell(""),
+    )
+
+
+def _fold_identity(life: RowLife) -> Fold:
+    merge = f"; {life.merge}" if life.merge else ""
+    return Fold("The same row", wording.clean(f"{life.identity.words}{merge}", 400))
+
+
+def _list_still(life: RowLife) -> list[Fold]:
+    """Which snapshots still show each version."""
+    if not life.has_history or not life.lives:
+        return []
+    past = life.past
+    rows = []
+    for version in islice(life.versions, display.max_rows):
+        places = sorted(version.places)
+        first, last = past.snapshot(places[0]), past.snapshot(places[-1])
+        tags = ", ".join(tag for place in places for tag in past.kept[place].tags)
+        rows.append(
+            (
+                cells.number(version.row),
+                cells.number(version.number),
+                cells.number(len(places)),
+                cells.code(first.id),
+                cells.code(last.id),
+                cells.text(tags) if tags else Cell(""),
+            )
+        )
+    names = ("row#", "version#", "snapshots#", "from snapshot", "to snapshot", "tags")
+    grid = cells.grid(names, rows, how=".versions", noun="version", total=len(life.versions))
+    call = cells.hint("As a reader of a snapshot sees them", ".at(snapshot)")
+    states = {place for version in life.versions for place in version.places}
+    answer = f"by time travel to {wording.plural(len(states), 'snapshot')}, until they expire"
+    return [Fold("Still read", answer, lambda: [cells.prune(grid), call])]
+
+
+def _fold_looked(looked: Looked) -> Fold:
+    answer = (
+        f"{wording.count(looked.candidates)} of {wording.plural(looked.of, 'data file')} of all states may hold such rows"
+        f" and {'was' if looked.files == 1 else 'were'} opened; {wording.plural(looked.rows, 'stored row')}, "
+        f"{wording.plural(looked.delete_files, 'delete file')}; {wording.size(looked.bytes)} in "
+        f"{wording.plural(looked.requests, 'request')}"
+    )
+    return Fold("Looked at", answer)
