@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.explain.conditions import list_columns
 from lakelens.analysis.life.values import cast_stored, find_rows, list_values
-from lakelens.errors import LakeError, Unsupported
+from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.life.merging import Record
 from lakelens.model.predicate import Condition, list_terms
@@ -53,6 +53,8 @@ class Reader:
 
         With `ids` only rows of these row ids are kept.
         """
+        import pyarrow as pa
+
         opened = []
         for number, file in enumerate(track(files, "data files", len(files))):
             one = OpenedFile(number, file)
@@ -63,6 +65,9 @@ class Reader:
                 raise LakeError(message, path=file.path, hint="a narrower predicate") from None
             except LakeError as error:
                 self.errors.append(error)
+                continue
+            except (pa.ArrowException, OverflowError) as error:  # values that pyarrow cannot compare, or hold
+                self.errors.append(Corrupt(f"its rows cannot be compared: {error}", path=file.path))
                 continue
             if one.records:
                 opened.append(one)

@@ -65,7 +65,9 @@ def format_lives(life: RowLife) -> str:
     '1 row, 1 version, moved once; there now.'
     """
     if not life.lives:
-        return "No state that is left has such a row."
+        return (
+            "No such row in what could be read." if life.doubts else "No state that is left has such a row."
+        )
     count = len(life.lives)
     words = [wording.plural(count, "row"), wording.plural(len(life.versions), "version")]
     if life.moves:
