@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_FOOTERS = 2_000
 _READERS = 8
 _MOST_FAILURES = 100
-_BESIDE = "footers, indexes and filters"
+_BESIDE = "not recorded by column"  # footers, indexes, filters, and of ORC what lists and maps hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +104,19 @@ def _take_recorded(table: Table, files: Sequence[LiveFile], division: Division) 
     wholes = np.fromiter((file.size_bytes for file in files), np.int64, len(files))
     leaves: list[tuple[str, Any]] = []
     totals = np.zeros(len(files), np.int64)
-    for number in range(sizes.type.num_fields):
-        leaf = pc.fill_null(pc.struct_field(sizes, [number]), 0).to_numpy()[rows]
-        leaf = np.where(is_known & (leaf > 0), leaf, 0)
-        leaves.append((sizes.type.field(number).name, leaf))
-        totals += leaf
-    taken = is_known & (totals > 0) & (totals <= wholes)
     names = _Names(table)
+    for number in range(sizes.type.num_fields):
+        name = names.shorten(sizes.type.field(number).name)
+        if name:  # the root of an ORC file is no column
+            leaf = pc.fill_null(pc.struct_field(sizes, [number]), 0).to_numpy()[rows]
+            leaf = np.minimum(np.where(is_known & (leaf > 0), leaf, 0), wholes + 1)  # or the sum may overflow
+            leaves.append((name, leaf))
+            totals += leaf
+    taken = is_known & (totals > 0) & (totals <= wholes)
     for name, leaf in leaves:
         amount = int(leaf[taken].sum())
         if amount:
-            division.columns[names.shorten(name)] += amount
+            division.columns[name] += amount
     left = int((wholes - totals)[taken].sum())
     if left:
         division.parts[_BESIDE] += left
@@ -204,7 +206,7 @@ class _Names:
         if number.isdigit() and path not in self.types:
             if int(number[:18]) in self._ids:
                 return self._ids[int(number[:18])]  # of a column that has columns, recorded under its own id
-            return f"{self.shorten(dropped)} (dropped)"
+            return f"{self.shorten(dropped)} (dropped)" if dropped else ""
         parts = path.split(".")
         for end in range(1, len(parts) + 1):
             if (name := ".".join(parts[:end])) in self.types:

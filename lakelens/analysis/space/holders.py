@@ -122,8 +122,9 @@ class Holders:
         """By id of a snapshot the refs that name it, and the branches that keep that many before theirs."""
         named: dict[int | None, list[tuple[str, str]]] = {}
         for ref in sorted(self.table.refs, key=lambda ref: ref.type):
-            least = max(ref.min_snapshots_to_keep or 1, 1) if ref.type == "branch" else 1
-            for number in islice(_walk(ref.snapshot_id, self._parents), least):
+            least = ref.min_snapshots_to_keep or 1 if ref.type == "branch" else 1
+            line = _walk(ref.snapshot_id, self._parents)
+            for number in islice(line, max(1, min(least, len(self.keepers)))):
                 named.setdefault(number, []).append((ref.name, ref.type))
         return named
 
@@ -171,6 +172,11 @@ class Holders:
             if self.find(number).kind == "history" and self.times[number] is not None
         ]
         return sorted(found, key=lambda number: int(self.ranks[number]))
+
+    @cached_property
+    def ages(self) -> Mapping[tuple[str, str], int | None]:
+        """By type and name of a ref how long it is kept, in milliseconds."""
+        return {(ref.type, ref.name): ref.max_ref_age_ms for ref in self.table.refs}
 
     @property
     def newest(self) -> datetime | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -110,9 +109,8 @@ def list_states(census: Census) -> StateSpaces:
 
 
 def list_refs(census: Census) -> RefSpaces:
-    """What each holder keeps. What it keeps with others is found when a row is looked at."""
+    """What each holder keeps."""
     import numpy as np
-    from pyroaring import BitMap
 
     holders = census.holders
     many = len(holders.holders)
@@ -120,16 +118,15 @@ def list_refs(census: Census) -> RefSpaces:
     of = np.array(holders.of, np.int64)
     owner = census.owner
     last = census.add_up(np.where(owner >= 0, of[owner], -1) if len(of) else owner, many)[0]
+    totals = np.zeros(many, np.int64)
     grouped = census.add_up(census.kept.group, len(census.kept.groups))[0]
+    for group, size in zip(census.kept.groups, grouped.tolist(), strict=True):
+        held = np.zeros(many, bool)
+        held[of[np.frombuffer(group.to_array(), np.uint32)]] = True
+        totals[held] += size
 
     def make(number: int) -> RefSpace:
         holder, states = holders.holders[number], np.flatnonzero(of == number).tolist()
-        held = BitMap(states)
-        total = sum(
-            size
-            for group, size in zip(census.kept.groups, grouped.tolist(), strict=True)
-            if not held.isdisjoint(group)
-        )
         named = {name for state in states for name in holders.refs[state]} - {holder.ref}
         return RefSpace(
             holder.name,
@@ -138,7 +135,7 @@ def list_refs(census: Census) -> RefSpaces:
             len(states),
             int(sizes[number]),
             int(files[number]),
-            total,
+            int(totals[number]),
             int(last[number]),
             tuple(sorted(named)),
         )
@@ -195,13 +192,8 @@ def _describe_holder(holders: Holders, holder: Holder, count: int, is_old: bool)
         return f"{many}; no expiry removes them"
     if holder.kind == "changelogs":
         return f"{count:,} changelog{'s' * (count != 1)} of snapshots that have expired"
-    ref = holders.table.refs.get(holder.ref or "")
-    age = None if ref is None else ref.max_ref_age_ms
+    age = holders.ages.get((holder.kind, holder.ref or ""))
     if age is None:
         return f"{many}, no retention set"
-    return f"{many}, kept for {age / _DAY:,.0f} day{'s' * (round(age / _DAY) != 1)}"
-
-
-def list_kinds(spaces: Sequence[RefSpace], kind: str) -> list[RefSpace]:
-    """Those of one kind."""
-    return [one for one in spaces if one.kind == kind]
+    days = max(age, 0) // _DAY
+    return f"{many}, kept for {days:,} day{'s' * (days != 1)}"

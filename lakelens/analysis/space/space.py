@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MOST_PLACES = 100
 # options that say how many snapshots stay, whatever their age
 _LEAST = ("retain_last", "retain_min")
-_DIVIDED = ("page indexes", "bloom filters", "footers", "footers, indexes and filters", "padding")
+_DIVIDED = ("page indexes", "bloom filters", "footers", "not recorded by column", "padding")
 
 
 class Space(Displayable):

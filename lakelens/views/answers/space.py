@@ -212,9 +212,10 @@ def _list_folds(space: Space) -> Iterator[Fold]:
         answer = f"{_format_expiring(space, last).removeprefix('Expiring ')} frees {wording.size(last.size_bytes)}, {many}"
         yield Fold("Expiring", answer, lambda: one(_grid_expiring(space)), opened=True)
     if len(space.holders.keepers) and not space.table.traits.files_are_listed:
-        refs = [found for found in space.by_ref if found.kind != "current"]
-        parts = [f"{wording.clean(found.name, 60)} {wording.size(found.size_bytes)}" for found in refs[:3]]
-        more = f"; {wording.count(len(refs) - 3)} more" if len(refs) > 3 else ""
+        refs = [found for found in space.by_ref[:4] if found.kind != "current"][:3]
+        parts = [f"{wording.clean(found.name, 60)} {wording.size(found.size_bytes)}" for found in refs]
+        left = len(space.by_ref) - len(refs) - (space.holders.current is not None)
+        more = f"; {wording.count(left)} more" if left > 0 else ""
         answer = (
             f"kept by it alone: {', '.join(parts)}{more}"
             if parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import shutil
@@ -26,7 +27,7 @@ from tests.analysis.check.test_strays_wild import damage
 from tests.analysis.space.reckoning import list_sizes
 from tests.analysis.space.test_space import check_sums
 from tests.formats.test_foreign_format import ledger
-from tests.support import LAKES
+from tests.support import LAKES, growth
 from tests.views.test_hostile import HOSTILE, check_markup
 
 __all__ = ["ledger"]
@@ -206,3 +207,40 @@ def test_an_empty_directory_of_a_table_without_a_commit(tmp_path: Path) -> None:
     check_sums(space, list_sizes(tmp_path))
     assert [one.name for one in space.slices] == ["metadata/schemas"] and not space.live_bytes
     assert "live" in repr(space) and len(space.expiring) == 0
+
+
+def test_many_snapshots_and_tags_fit(tmp_path: Path) -> None:
+    root = growth.grow_paimon(tmp_path / "table", snapshots=300)
+    space = ll.open(root).space()
+    check_sums(space, list_sizes(root))
+    assert len(space.by_snapshot) > 300
+    root = growth.grow_iceberg(tmp_path / "tagged", snapshots=300)
+    path = max((root / "metadata").glob("*.metadata.json"))
+    document = json.loads(path.read_text())
+    for number, snapshot in enumerate(document["snapshots"][:-1]):
+        document["refs"][f"tag-{number:03}"] = {"snapshot-id": snapshot["snapshot-id"], "type": "tag"}
+    path.write_text(json.dumps(document))
+    tagged = ll.open(root).space()
+    check_sums(tagged, list_sizes(root))
+    assert len(tagged.by_ref) > 300 and not len(tagged.expiring)
+    for one in (space, tagged):
+        for detail in (1, 3):
+            assert len(render_card(one, detail).encode()) <= 65_536
+        one.to_html(tmp_path / "page.html")
+        assert (tmp_path / "page.html").stat().st_size < 262_144
+
+
+def test_retention_of_any_number_is_shown(tmp_path: Path) -> None:
+    place = copy("spark/iceberg/v2-branches-and-tags/table", tmp_path)
+    path = max((place / "metadata").glob("*.metadata.json"))
+    document = json.loads(path.read_text())
+    for number, ref in enumerate(document["refs"].values()):
+        kept = (-5, 0, 2**62)[number % 3]
+        ref |= {"max-ref-age-ms": kept, "max-snapshot-age-ms": kept}
+        if ref["type"] == "branch":
+            ref["min-snapshots-to-keep"] = (2**31 - 1, 0, -1)[number % 3]
+    path.write_text(json.dumps(document))
+    space = ll.open(place).space()
+    check_sums(space, list_sizes(place))
+    with display.using(strict_views=True):
+        assert "kept for" in render_text(space, 3)
