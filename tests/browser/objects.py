@@ -37,6 +37,13 @@ def _walk() -> Iterator[tuple[str, Any]]:
         if name.startswith("iceberg"):
             yield f"{name} expire", asked.dry_run("expire_snapshots", older_than="2100-01-01", retain_last=2)
             yield f"{name} rewrite", asked.dry_run("rewrite_data_files", rewrite_all=True)
+        if name.startswith("paimon"):
+            yield f"{name} expire", asked.dry_run("expire_snapshots", older_than="2100-01-01")
+            yield f"{name} compact", asked.dry_run("compact")
+            yield (
+                f"{name} rollback",
+                asked.dry_run("rollback", version=str(asked.snapshots[0].id), engine="0.9"),
+            )
         if not len(table.snapshots):
             continue
         snapshot = table.current

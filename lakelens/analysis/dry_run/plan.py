@@ -228,6 +228,8 @@ class Plan(Tabular, Displayable):
         found = Findings()
         if self.refusal is not None:
             found.add("warning", "engine-refuses", self.table.location, self.refusal)
+        for danger in self.proposal.dangers:
+            found.add("warning", "takes-what-is-needed", self.table.location, danger)
         for path, reason in self._deletions.unread:
             what = "nothing is deleted" if self.proposal.orphans is None else "the engine fails"
             message = f"it cannot be read ({reason}); what it refers to is not known: {what}"

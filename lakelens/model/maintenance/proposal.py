@@ -105,6 +105,7 @@ class Proposal:
     engine's statement, `dialect` what it is written in. `refusal` says why the engine would refuse to run it: then nothing
     is written, and the rest is empty. `becomes` is the state that is the current one afterwards (an id, or words) where that
     changes. `frees` says what a procedure is there to take away, where `deletes` names the files by itself.
+    `dangers` are sentences about what the engine would take from states that stay.
     """
 
     changes: str
@@ -124,3 +125,4 @@ class Proposal:
     refusal: str | None = None
     becomes: str | None = None
     frees: Literal["states", "orphans"] | None = None
+    dangers: Sequence[str] = ()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lakelens.analysis.dry_run.deletions import PlannedFiles, Tally
     from lakelens.model.maintenance.proposal import Fate, Output
 
+_SHOWN_DANGERS = 5
 _DRY = "dry run, nothing was written"
 _SHORT_NOTE = 160
 _STATES: dict[str, Role] = {"DELETED": "del", "WRITTEN": "add"}
@@ -94,6 +95,8 @@ def _list_body(plan: Plan) -> Iterator[Body]:
     if len(plan.snapshots_lost):
         words.append(_format_loss(plan))
     yield Note(" ".join(words))
+    for danger in plan.proposal.dangers[:_SHOWN_DANGERS]:
+        yield Note(wording.clean(danger, 400), "warn")
     rows = list(_list_rows(plan))
     if rows:
         names = ("", "what", "files#", "bytes#", "", "how known")

@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.paimon.maintenance.append_bins import AppendPacker
+from lakelens.formats.paimon.maintenance.deletion import list_beside
 from lakelens.formats.paimon.maintenance.estimates import (
     Estimate,
+    FixedSizes,
     count_copied,
     count_merged,
     describe_data,
@@ -60,6 +62,7 @@ _POSTPONED = -2
 class Compaction:
     """What all compactions of one call do together."""
 
+    beside: Mapping[str, tuple[str, ...]]
     reads: list[Piece] = field(default_factory=list)
     replaces: list[Piece] = field(default_factory=list)
     estimates: list[Estimate] = field(default_factory=list)
@@ -75,11 +78,9 @@ class Compaction:
         self.reads += pieces
         self.replaces += pieces
         self.replaces += [
-            Piece(
-                f"{file.path.rpartition('/')[0]}/{beside}", "sidecar", None, "beside a file that is replaced"
-            )
+            Piece(path, "sidecar", None, "beside a file that is replaced")
             for file in files
-            for beside in file.extra_files
+            for path in self.beside.get(file.path, ())
         ]
         self.estimates.append(estimate)
         size = sum(file.size_bytes or 0 for file in files)
@@ -101,7 +102,8 @@ class Compactor:
         self.is_full = is_full
         self.is_new = is_new
         self.settings = Settings(branch.context.options, bool(branch.primary_keys))
-        self.done = Compaction()
+        self.done = Compaction(list_beside(snapshot))
+        self._sizes = FixedSizes()
         self._indexes = {
             str(one["data_file"]): file
             for file in snapshot.index_files
@@ -144,7 +146,7 @@ class Compactor:
         bins = packer.pack_bucket(files, self.is_full) if in_bucket else packer.pack_partition(files)
         for held in bins:
             rows = count_copied(held, self.find_deleted)
-            estimate = estimate_group(held, rows, self.settings.target_size)
+            estimate = estimate_group(held, rows, self.settings.target_size, self._sizes)
             why = f"{len(held):,} files, {sum((file.size_bytes or 0) for file in held):,} bytes"
             self.done.rewrite(name, held, estimate, why)
             self._drop_vectors(held)
@@ -189,7 +191,8 @@ class Compactor:
     def _take(self, name: str, task: MergeTask, why: str) -> None:
         for files in task.merged:
             rows = count_merged(files, task.drops_deletes, self.find_deleted)
-            self.done.rewrite(name, files, estimate_group(files, rows, self.settings.target_size), why)
+            estimate = estimate_group(files, rows, self.settings.target_size, self._sizes)
+            self.done.rewrite(name, files, estimate, why)
             self._drop_vectors(files)
         for file in task.raised:
             self.done.raised.append(file)

@@ -107,7 +107,8 @@ class Deletion:
                 return
         for path, file in removed.items():
             if not skips(path):
-                self._drop_file(file, why)
+                self.add(path, _name_role(file), file.size_bytes, why)
+                self._drop_beside(path, file.extra_files)
 
     def drop_added(self, snapshot: PaimonSnapshot, role: str, why: str) -> None:
         """The files that a list of a state adds; sidecars stay, as the engine has it."""
@@ -126,14 +127,14 @@ class Deletion:
         except LakeError as error:
             self._doubt(error, snapshot.path or "", "the engine leaves its data files")
             return
-        for file in snapshot.files:
-            if isinstance(file, PaimonDataFile) and not skips(file.path):
-                self._drop_file(file, why)
+        for path, size, names in snapshot.files.pick("path", "size_bytes", "extra_files"):
+            if not skips(path):
+                self.add(path, "data", size, why)
+                self._drop_beside(path, names or ())
 
-    def _drop_file(self, file: PaimonDataFile, why: str) -> None:
-        self.add(file.path, _name_role(file), file.size_bytes, why)
-        folder = file.path.rpartition("/")[0]
-        for name in file.extra_files:
+    def _drop_beside(self, path: str, names: Iterable[str]) -> None:
+        folder = path.rpartition("/")[0]
+        for name in names:
             self.add(f"{folder}/{name}", "sidecar", None, _BESIDE)
 
     # -- metadata -------------------------------------------------------------------------------------------------------
@@ -205,6 +206,15 @@ class Deletion:
 
 def _name_role(file: PaimonDataFile) -> str:
     return "changelog data" if file.content == "changelog" else "data"
+
+
+def list_beside(snapshot: PaimonSnapshot) -> dict[str, tuple[str, ...]]:
+    """The paths of the files beside live ones, by these; read by column."""
+    return {
+        path: tuple(f"{path.rpartition('/')[0]}/{name}" for name in names)
+        for path, names in snapshot.files.pick("path", "extra_files")
+        if names
+    }
 
 
 def find_list(snapshot: PaimonSnapshot, role: str) -> PaimonManifestList | None:

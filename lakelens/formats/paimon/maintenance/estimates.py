@@ -1,7 +1,7 @@
 """How large what a compaction writes would be, and what the commit writes beside it: estimates, and how wrong they may be.
 
     rows     of files that are merged by key: at least the most rows of one file of a section, less all deletes; at most all
-    bytes    what the inputs hold beyond their footers, by rows, and a footer for each output; footers of three are read
+    bytes    what the inputs hold beyond their footers, by rows, and a footer for each output; a few footers are read
     files    a new one after each `target-file-size`
 
 Rows without keys are only copied: their number is exact, less those that deletion vectors take.
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.table import PaimonTable
 
 _SAMPLED = 3
+_READ = 12  # footers of one table
 _MERGED_FROM = 30
 _CHECKED = 1_000
 _COMPRESSED = 10  # rows count before they are compressed: files come out smaller than the target
@@ -83,9 +84,11 @@ def count_merged(
     return RowRange(min(largest, most), most)
 
 
-def estimate_group(files: Sequence[PaimonDataFile], rows: RowRange, target: int) -> Estimate:
+def estimate_group(
+    files: Sequence[PaimonDataFile], rows: RowRange, target: int, sizes: FixedSizes
+) -> Estimate:
     """The files that a group of inputs becomes."""
-    fixed = find_fixed_size(files)
+    fixed = sizes.find(files)
     total = sum(file.row_count or 0 for file in files)
     stored = sum(max((file.size_bytes or 0) - fixed, 0) for file in files)
 
@@ -107,30 +110,45 @@ def _count_files(size: int, rows: int, target: int) -> int:
     return min(max(-(-size // target), 1), -(-rows // _CHECKED)) if rows else 0
 
 
-def find_fixed_size(files: Sequence[PaimonDataFile]) -> int:
-    """The bytes that a file has however few its rows are: its footer, and what each column takes beside values.
+class FixedSizes:
+    """What files have however few their rows are: a footer, and what each column takes beside values.
 
-    Of the smallest files of the group; a value is taken to need 12 bytes, a column no more than 100 beside its values.
+    A value is taken to need 12 bytes, a column no more than 100 beside its values. Few footers are read of any table: the
+    smallest of those is then taken for the others.
     """
-    found = []
-    for file in sorted(files, key=lambda one: one.size_bytes or 0)[:_SAMPLED]:
-        schema = file.context.schema
-        columns = len(schema.columns) + (len(schema.key_columns) + 2 if schema.primary_keys else 0)
-        size, footer = file.size_bytes or 0, _find_footer(file)
-        bare = size - (file.row_count or 0) * columns * _VALUE
-        found.append(max(min(bare, footer + columns * _COLUMN), min(footer, size)))
-    return min(found, default=0)
 
+    def __init__(self) -> None:
+        self._left = _READ
+        self._smallest = _GUESSED
+        self._has_read = False
 
-def _find_footer(file: PaimonDataFile) -> int:
-    """The bytes of a file's footer; a guess for what has none like Parquet's."""
-    if file.file_format != "parquet":
-        return _GUESSED
-    try:
-        size: Any = file.footer.serialized_size
-    except (LakeError, AttributeError):
-        return _GUESSED
-    return size + _ENDS if isinstance(size, int) else _GUESSED
+    def find(self, files: Sequence[PaimonDataFile]) -> int:
+        """The bytes for a group of files, by its smallest ones."""
+        found = []
+        for file in sorted(files, key=lambda one: one.size_bytes or 0)[:_SAMPLED]:
+            schema = file.context.schema
+            columns = len(schema.columns) + (len(schema.key_columns) + 2 if schema.primary_keys else 0)
+            size, footer = file.size_bytes or 0, self._find_footer(file)
+            bare = size - (file.row_count or 0) * columns * _VALUE
+            found.append(max(min(bare, footer + columns * _COLUMN), min(footer, size)))
+        return min(found, default=0)
+
+    def _find_footer(self, file: PaimonDataFile) -> int:
+        """The bytes of a file's footer; a guess for what has none like Parquet's."""
+        if file.file_format != "parquet":
+            return _GUESSED
+        if not self._left:
+            return self._smallest
+        self._left -= 1
+        try:
+            size: Any = file.footer.serialized_size
+        except (LakeError, AttributeError):
+            return self._smallest
+        if not isinstance(size, int):
+            return self._smallest
+        self._smallest = min(self._smallest, size + _ENDS) if self._has_read else size + _ENDS
+        self._has_read = True
+        return size + _ENDS
 
 
 def describe_data(estimates: Sequence[Estimate], role: str = "data") -> Output:

@@ -10,10 +10,11 @@ One OVERWRITE commit takes all their files from the current state; older snapsho
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
+from lakelens.formats.paimon.maintenance.deletion import list_beside
 from lakelens.formats.paimon.maintenance.estimates import list_metadata
 from lakelens.formats.paimon.maintenance.partition_time import extract_time
 from lakelens.formats.paimon.maintenance.settings import parse_span
@@ -81,9 +82,17 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
     if snapshot.is_incomplete or snapshot.id != branch.pointer.latest:
         refusal = f"snapshot {branch.pointer.latest} cannot be read: the engine fails"
         return Proposal(changes, call, refusal=refusal, assumptions=assumptions)
-    finder = _Finder(branch, snapshot, read_now(values).replace(tzinfo=None) - span, values)
+    finder = _Finder(branch, snapshot, _go_back(read_now(values).replace(tzinfo=None), span), values)
     expired = finder.find(files, strategy == "update-time")
     return _propose(branch, snapshot, files, expired, changes, call, assumptions, finder.notes)
+
+
+def _go_back(now: datetime, span: timedelta) -> datetime:
+    """So long before; the beginning of time where that is before it."""
+    try:
+        return now - span
+    except OverflowError:
+        return datetime.min
 
 
 def _list_arguments(branch: PaimonTable, values: Mapping[str, Any], span: Any) -> dict[str, Any]:
@@ -161,14 +170,13 @@ def _propose(
     notes: list[str],
 ) -> Proposal:
     taken = [file for file in files if file.partition_bytes in expired]
-    names = dict.fromkeys(f"{file.partition} ({expired[file.partition_bytes]})" for file in taken)
+    names = sorted({f"{file.partition} ({expired[file.partition_bytes]})" for file in taken})
+    beside = list_beside(snapshot) if taken else {}
     replaces = [Piece(file.path, "data", file.size_bytes, expired[file.partition_bytes]) for file in taken]
     replaces += [
-        Piece(
-            f"{file.path.rpartition('/')[0]}/{name}", "sidecar", None, "beside a file of an expired partition"
-        )
+        Piece(path, "sidecar", None, "beside a file of an expired partition")
         for file in taken
-        for name in file.extra_files
+        for path in beside.get(file.path, ())
     ]
     index = [
         Piece(file.path, name_index(file.index_type), file.size_bytes, "of an expired partition")
@@ -179,7 +187,7 @@ def _propose(
     if not taken:
         notes = [*notes, "No partition is old enough: no commit is made."]
     else:
-        shown = ", ".join(list(names)[:_SHOWN]) + (
+        shown = ", ".join(names[:_SHOWN]) + (
             f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
         )
         notes = [

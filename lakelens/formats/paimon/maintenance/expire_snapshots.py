@@ -55,16 +55,11 @@ _GOES = "only snapshots that go need it"
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The snapshots from `begin` on go, `end` is the first that stays; `why` says what keeps it."""
+    """The snapshots `ids` go, `end` is the first that stays; `why` says what keeps it."""
 
-    begin: int
+    ids: tuple[int, ...]
     end: int
     why: str
-
-    @property
-    def ids(self) -> range:
-        """The numbers of those that go."""
-        return range(self.begin, self.end)
 
 
 def choose_range(
@@ -86,19 +81,34 @@ def choose_range(
     limits.append((earliest + values.get("max_deletes", _MANY), "max_deletes: no more go at a time"))
     end, why = min(limits)
     first = max(latest - most + 1, earliest)
-    young = _find_young(branch, range(first, end), values.get("older_than"), is_new)
+    asked = [number for number in ids if first <= number < end]
+    young = _find_young(branch, asked, values.get("older_than"), is_new)
     if young is not None:
         end, why = young
-    missing = [number for number in range(earliest, end) if not branch.has_snapshot(number)]
-    begin = max(missing) + 1 if missing else earliest
-    return Range(min(begin, max(end, earliest)), max(end, earliest), why)
+    end = max(end, earliest)
+    return Range(_list_going(ids, end, is_new), end, why)
 
 
-def _find_young(branch: PaimonTable, numbers: range, before: Any, is_new: bool) -> tuple[int, str] | None:
+def _list_going(ids: Sequence[int], end: int, is_new: bool) -> tuple[int, ...]:
+    """The snapshots before `end`; 0.9 takes a gap for the place where an expiry before it has stopped."""
+    going = [number for number in ids if number < end]
+    if is_new:
+        return tuple(going)
+    after = end
+    for place in range(len(going) - 1, -1, -1):
+        if going[place] != after - 1:
+            return tuple(going[place + 1 :])
+        after = going[place]
+    return tuple(going)
+
+
+def _find_young(
+    branch: PaimonTable, numbers: Sequence[int], before: datetime | None, is_new: bool
+) -> tuple[int, str] | None:
     """The first snapshot that is too young to go, and why."""
     if before is None:
-        found = next((number for number in numbers if branch.has_snapshot(number)), None)
-        return None if found is None else (found, "no older_than: only what retain_max does not keep goes")
+        why = "no older_than: only what retain_max does not keep goes"
+        return (numbers[0], why) if numbers else None
     limit = to_millis(before)
     for number in numbers:
         asked = number + 1 if is_new else number
@@ -131,7 +141,10 @@ def describe_automatic(branch: PaimonTable, now: datetime, is_new: bool, ahead: 
         chosen = choose_range(branch, values, is_new, ahead)
     except LakeError as error:
         return [f"The expiry at the end fails: {error.reason}."]
-    number = 0 if chosen is None else len(chosen.ids)
+    going = () if chosen is None else chosen.ids
+    if is_new and ahead and branch.pointer.latest in going:
+        going = going[:-1]  # the commit that is made is the one that follows it, and is young
+    number = len(going)
     if not number:
         return []
     which = "the oldest snapshot" if number == 1 else f"the oldest {number:,} snapshots"
@@ -164,7 +177,7 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
     lost = [describe_fate(branch, branch.find_numbered(number), number, "expired") for number in chosen.ids]
     names = frozenset(fate.keeper for fate in lost)
     stays = [*_list_kept(branch, chosen), *list_others(branch, names)]
-    notes = [*failure, *describe_damage(deletion), *warn_of_others(branch, deletion)]
+    notes = [*failure, *describe_damage(deletion)]
     writes = [write_hint("EARLIEST", chosen.end)] if lost else []
     return Proposal(
         changes,
@@ -176,6 +189,7 @@ def plan_expiry(table: Table, values: Mapping[str, Any]) -> Proposal:
         assumptions=assumptions,
         notes=notes,
         frees="states",
+        dangers=warn_of_others(branch, deletion),
     )
 
 
@@ -198,9 +212,9 @@ def _read_tags(branch: PaimonTable) -> list[PaimonSnapshot]:
 
 def _list_kept(branch: PaimonTable, chosen: Range) -> list[Fate]:
     """The snapshots that stay, each with why: the first by what stopped the expiry, the others as they are newer."""
-    kept = []
+    kept, going = [], frozenset(chosen.ids)
     for number in branch.pointer.ids:
-        if number >= chosen.end or number < chosen.begin:
+        if number not in going:
             why = chosen.why if number >= chosen.end else "before a gap: the engine passes it over"
             kept.append(describe_fate(branch, branch.find_numbered(number), number, why))
     return kept
@@ -211,15 +225,15 @@ def expire_range(
 ) -> list[str]:
     """Take the snapshots of a range away. Says where the engine fails before it is done."""
     branch = deletion.branch
-    if chosen.end <= chosen.begin:
+    if not chosen.ids:
         return []
     states: dict[int, PaimonSnapshot] = {}
-    for number in range(chosen.begin, chosen.end + 1):
+    for number in (*chosen.ids, chosen.end):
         state = branch.find_numbered(number)
         if state is None:
             return [f"Snapshot {number} cannot be read: the engine fails, and may have deleted a part."]
         states[number] = state
-    for number in range(chosen.begin + 1, chosen.end + 1):
+    for number in (*chosen.ids[1:], chosen.end):
         skips = _skip_tagged(deletion, find_before(tags, number))
         if skips is not None:
             deletion.drop_removed(states[number], skips, "replaced or deleted since")
@@ -227,7 +241,7 @@ def expire_range(
     for state in going:
         deletion.drop_added(state, "changelog", "the changelog of a snapshot that goes")
     try:
-        kept = [*list_overlapped(tags, chosen.begin, chosen.end), states[chosen.end]]
+        kept = [*list_overlapped(tags, chosen.ids[0], chosen.end), states[chosen.end]]
         skipped = deletion.name_metadata(kept)
     except LakeError as error:
         return _fail_names(deletion, going, error, is_new)

@@ -38,6 +38,9 @@ def extract_time(values: Mapping[str, str], pattern: str | None, formatter: str 
         return _parse_plain(text) if formatter is None else _parse_by(text, formatter)
     except (ValueError, OverflowError):
         return None
+    except re.error as error:
+        message = "partition.timestamp-formatter: it names a part of the time twice, or is too long"
+        raise Corrupt(message, seen=str(formatter)[:80]) from error
 
 
 def _parse_plain(text: str) -> datetime | None:

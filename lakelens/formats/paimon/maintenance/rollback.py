@@ -88,12 +88,13 @@ def plan_rollback(table: Table, values: Mapping[str, Any]) -> Proposal:
     changelogs = [number for number in branch.changelog_numbers if number > target.id]
     deletion = Deletion(branch)
     notes = _take_documents(deletion, undone, later, changelogs)
+    dangers: list[str] = []
     if not is_new:
         notes += _take_files(deletion, target, undone, later, changelogs)
         broken = find_broken(target, deletion)
         if broken:
             which = "1 file" if broken == 1 else f"{broken:,} files"
-            notes.append(
+            dangers.append(
                 f"{which} that snapshot {target.id} needs would go: Paimon 0.9 deletes what later commits added, "
                 "and a compaction that only changed their level added them again. Reading fails afterwards."
             )
@@ -112,7 +113,8 @@ def plan_rollback(table: Table, values: Mapping[str, Any]) -> Proposal:
         kept=_list_kept(branch, target, undone, later, changelogs),
         deletes=tuple(deletion.pieces.values()),
         assumptions=assumptions,
-        notes=[*notes, *describe_damage(deletion), *warn_of_others(branch, deletion)],
+        notes=[*notes, *describe_damage(deletion)],
+        dangers=[*dangers, *warn_of_others(branch, deletion)],
         becomes=str(target.id) if undone or not branch.has_snapshot(target.id) else None,
     )
 

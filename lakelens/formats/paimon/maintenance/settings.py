@@ -48,6 +48,13 @@ def parse_flag(text: str) -> bool:
     return {"true": True, "false": False}[text.strip().lower()]
 
 
+def _parse_integer(text: str) -> int:
+    number = int(text)
+    if not -(2**31) <= number < 2**31:
+        raise ValueError(text)
+    return number
+
+
 class Settings:
     """The options of one table. `doubts` says which could not be read, so far."""
 
@@ -68,8 +75,8 @@ class Settings:
             return default
 
     def number(self, key: str, default: int) -> int:
-        """The value of an option that is a whole number."""
-        return self.read(key, default, int)
+        """The value of an option that is a whole number; Java's are of 32 bits."""
+        return self.read(key, default, _parse_integer)
 
     def flag(self, key: str, default: bool = False) -> bool:
         """The value of an option that is on or off."""
@@ -82,7 +89,7 @@ class Settings:
     @property
     def target_size(self) -> int:
         """`target-file-size`: what a writer lets a file grow to."""
-        return self.read("target-file-size", (128 if self.has_keys else 256) * _MB, parse_size)
+        return max(self.read("target-file-size", (128 if self.has_keys else 256) * _MB, parse_size), 1)
 
     @property
     def small_size(self) -> int:
@@ -92,7 +99,7 @@ class Settings:
     @property
     def trigger(self) -> int:
         """`num-sorted-run.compaction-trigger`: as many sorted runs start a compaction."""
-        return self.number("num-sorted-run.compaction-trigger", 5)
+        return max(self.number("num-sorted-run.compaction-trigger", 5), 1)
 
     @property
     def stop_trigger(self) -> int:
@@ -102,7 +109,7 @@ class Settings:
     @property
     def levels(self) -> int:
         """`num-levels`: level 0 and those above."""
-        return self.number("num-levels", self.trigger + 1)
+        return max(self.number("num-levels", self.trigger + 1), 2)
 
     @property
     def has_vectors(self) -> bool:

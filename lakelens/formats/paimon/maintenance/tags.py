@@ -129,7 +129,7 @@ class TagCleaner:
         ]
         names = frozenset(fate.keeper for fate in lost)
         pieces = self.deletion.pieces
-        notes = [*self.notes, *describe_damage(self.deletion), *warn_of_others(self.branch, self.deletion)]
+        notes = [*self.notes, *describe_damage(self.deletion)]
         return Proposal(
             _CHANGES,
             call,
@@ -139,6 +139,7 @@ class TagCleaner:
             assumptions=assumptions,
             notes=notes,
             frees="states",
+            dangers=warn_of_others(self.branch, self.deletion),
         )
 
 
@@ -207,8 +208,8 @@ def _find_end(branch: PaimonTable, name: str, now: datetime, before: datetime | 
     """Why a tag is at its end; None where it is not."""
     ref = next((ref for ref in branch.refs.tags if ref.name == name), None)
     made, kept = (None, None) if ref is None else (ref.created_at, ref.max_ref_age_ms)
-    if made is not None and kept is not None and now > made + timedelta(milliseconds=kept):
-        return f"its {timedelta(milliseconds=kept)} are over"
+    if made is not None and kept is not None and (now - made) // timedelta(milliseconds=1) > kept:
+        return f"its {timedelta(milliseconds=max(kept, 0))} are over"
     if before is None:
         return None
     if made is None or kept is None:

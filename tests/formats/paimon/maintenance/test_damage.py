@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from lakelens.formats.paimon.maintenance.procedures import PROCEDURES
 from lakelens.formats.paimon.table import PaimonTable
 from lakelens.model.maintenance.proposal import Proposal
 from lakelens.opening import open_table
+from tests.support import LAKES
 from tests.support.paimon_lakes import get_lake
 
 GIVEN: dict[str, dict[str, Any]] = {
@@ -140,3 +143,44 @@ def test_nonsense_is_refused_by_name() -> None:
         propose(lake, "expire_partitions")
     with pytest.raises(LakeError, match="no partition column"):
         propose(lake, "compact", partitions="dt=1")
+
+
+HOSTILE = (
+    {"num-sorted-run.compaction-trigger": "-5", "num-levels": "-1"},
+    {"num-sorted-run.compaction-trigger": "0", "compaction.size-ratio": "9" * 400},
+    {"target-file-size": "0", "compaction.min.file-num": "-3", "compaction.max.file-num": "0"},
+    {"target-file-size": "9" * 400 + " tb", "snapshot.time-retained": "9" * 30 + " d", "bucket": "9" * 40},
+    {"partition.expiration-time": "999999999 d", "partition.timestamp-formatter": "yyyy yyyy"},
+    {"partition.timestamp-formatter": "S" * 100_000, "partition.timestamp-pattern": "$dt" * 50_000},
+    {"partition.timestamp-formatter": "'", "partition.expiration-strategy": "when I like"},
+    {"snapshot.num-retained.min": "-9", "snapshot.num-retained.max": "-10", "snapshot.expire.limit": "0"},
+    {"changelog-producer": "maybe", "merge-engine": "??", "deletion-vectors.enabled": "perhaps"},
+)
+
+
+@pytest.mark.parametrize("lake", ["pk-levels", "append-bins", "append-in-buckets", "days"])
+@pytest.mark.parametrize("options", HOSTILE, ids=lambda options: next(iter(options)))
+def test_no_option_of_a_table_is_a_traceback(lake: str, options: dict[str, str], tmp_path: Path) -> None:
+    place = Path(shutil.copytree(LAKES / "maintenance/paimon" / lake / "table", tmp_path / "table"))
+    (document,) = (place / "schema").glob("schema-*")
+    raw = json.loads(document.read_text())
+    raw["options"] |= options
+    document.write_text(json.dumps(raw))
+    for procedure, given in GIVEN.items():
+        for more in ({"full": False}, {"full": True}) if procedure == "compact" else ({},):
+            asked = {key: value for key, value in given.items() if key != "expiration_time"}
+            for engine in ("0.9", "2.0"):
+                with suppress(LakeError):
+                    propose(place, procedure, **{**asked, **more, "engine": engine})
+
+
+def test_a_gap_of_many_numbers_takes_no_time(tmp_path: Path) -> None:
+    place = copy_lake("append-compacted", tmp_path)
+    far = 10**17
+    text = (place / "snapshot/snapshot-5").read_text()
+    (place / f"snapshot/snapshot-{far}").write_text(text.replace('"id" : 5', f'"id" : {far}'))
+    (place / "snapshot/LATEST").write_text(str(far))
+    for engine in ("0.9", "2.0"):
+        proposal = propose(place, "expire_snapshots", older_than="2100-01-01", engine=engine)
+        assert len(proposal.lost) + len(proposal.kept) == 6
+        propose(place, "rollback", version="1", engine=engine)

@@ -43,14 +43,15 @@ def test_a_plan_in_words_and_as_a_table(
     assert plan.freed_bytes == sum(one.size_bytes for one in plan.deletes)
     assert all(one.size_bytes >= 0 and one.why for one in plan.deletes)
     words = render_text(plan)
+    assert all(found.message in " ".join(words.split()) for found in plan.findings)
     assert "dry run, nothing was written" in words and f"CALL sys.{procedure}(" in words
-    assert not plan.findings and plan.is_certain
+    assert bool(plan.findings) == (procedure == "rollback") and plan.is_certain
 
 
 def test_branches_that_lose_files_are_named() -> None:
     table = ll.open(LAKES / "spark/paimon/branches/table")
     plan = table.dry_run("rollback", version="1", engine="0.9")
-    lost = [note for note in plan.notes if "which the engine does not look at" in note]
+    lost = [found for found in plan.findings if "which the engine does not look at" in found.message]
     needed = {file.path for ref in table.refs.branches for file in table.branch(ref.name).files}
     assert bool(lost) == bool(needed & {one.path for one in plan.deletes} - {f.path for f in table.files})
 
@@ -61,7 +62,9 @@ def test_rolling_back_over_a_compaction_that_only_raised_levels_is_warned_of() -
     target = table.snapshot(2)
     assert target is not None
     broken = {file.path for file in target.files} & {one.path for one in old.deletes}
-    assert broken and any(f"{len(broken)} files that snapshot 2 needs would go" in note for note in old.notes)
+    assert broken and any(
+        f"{len(broken)} files that snapshot 2 needs would go" in found.message for found in old.findings
+    )
     new = table.dry_run("rollback", version="2", engine="2.0")
     assert {one.role for one in new.deletes} == {"snapshot"}
 
