@@ -196,7 +196,8 @@ def _find_lost(stock: Stock, proposal: Proposal) -> tuple[dict[int, Piece], int,
         for path, one in named.items()
     ]
     only = np.flatnonzero(manifests & ~kept_manifests).tolist()
-    pieces += [Piece(holdings.manifests[number].path, "manifest") for number in only]
+    why = "only states that are lost name it"
+    pieces += [Piece(holdings.manifests[number].path, "manifest", None, why) for number in only]
     places = stock.place([piece.path for piece in pieces]).tolist()
     found = {place: piece for place, piece in zip(places, pieces, strict=True) if place >= 0}
     missing = sum(1 for place in places if place < 0)
@@ -205,7 +206,9 @@ def _find_lost(stock: Stock, proposal: Proposal) -> tuple[dict[int, Piece], int,
     _spare(stock, free, kept, documents)
     contents = _list_contents(stock)
     for place in np.flatnonzero(free[: len(listing)]).tolist():
-        found[place] = Piece("", name_content(contents.get(place, 0)))
+        found[place] = Piece(
+            "", name_content(contents.get(place, 0)), None, "only states that are lost need it"
+        )
     missing += int(free[len(listing) :].sum())
     live, older = _count_kept(stock, kept_files, found)
     return found, missing, live, older

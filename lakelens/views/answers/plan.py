@@ -155,9 +155,9 @@ def _name(role: str) -> Cell:
 
 def _list_kept(plan: Plan) -> Iterator[tuple[str, Tally, str]]:
     if plan.live is not None:
-        yield "files of the current state", plan.live, "not touched"
+        yield "data and deletes of the current state", plan.live, "not touched"
     if plan.older is not None and plan.older.files:
-        yield "further files of older states", plan.older, "other snapshots that stay need them"
+        yield "further ones of older states", plan.older, "other snapshots that stay need them"
     if plan.young is not None and plan.young.files:
         yield "young files that nothing refers to", plan.young, "a running commit may need them"
 
@@ -240,11 +240,13 @@ def _clean_lines(text: str) -> str:
 
 def _show_lost(plan: Plan) -> list[Body]:
     first = plan.snapshots_lost[0]
-    bodies: list[Body] = [cells.hint("", f"table.snapshot({first.id})")] if first.id is not None else []
-    return [*bodies, _grid_fates(plan.snapshots_lost, "plan.snapshots_lost", "of these")]
+    fails: list[Body] = []
+    if first.id is not None:
+        fails = [cells.hint("this would fail", f"table.snapshot({first.id})")]
+    return [*fails, _grid_fates(plan.snapshots_lost, "plan.snapshots_lost", "of these")]
 
 
-def _grid_fates(fates: Sequence[Fate], how: str, last: str) -> Grid:
+def _grid_fates(fates: Sequence[Fate], how: str, last: str, totals: Sequence[Sequence[Cell]] = ()) -> Grid:
     """States in runs that share what keeps them and why: how many, from when to when."""
     rows: list[tuple[Cell, ...]] = []
     total = 0
@@ -265,7 +267,7 @@ def _grid_fates(fates: Sequence[Fate], how: str, last: str) -> Grid:
             )
         )
     names = ("kept by", "snapshots#", "from, UTC!", "to, UTC!", last)
-    return cells.prune(cells.grid(names, rows, how=how, noun="run", total=total))
+    return cells.prune(cells.grid(names, rows, how=how, noun="run", total=total, totals=totals))
 
 
 def _format_stays(plan: Plan) -> str:
@@ -285,7 +287,10 @@ def _format_stays(plan: Plan) -> str:
 
 def _grid_kept(plan: Plan) -> Grid:
     ordered = sorted(plan.kept, key=lambda fate: (fate.by, fate.why))
-    return _grid_fates(ordered, "plan.kept", "why")
+    lost, kept = len(plan.snapshots_lost), len(plan.kept)
+    goes = f"{wording.count(lost)} of {wording.count(lost + kept)} go" if lost else "none goes"
+    total = (Cell("all"), cells.number(kept), Cell(""), Cell(""), Cell(goes, "mute"))
+    return _grid_fates(ordered, "plan.kept", "why", (total,))
 
 
 def _grid_groups(plan: Plan) -> Grid:

@@ -34,6 +34,8 @@ def test_plan_equals_the_engines_run(run: Run, tmp_path: Path) -> None:
         return
     assert (plan.refusal is not None) == ("error" in record), (plan.refusal, record.get("error"))
     assert {one.relative_path for one in plan.deletes} == set(record["deleted"])
+    place = Path(table.location)
+    assert plan.freed_bytes == sum((place / name).stat().st_size for name in record["deleted"])
     if "branch" in record["options"] and "result" in record:  # `files` are those of main
         assert len(plan.reads) == record["result"].get("rewritten_data_files_count", 0)
     else:
