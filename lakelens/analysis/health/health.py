@@ -61,6 +61,7 @@ class Health(Tabular, Displayable):
             table._empty_files if snapshot is None else snapshot.files,
             rules.columns,
             _list_first(rules),
+            rules.delete_leaves,
             rules.has_records,
         )
         self.reach: Reach | None = self._try(lambda: rules.find_reach(self.figures), None, "deletes")

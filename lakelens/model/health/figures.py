@@ -29,17 +29,24 @@ _LISTED = ("content", "size_bytes", "bucket")
 _STATS = ("lower_bounds", "upper_bounds", "null_counts", "value_counts")
 CONTENTS = ("data", "position_deletes", "equality_deletes", "deletion_vector", "changelog")
 #: Of more bounds than this those of the columns that come first are looked at; the others are named.
-MOST_BOUNDS = 40_000_000
+MOST_BOUNDS = 8_000_000
 
 
 class FileFigures:
     """The files of a set by column. `further` are columns that a format asks for, `first` leaf columns that matter most.
 
+    `beside` are leaf columns that delete files have bounds of.
+
     Without `has_records` rows and bounds are not asked for.
     """
 
     def __init__(
-        self, files: FileSet, further: Sequence[str] = (), first: Sequence[str] = (), has_records: bool = True
+        self,
+        files: FileSet,
+        further: Sequence[str] = (),
+        first: Sequence[str] = (),
+        beside: Sequence[str] = (),
+        has_records: bool = True,
     ) -> None:
         #: the leaf columns that were looked at, with their types, in the order of the schema
         self.leaves: Columns = ()
@@ -51,8 +58,8 @@ class FileFigures:
             known = {name for name, _ in files.columns.further} | {"path", "sequence_number"}
             names = (*_PLAIN, *(name for name in further if name in known))
             floats = any(kind.logical.startswith("float") for _, kind in self.leaves)
-            stats_names = (*_STATS, *(("nan_counts",) if floats else ())) if self.leaves else ()
-            leaves = frozenset(leaf for leaf, _ in self.leaves)
+            leaves = frozenset((*(leaf for leaf, _ in self.leaves), *beside))
+            stats_names = (*_STATS, *(("nan_counts",) if floats else ())) if leaves else ()
             request = ScanRequest(bool(leaves), (*names, *stats_names), partitions=True, leaves=leaves)
             batches = files.read_batches(request)
         else:
@@ -68,6 +75,8 @@ class FileFigures:
             for name in stats_names
             for leaf in {leaf for batch in batches for leaf in batch.stats.get(name, {})}
         }
+        #: bounds that delete files have of columns of their own
+        self.beside = {key: array for key, array in self._stats.items() if key[1] in beside}
         if len(self.data) < len(content):
             self._stats = {
                 key: array.take(self.data) for key, array in self._stats.items() if array is not None

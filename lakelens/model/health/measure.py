@@ -149,10 +149,10 @@ class Measures(NamedItems[Measure]):
     facts = (
         Fact("name"),
         Fact("group"),
-        Fact("value", "float64"),
+        Fact("value", "float64", lambda measure: float(measure.value)),
         Fact("unit"),
         Fact("sense"),
-        Fact("limit", "float64"),
+        Fact("limit", "float64", lambda measure: float(measure.limit)),
         Fact("compared_with"),
         Fact("source"),
         Fact("verdict"),

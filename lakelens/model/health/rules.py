@@ -5,10 +5,12 @@ This is a format that says nothing: its tables have figures of files, partitions
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lakelens.model.health.measure import Call, DocumentPart, DocumentParts, Limit, Measure, Need, Source
+from lakelens.model.scan.splits import SplitFigure, read_figure
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 
     from lakelens.model.health.figures import FileFigures
     from lakelens.model.health.reach import Reach
-    from lakelens.model.scan.splits import SplitFigure
     from lakelens.model.schema import PartitionSpec
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 MIB = 1 << 20
+#: A property that says more is nobody's limit, and would be too much for sums.
+MOST_NUMBER = 1 << 56
 
 
 class HealthRules:
@@ -31,6 +34,8 @@ class HealthRules:
 
     #: columns of files that the format's own figures are made of
     columns: Sequence[str] = ()
+    #: leaf columns that delete files have bounds of
+    delete_leaves: Sequence[str] = ()
     #: whether metadata says how many rows and which values a file holds; else its footer would have to be read
     has_records = True
     #: where no call helps
@@ -137,6 +142,18 @@ class HealthRules:
     def list_limits_of_sight(self) -> Iterable[str]:
         """What does not apply to the format, or cannot be known from what it keeps, as sentences."""
         return ()
+
+
+def read_number(
+    name: str, key: str, default: int, properties: Mapping[str, str], parse: object = int
+) -> SplitFigure:
+    """A number among properties, as far as whole numbers of 64 bits can be reckoned with; see `read_figure`.
+
+    >>> read_number("size", "k", 5, {"k": "9" * 40}).value == MOST_NUMBER, read_number("size", "k", 5, {}).is_default
+    (True, True)
+    """
+    figure = read_figure(name, key, default, properties, parse)
+    return replace(figure, value=min(figure.value, MOST_NUMBER))
 
 
 def name_source(figure: SplitFigure) -> Source:

@@ -188,6 +188,31 @@ def test_names_of_a_lake_are_quoted_in_calls(tmp_path: Path) -> None:
     assert "table => 'here.it\\'s;DROP'" in call
 
 
+def test_numbers_that_no_engine_writes_stop_nothing(tmp_path: Path) -> None:
+    table = Builder(tmp_path)
+    huge = {"file_size_in_bytes": 2**62, "record_count": 2**63 - 1}
+    files = [
+        table.data_file(**huge),
+        table.data_file(file_size_in_bytes=-7, record_count=-(2**40)),
+        table.data_file(),
+    ]
+    lines = [table.manifest(files * 3, line={"manifest_length": -1, "deleted_files_count": 2**31 - 1})]
+    table.snapshot(lines, timestamp_ms=-(2**62))
+    table.snapshot(lines, timestamp_ms=2**62)
+    keys = (
+        "write.target-file-size-bytes",
+        "commit.manifest.target-size-bytes",
+        "history.expire.max-snapshot-age-ms",
+    )
+    for value in ("9" * 60, "1", "-5", "\u202e", "1e3"):
+        table.write_metadata(properties=dict.fromkeys((*keys, "write.metadata.previous-versions-max"), value))
+        health = measure(tmp_path)
+        assert "view failed" not in health._repr_html_() + str(health)
+        assert not any("\u202e" in one for one in (str(health), health._repr_html_()))
+        assert health.to_arrow().num_rows > 5
+        read_document("health", str(tmp_path))
+
+
 def test_a_table_before_its_first_commit_is_measured(tmp_path: Path) -> None:
     Builder(tmp_path).write_metadata()
     health = measure(tmp_path)

@@ -185,14 +185,9 @@ def test_deletes_reach_the_files_that_they_reach_one_by_one(lake: Lake) -> None:
     health = table.health()
     assert health.reach is not None
     data = [file for file in table.files if file.content == "data"]
-    loose = {file.path for file in table.files if file.content == "position_deletes" and file.target is None}
     for file, count, known in zip(
         data, health.reach.deletes.tolist(), health.reach.known.tolist(), strict=True
     ):
-        matches = [match for match in file.deletes if match.file.path not in loose]
-        # of deletes for a whole partition the bounds of their paths are not looked at
-        assert len(matches) <= count <= len(matches) + len(loose), file.path
-        if not loose:
-            assert count == len(file.deletes)
-        own = [one for one in matches if one.kind != "equality_deletes"]
+        assert count == len(file.deletes), file.path
+        own = [one for one in file.deletes if one.kind != "equality_deletes" and one.file.target is not None]
         assert known == min(sum(one.file.record_count or 0 for one in own), file.record_count or 0)

@@ -1,13 +1,14 @@
 """Which deletes reach which files, by numbers and all at once; what they weigh, and what takes them away.
 
-The rules are those of `lakelens.formats.iceberg.deletes.matching` ("Scan Planning" of the Iceberg table specification), but
-for one: a position delete file of a whole partition counts for every file of it that is old enough, also where the bounds
-of its `file_path` column leave some out. Deleted rows are known of a file by the deletes that are for it alone, as
-`BinPackRewriteFilePlanner.tooHighDeleteRatio` counts them.
+The rules are those of `lakelens.formats.iceberg.deletes.matching` ("Scan Planning" of the Iceberg table specification). Of
+more than 20,000 position delete files for whole partitions the bounds of their `file_path` column are not looked at: each
+counts for every file of its partition that is old enough. Deleted rows are known of a file by the deletes that are for it
+alone, as `BinPackRewriteFilePlanner.tooHighDeleteRatio` counts them.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _RATIO = Limit(0.3, "<", "default", "delete-ratio-threshold of rewrite_data_files, since 1.8")
 _REACHING = Limit(10, "≤", "lakelens")
 _MIN_INPUT_FILES = 5
+_MOST_LOOSE = 20_000
 _TARGET = 64 << 20
 
 
@@ -42,7 +44,7 @@ def find_reach(figures: FileFigures) -> Reach:
         _, targeted_vectors, rows_of_vectors = _match_targeted(figures, vectors)
         is_targeted, targeted, rows = _match_targeted(figures, positions)
         loose = positions[~is_targeted]
-        held = targeted + _match_partitions(figures, loose, "left")
+        held = targeted + _match_loose(figures, loose)
         # where a file has a vector no position delete file reaches it
         deletes = np.where(targeted_vectors > 0, targeted_vectors, held)
         known = np.where(targeted_vectors > 0, rows_of_vectors, rows)
@@ -86,6 +88,62 @@ def _match_targeted(figures: FileFigures, places: Numbers) -> tuple[NDArray[np.b
     return chosen.is_valid().to_numpy(zero_copy_only=False), counts, rows
 
 
+def _match_loose(figures: FileFigures, places: Numbers) -> Numbers:
+    """For each data file how many position delete files of its partition may name it, by the bounds of their paths."""
+    import numpy as np
+
+    names = figures.column("recorded_path")
+    known = {side: array for (side, _), array in figures.beside.items() if array is not None}
+    if names is None or not known or not len(places) or len(places) > _MOST_LOOSE:
+        return _match_partitions(figures, places, "left")
+    sequence = np.maximum(figures.numbers("sequence_number"), 0)
+    groups = _number_groups(figures)
+    counts = np.zeros(len(figures.data), np.int64)
+    none = [None] * len(places)
+    ends = [
+        none
+        if (array := known.get(side)) is None
+        else [_encode(one) for one in array.take(places).to_pylist()]
+        for side in ("lower_bounds", "upper_bounds")
+    ]
+    chosen = np.flatnonzero(np.isin(groups[figures.data], groups[places]))
+    paths: list[bytes] = [_encode(one) or b"" for one in names.take(figures.data[chosen]).to_pylist()]
+    order = np.array(
+        sorted(range(len(chosen)), key=lambda n: (groups[figures.data[chosen[n]]], paths[n])), np.int64
+    )
+    chosen, paths = chosen[order], [paths[n] for n in order.tolist()]
+    of_group = groups[figures.data[chosen]]
+    for place, low, high in zip(places.tolist(), *ends, strict=True):
+        start, end = (
+            np.searchsorted(of_group, groups[place], "left"),
+            np.searchsorted(of_group, groups[place], "right"),
+        )
+        first = start if low is None else bisect_left(paths, low, int(start), int(end))
+        last = end if high is None else bisect_right(paths, high, int(start), int(end))
+        within = chosen[first:last]
+        counts[within] += sequence[figures.data[within]] <= sequence[place]
+    return counts
+
+
+def _encode(text: object) -> bytes | None:
+    return (
+        text.encode("utf-8", "surrogatepass")
+        if isinstance(text, str)
+        else text
+        if isinstance(text, bytes)
+        else None
+    )
+
+
+def _number_groups(figures: FileFigures) -> Numbers:
+    """For each file the number of its partition of its partitioning."""
+    import numpy as np
+
+    pairs = (figures.numbers("spec_id") + 1) * len(figures.partitions) + figures.partition
+    found: Numbers = np.unique(pairs, return_inverse=True)[1]
+    return found
+
+
 def _match_equality(figures: FileFigures, places: Numbers) -> Numbers:
     """For each data file how many equality deletes reach it: those of its partition, and those of no partition."""
     import numpy as np
@@ -104,9 +162,7 @@ def _match_partitions(figures: FileFigures, places: Numbers, side: str) -> Numbe
 
     if not len(places):
         return np.zeros(len(figures.data), np.int64)
-    spec = figures.numbers("spec_id")
-    pairs = (spec + 1) * len(figures.partitions) + figures.partition
-    groups = np.unique(pairs, return_inverse=True)[1]
+    groups = _number_groups(figures)
     sequence = np.unique(np.maximum(figures.numbers("sequence_number"), 0), return_inverse=True)[1]
     width = int(sequence.max()) + 2
     keys = np.sort(groups[places] * width + sequence[places])

@@ -16,10 +16,11 @@ from lakelens.formats.iceberg.health.deletes import find_reach, measure_deletes
 from lakelens.formats.iceberg.health.metadata import list_document_parts, measure_metadata
 from lakelens.formats.iceberg.health.needs import list_needs
 from lakelens.formats.iceberg.health.partitions import advise_coarser, name_buckets
+from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
 from lakelens.model.health.measure import Call, DocumentPart, DocumentParts, Limit, Measure, Need
-from lakelens.model.health.rules import HealthRules, name_source, quote
+from lakelens.model.health.rules import HealthRules, name_source, quote, read_number
 from lakelens.model.predicate import Term
-from lakelens.model.scan.splits import SplitFigure, read_figure
+from lakelens.model.scan.splits import SplitFigure
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,11 +65,16 @@ class IcebergHealth(HealthRules):
         manifests = () if self.snapshot is None else self.snapshot.manifests
         if all(manifest.content == "data" for manifest in manifests):
             return ()
-        return ("path", "sequence_number", "referenced_data_path", "content_size_in_bytes")
+        return ("path", "recorded_path", "sequence_number", "referenced_data_path", "content_size_in_bytes")
+
+    @property
+    def delete_leaves(self) -> Sequence[str]:  # type: ignore[override]
+        """The column of position deletes that names data files."""
+        return (self.context.columns.find(DELETE_FILE_PATH).name,) if self.columns else ()
 
     def read(self, name: str, key: str, default: int) -> SplitFigure:
         """A whole number among the table's properties."""
-        return read_figure(name, key, default, self.table.properties)
+        return read_number(name, key, default, self.table.properties)
 
     @cached_property
     def _target(self) -> SplitFigure:

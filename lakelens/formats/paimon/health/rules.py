@@ -18,9 +18,9 @@ from lakelens.formats.paimon.health.needs import list_needs
 from lakelens.formats.paimon.health.vectors import find_reach, measure_vectors
 from lakelens.formats.paimon.splits import parse_size
 from lakelens.model.health.measure import Call, DocumentPart, DocumentParts, Limit, Measure, Need
-from lakelens.model.health.rules import HealthRules, name_source, quote
+from lakelens.model.health.rules import HealthRules, name_source, quote, read_number
 from lakelens.model.predicate import Term
-from lakelens.model.scan.splits import SplitFigure, read_figure
+from lakelens.model.scan.splits import SplitFigure
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +61,7 @@ class PaimonHealth(HealthRules):
 
     def read(self, name: str, key: str, default: int, parse: object = int) -> SplitFigure:
         """A number among the table's options."""
-        return read_figure(name, key, default, self.table.options, parse)
+        return read_number(name, key, default, self.table.options, parse)
 
     @cached_property
     def _target(self) -> SplitFigure:
