@@ -84,7 +84,7 @@ def _measure_median(figures: FileFigures, rules: HealthRules, small: SmallFiles)
         return Measure("file size, median", "files", median, "bytes", limit)
     held = small.held[small.held > 0]
     reached = float(np.median(held)) if len(held) else 0.0
-    advice, calls = "", rules.call_join()
+    advice, calls = "", rules.call_join(figures)
     if reached < limit.value:
         noun = f"{rules.group_noun}s" if len(held) > 1 else "table"
         what = f"the {noun} {'hold' if len(held) > 1 else 'holds'} {show_size(reached)}"
@@ -92,7 +92,7 @@ def _measure_median(figures: FileFigures, rules: HealthRules, small: SmallFiles)
         coarser, calls = rules.advise_coarser(figures)
         advice += f"; {coarser}" if coarser else ""
     elif not calls:
-        advice = rules.without_calls
+        advice = rules.explain_no_call(figures)
     elif small.fewer > 0:
         advice = f"{_say_joined(small, rules)}"
     else:
@@ -112,8 +112,8 @@ def _measure_small(figures: FileFigures, rules: HealthRules, small: SmallFiles) 
     place = "" if first is None else rules.name_group(figures, int(first))
     if limit.keeps(value):
         return Measure(name, "files", value, "files", limit, place=place)
-    calls = rules.call_join() if small.fewer > 0 else ()
-    advice = _say_joined(small, rules) if calls else rules.without_calls
+    calls = rules.call_join(figures) if small.fewer > 0 else ()
+    advice = _say_joined(small, rules) if calls else rules.explain_no_call(figures)
     return Measure(name, "files", value, "files", limit, advice, calls, place)
 
 
@@ -121,7 +121,7 @@ def _say_joined(small: SmallFiles, rules: HealthRules) -> str:
     """How many files fewer a rewrite leaves; exactly, where each group becomes one file."""
     import numpy as np
 
-    is_exact = bool((small.made <= 1).all())
+    is_exact = rules.joins_exactly and bool((small.made <= 1).all())
     many = int(np.count_nonzero(small.taken))
     taken, made = int(small.taken.sum()), int(small.made.sum())
     about = "" if is_exact else "about "

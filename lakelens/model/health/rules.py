@@ -40,6 +40,8 @@ class HealthRules:
     has_records = True
     #: where no call helps
     without_help: tuple[Call, ...] = ()
+    #: whether the number of files that a rewrite makes is known where each group becomes one
+    joins_exactly = True
     #: what a rewrite joins files within
     group_noun = "partition"
     #: what says why no statement is given
@@ -100,9 +102,13 @@ class HealthRules:
 
         return np.zeros_like(counts), np.zeros_like(counts)
 
-    def call_join(self, where: str = "") -> tuple[Call, ...]:
+    def call_join(self, figures: FileFigures) -> tuple[Call, ...]:
         """The statements that join small files; none where the format has none."""
         return ()
+
+    def explain_no_call(self, figures: FileFigures) -> str:
+        """Why no statement joins small files."""
+        return self.without_calls
 
     def advise_coarser(self, figures: FileFigures) -> tuple[str, tuple[Call, ...]]:
         """What coarser partitions would hold, where no rewrite makes files large enough, and the statement for it."""

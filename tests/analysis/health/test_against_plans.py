@@ -12,9 +12,13 @@ from lakelens.analysis.health.files import find_small
 from lakelens.formats.iceberg.health.deletes import count_joined
 from lakelens.formats.iceberg.health.metadata import find_expiry
 from lakelens.formats.iceberg.health.rules import IcebergHealth
+from lakelens.formats.paimon.health.metadata import count_expired
 from lakelens.model.table import Table
+from tests.support import LAKES
 from tests.support.iceberg_builder import Builder
 from tests.support.iceberg_lakes import Lake, find_lakes
+from tests.support.paimon_lakes import Lake as PaimonLake
+from tests.support.paimon_lakes import list_lakes
 
 _LAKES = [lake for lake in find_lakes() if not lake.is_view and lake.answers.get("snapshots")]
 
@@ -73,3 +77,32 @@ def test_files_of_any_sizes_would_be_joined(tmp_path: Path, seed: int) -> None:
     assert int(small.taken.sum()) == taken
     # of more than one file health says "about": how the engine packs its tasks decides
     assert abs(int(small.made.sum()) - made) <= (made > 1)
+
+
+@pytest.mark.parametrize("lake", list_lakes()[::4], ids=lambda lake: lake.name)
+def test_paimon_would_do_the_same(lake: PaimonLake) -> None:
+    table = lake.open()
+    if table.current is None:
+        return
+    for moment in {one.committed_at.replace(microsecond=0) for one in table.snapshots if one.committed_at}:
+        plan = table.dry_run("expire_snapshots", older_than=moment, retain_min=2)
+        assert count_expired(table, moment, 2) == len(plan.snapshots_lost)
+    health = table.health()
+    plan = table.dry_run("compact")
+    if table.bucket == -2 or table.context.is_on("deletion-vectors.enabled"):
+        return  # files are taken for other reasons than their size
+    calls = [call for call in health.calls if call.name == "compact"]
+    if calls:
+        assert plan.refusal is None
+        assert len(plan.reads)
+    if len(health.figures.data):
+        small = find_small(health.figures, health.rules)
+        assert plan.refusal is not None or int(small.taken.sum()) == len(plan.reads)
+
+
+def test_a_compaction_that_the_engine_refuses_is_not_advised() -> None:
+    table = ll.open(LAKES / "paimon-java" / "2.0.0-pk-rescale-bucket" / "table")
+    health = table.health()
+    assert table.dry_run("compact").refusal is not None
+    assert not any(call.name == "compact" for call in health.calls)
+    assert health.rules.explain_no_call(health.figures).endswith("INSERT OVERWRITE first")

@@ -132,7 +132,7 @@ class IcebergHealth(HealthRules):
         statement = f"CALL <catalog>.system.{procedure}({listed})"
         return Call(statement, why, procedure if tried else "")
 
-    def call_join(self, where: str = "") -> tuple[Call, ...]:
+    def call_join(self, figures: FileFigures) -> tuple[Call, ...]:
         """`rewrite_data_files`."""
         return (self.call_procedure("rewrite_data_files", "joins small files"),)
 

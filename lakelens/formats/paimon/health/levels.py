@@ -55,7 +55,7 @@ def measure_levels(rules: PaimonHealth, figures: FileFigures) -> Iterator[Measur
     place = rules.name_group(figures, int(figures.data[np.flatnonzero(groups == worst)[0]]))
     trigger = rules.read("runs", "num-sorted-run.compaction-trigger", 5)
     stop = rules.read("stop", "num-sorted-run.stop-trigger", trigger.value + 3)
-    compact = (rules.call_procedure("compact", "merges the sorted runs of each bucket"),)
+    compact = rules.call_compact(figures, "merges the sorted runs of each bucket")
     limit = Limit(trigger.value, "≤", name_source(trigger), trigger.property)
     beyond = int(np.count_nonzero(runs > trigger.value))
     advice = f"compact merges the runs of {count(beyond, 'bucket')}" if beyond else ""
@@ -78,6 +78,6 @@ def _measure_unseen(rules: PaimonHealth, figures: FileFigures, levels: Numbers) 
     advice = (
         f"batch readers do not see {count(rows, 'row')} of them before a compaction" if len(waiting) else ""
     )
-    call = rules.call_procedure("compact", "takes files from level 0, where batch readers do not look")
+    calls = rules.call_compact(figures, "takes files from level 0, where batch readers do not look")
     limit = Limit(0, "≤", "lakelens")
-    return Measure("files on level 0", "levels", len(waiting), "files", limit, advice, (call,))
+    return Measure("files on level 0", "levels", len(waiting), "files", limit, advice, calls)

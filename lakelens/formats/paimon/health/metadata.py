@@ -1,16 +1,18 @@
 """The metadata of a Paimon table: manifests, entries that cancel out, snapshots that may go, and documents.
 
 Which snapshots `expire_snapshots` would end follows `ExpireSnapshotsImpl`: older than `snapshot.time-retained`, but for the
-newest `snapshot.num-retained.min`, and for what a consumer has yet to read. Now is the time of the newest commit.
+newest `snapshot.num-retained.min`, and for what a consumer has yet to read. From 2.0 on a snapshot is as old as the commit
+that followed it. Now is the time of the newest commit.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from lakelens.formats.paimon.maintenance.states import is_new_engine
 from lakelens.formats.paimon.splits import parse_size
 from lakelens.io.store import list_names
 from lakelens.model.health.manifests import list_manifest_parts, measure_manifests
@@ -20,6 +22,7 @@ from lakelens.model.health.rules import MIB, name_source
 if TYPE_CHECKING:
     from lakelens.formats.paimon.health.rules import PaimonHealth
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest
+    from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.health.figures import FileFigures
 
 _FOLDERS = ("snapshot", "schema", "tag", "changelog", "consumer")
@@ -104,20 +107,33 @@ def _measure_age(rules: PaimonHealth) -> Iterator[Measure]:
             limit = Limit((newest - kept).total_seconds(), "≤", name_source(keep), words)
     advice, calls = "", ()
     if not limit.keeps(value):
-        before = newest - timedelta(seconds=age.value)
-        ids = [one.id for one in snapshots if one.committed_at is not None and one.committed_at < before]
+        before = (newest - timedelta(seconds=age.value)).replace(microsecond=0)
         least = min(rules.table.consumers.values(), default=None)
-        gone = min(len(ids), len(moments) - keep.value)
-        if least is not None:
-            gone = min(gone, sum((number or 0) < least for number in ids))
+        gone = count_expired(rules.table, before, keep.value)
         if gone > 0:
             why = f"expires {gone:,} of {len(moments):,} snapshots"
-            moment = f"older_than => '{before:%Y-%m-%d %H:%M:%S}'"
+            moment = f"older_than => TIMESTAMP '{before:%Y-%m-%d %H:%M:%S} UTC'"
             calls = (rules.call_procedure("expire_snapshots", why, moment, f"retain_min => {keep.value}"),)  # type: ignore[assignment]
             advice = f"expire_snapshots ends {gone:,} of {len(moments):,}"
         else:
-            advice = f"a consumer has yet to read from snapshot {least} on"
+            reader = f"a consumer has yet to read from snapshot {least} on"
+            advice = "too young to go: each is as old as the commit after it" if least is None else reader
     yield Measure("age of the oldest snapshot", "metadata", value, "seconds", limit, advice, calls)
+
+
+def count_expired(table: PaimonTable, before: datetime, keep: int) -> int:
+    """How many snapshots would go: the oldest, up to one that is young enough, among the newest, or still to be read."""
+    snapshots = list(table.snapshots)
+    least = min(table.consumers.values(), default=None)
+    gone = 0
+    later = 1 if is_new_engine(table, {}) else 0
+    for place, one in enumerate(snapshots[: max(len(snapshots) - max(keep, 1), 0)]):
+        moment = snapshots[place + later].committed_at
+        is_needed = least is not None and (one.id or 0) >= least
+        if is_needed or moment is None or moment >= before:
+            break
+        gone += 1
+    return gone
 
 
 def list_document_parts(rules: PaimonHealth) -> Iterator[DocumentPart]:

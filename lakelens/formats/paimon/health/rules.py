@@ -16,6 +16,7 @@ from lakelens.formats.paimon.health.levels import measure_levels
 from lakelens.formats.paimon.health.metadata import list_document_parts, measure_metadata
 from lakelens.formats.paimon.health.needs import list_needs
 from lakelens.formats.paimon.health.vectors import find_reach, measure_vectors
+from lakelens.formats.paimon.maintenance.states import is_new_engine
 from lakelens.formats.paimon.splits import parse_size
 from lakelens.model.health.measure import Call, DocumentPart, DocumentParts, Limit, Measure, Need
 from lakelens.model.health.rules import HealthRules, name_source, quote, read_number
@@ -34,12 +35,17 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 
+_FEWEST_OF_BUCKET = 3
+_RESCALED = "files were written for another number of buckets: INSERT OVERWRITE first"
+
+
 class PaimonHealth(HealthRules):
     """The rules of one state of a Paimon table."""
 
     table: PaimonTable
     snapshot: PaimonSnapshot | None
     without_calls = "no compaction takes them"
+    joins_exactly = False
 
     @property
     def has_keys(self) -> bool:
@@ -57,7 +63,8 @@ class PaimonHealth(HealthRules):
         has_vectors = self.snapshot is not None and any(
             one.index_type == "DELETION_VECTORS" for one in self.snapshot.index_files
         )
-        return tuple(dict.fromkeys((*(("path",) if has_vectors else ()), *list_index_columns(self))))
+        scaled = ("total_buckets",) if self.table.bucket > 0 else ()
+        return tuple(dict.fromkeys((*scaled, *(("path",) if has_vectors else ()), *list_index_columns(self))))
 
     def read(self, name: str, key: str, default: int, parse: object = int) -> SplitFigure:
         """A number among the table's options."""
@@ -109,12 +116,19 @@ class PaimonHealth(HealthRules):
         return "/".join(filter(None, (partition, f"bucket-{figures.numbers('bucket')[place]}")))
 
     def join_files(self, counts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
-        """See `HealthRules.join_files`."""
+        """See `HealthRules.join_files`. Paimon 0.9 takes only what fills a file, or 50 files, of a table without buckets."""
         import numpy as np
 
-        target = self.target_size
-        fewest = 2 if self.has_keys else self._fewest.value
-        takes = (counts >= fewest) | ((counts > 1) & (sizes >= 2 * target))
+        target, fewest = self.target_size, self._fewest.value
+        if self.has_keys:
+            takes = counts >= 2
+        elif self.table.bucket > 0:
+            takes = counts >= _FEWEST_OF_BUCKET
+        elif is_new_engine(self.table, {}):
+            takes = (counts >= fewest) | ((counts > 1) & (sizes >= 2 * target))
+        else:
+            most = self.read("most", "compaction.max.file-num", 50).value
+            takes = ((counts >= fewest) & (sizes >= target)) | (counts >= most)
         made = np.maximum(-(-sizes // target), 1)
         return np.where(takes, counts, 0), np.where(takes, np.minimum(made, counts), 0)
 
@@ -123,9 +137,22 @@ class PaimonHealth(HealthRules):
         listed = ", ".join((f"table => {quote(self.table.name)}", *arguments))
         return Call(f"CALL sys.{procedure}({listed})", why, procedure if tried else "")
 
-    def call_join(self, where: str = "") -> tuple[Call, ...]:
+    def call_compact(self, figures: FileFigures, why: str) -> tuple[Call, ...]:
+        """`compact`; none where the engine refuses it, because files were written for another number of buckets."""
+        return () if self.is_rescaled(figures) else (self.call_procedure("compact", why),)
+
+    def is_rescaled(self, figures: FileFigures) -> bool:
+        """Whether files were written for another number of buckets than the option has."""
+        numbers = figures.numbers("total_buckets")[figures.data]
+        return self.table.bucket > 0 and bool(((numbers > 0) & (numbers != self.table.bucket)).any())
+
+    def call_join(self, figures: FileFigures) -> tuple[Call, ...]:
         """`compact`."""
-        return (self.call_procedure("compact", "joins small files"),)
+        return self.call_compact(figures, "joins small files")
+
+    def explain_no_call(self, figures: FileFigures) -> str:
+        """Why no compaction helps."""
+        return _RESCALED if self.is_rescaled(figures) else self.without_calls
 
     @cached_property
     def sort_column(self) -> tuple[str, str] | None:

@@ -96,9 +96,7 @@ def measure_vectors(rules: PaimonHealth, figures: FileFigures, reach: Reach) -> 
     place = ""
     if reach.known[worst] and paths is not None:
         place = str(paths[int(figures.data[worst])].as_py()).rsplit("/", 1)[-1]
-    calls = (
-        (rules.call_procedure("compact", "writes files again without their deleted rows"),) if beyond else ()
-    )
+    calls = rules.call_compact(figures, "writes files again without their deleted rows") if beyond else ()
     value = float(shares[worst])
     name = "deleted rows, worst file"
     yield Measure(name, "deletes", value, "share", limit, advice if beyond else "", calls, place)
