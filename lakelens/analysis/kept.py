@@ -71,7 +71,7 @@ class Kept:
         states
             Numbers of `Holdings.keepers`.
         """
-        return self._touch(states) | self.is_documented
+        return self.find_needed(states) | self.is_documented
 
     def find_freed(self, states: Collection[int]) -> NDArray[np.bool_]:
         """The listed files that are freed when these states go.
@@ -84,15 +84,37 @@ class Kept:
             Numbers of `Holdings.keepers`: those that go.
         """
         stay = set(range(len(self.holdings.keepers))).difference(states)
-        return self._touch(states) & ~self.find_kept(stay)
+        return self.find_needed(states) & ~self.find_kept(stay)
+
+    def find_needed(self, states: Collection[int]) -> NDArray[np.bool_]:
+        """The listed files that one of these states needs or names.
+
+        Parameters
+        ----------
+        states
+            Numbers of `Holdings.keepers`.
+        """
+        return self._touch(states)[self.group] & (self.group >= 0)
+
+    def count_gone(self, states: Collection[int]) -> int:
+        """How many files would be freed when these states go, but are not there.
+
+        Parameters
+        ----------
+        states
+            Numbers of `Holdings.keepers`: those that go.
+        """
+        stay = set(range(len(self.holdings.keepers))).difference(states)
+        freed = self._touch(states) & ~self._touch(stay)
+        return int((freed[self.absent] & (self.absent >= 0) & self.is_missed).sum())
 
     def _touch(self, states: Collection[int]) -> NDArray[np.bool_]:
+        """For each group whether one of these states is in it."""
         import numpy as np
         from pyroaring import BitMap
 
         chosen = BitMap(states)
-        touched = np.array([not chosen.isdisjoint(group) for group in self.groups] or [False], bool)
-        return touched[self.group] & (self.group >= 0)
+        return np.array([not chosen.isdisjoint(group) for group in self.groups] or [False], bool)
 
     def list_states(self, place: int) -> BitMap:
         """The states of a listed file, by their numbers."""

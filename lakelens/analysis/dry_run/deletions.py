@@ -10,22 +10,19 @@ is not known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.analysis.holdings import FileEntries, Holdings, Listing, Unread, name_content
+from lakelens.analysis.holdings import Listing, Unread, name_content
+from lakelens.analysis.kept import Kept, read_kept
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.maintenance.proposal import Piece, Proposal
 from lakelens.model.storage import StoredFile
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from lakelens.model.table import Table
 
 
@@ -86,81 +83,31 @@ class Deletions:
     missing: int = 0
 
 
-class Stock:
-    """Every state of a table with what it holds, and the listing of its directory: read once, when it is asked for."""
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-
-    @cached_property
-    def listing(self) -> Listing:
-        """What is there."""
-        return Listing(self.table)
-
-    @cached_property
-    def holdings(self) -> Holdings:
-        """What each state names."""
-        return Holdings(self.table)
-
-    @cached_property
-    def entries(self) -> FileEntries:
-        """Every entry of every manifest."""
-        return self.holdings.read_entries(self.listing)
-
-    def find_needed(self, states: Iterable[int]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """For each file (also those that are absent) and for each manifest whether one of some states needs it."""
-        import numpy as np
-
-        entries, chosen = self.entries, list(states)
-        files = np.zeros(len(self.listing) + len(entries.absent), bool)
-        manifests = np.zeros(len(self.holdings.manifests), bool)
-        for number in chosen:
-            manifests[self.holdings.naming[number]] = True
-        if not len(entries.files):
-            return files, manifests
-        if (entries.weights >= 0).all():
-            rows = (entries.weights > 0) & (entries.manifests >= 0)
-            rows[rows] = manifests[entries.manifests[rows]]
-            files[entries.files[rows]] = True
-            return files, manifests
-        for number in chosen:
-            rows = np.isin(entries.manifests, self.holdings.naming[number])
-            net = np.bincount(entries.files[rows], entries.weights[rows], len(files))
-            files |= net > 0
-        return files, manifests
-
-    def place(self, paths: Sequence[str]) -> NDArray[np.int64]:
-        """The places of paths in the listing; -1 for what is not there."""
-        import pyarrow as pa
-
-        return self.listing.find(pa.array(paths, pa.string()))
-
-
 def find_deletions(table: Table, proposal: Proposal) -> Deletions:
     """What a proposal deletes. Reads the listing where it deletes anything, and the manifests where states are lost."""
     if proposal.orphans is not None:
         return _find_orphans(table, proposal)
-    stock = Stock(table)
+    listing: Listing | None = None
     found: dict[int, Piece] = {}
     missing = 0
     unread: tuple[tuple[str, str], ...] = ()
     live = older = None
     if proposal.deletes_lost and proposal.lost:
-        found, missing, live, older = _find_lost(stock, proposal)
-        unread = _list_unread(table, stock.holdings.unread.values())
+        kept = read_kept(table)
+        listing = kept.listing
+        found, missing, live, older = _find_lost(kept, proposal)
+        unread = _list_unread(table, kept.holdings.unread.values())
         if unread:
             found = {}
     if proposal.deletes:
-        for piece, place in zip(
-            proposal.deletes, stock.place([one.path for one in proposal.deletes]).tolist(), strict=True
-        ):
+        listing = listing or Listing(table)
+        for piece, place in _place(listing, proposal.deletes):
             if place >= 0:
                 found[place] = piece
             else:
                 missing += 1
-    if not found:
+    if listing is None or not found:
         return Deletions(PlannedFiles(()), (), live, older, None, unread, missing)
-    listing = stock.listing
     named = listing.paths.take(list(found)).to_pylist()
     places = [place for _, place in sorted(zip(named, found, strict=True))]
 
@@ -174,79 +121,66 @@ def find_deletions(table: Table, proposal: Proposal) -> Deletions:
     return Deletions(PlannedFiles(places, make), tallies, live, older, None, unread, missing)
 
 
-def _find_lost(stock: Stock, proposal: Proposal) -> tuple[dict[int, Piece], int, Tally, Tally]:
+def _find_lost(kept: Kept, proposal: Proposal) -> tuple[dict[int, Piece], int, Tally, Tally]:
     """The places of the files that only lost states need, and what the others keep."""
     import numpy as np
 
-    holdings, listing = stock.holdings, stock.listing
+    holdings, listing = kept.holdings, kept.listing
     lost_names = {fate.keeper for fate in proposal.lost}
     lost = [number for number, keeper in enumerate(holdings.keepers) if keeper.name in lost_names]
-    gone = set(lost)
-    kept = [number for number in range(len(holdings.keepers)) if number not in gone]
-    files, manifests = stock.find_needed(lost)
-    kept_files, kept_manifests = stock.find_needed(kept)
-    documents = {reference.path for reference in stock.table.list_documents()}
-    named = {
-        path: one
-        for path, one in holdings.named.items()
-        if one.keepers and path not in documents and gone.issuperset(one.keepers)
+    freed, gone = kept.find_freed(lost) & kept.is_needed, kept.count_gone(lost)
+    contents = _list_contents(kept)
+    found = {
+        place: Piece("", name_content(contents.get(place, 0)), None, "only states that are lost need it")
+        for place in np.flatnonzero(freed).tolist()
     }
-    pieces: list[Piece] = [
-        Piece(path, one.reference.role, None, _name_keeper(holdings, one.keepers))
-        for path, one in named.items()
+    states = set(lost)
+    documents = [
+        Piece(path, one.reference.role, None, f"of {holdings.keepers[one.keepers[0]].name}")
+        for path, one in holdings.named.items()
+        if one.keepers and states.issuperset(one.keepers)
     ]
-    only = np.flatnonzero(manifests & ~kept_manifests).tolist()
     why = "only states that are lost name it"
-    pieces += [Piece(holdings.manifests[number].path, "manifest", None, why) for number in only]
-    places = stock.place([piece.path for piece in pieces]).tolist()
-    found = {place: piece for place, piece in zip(places, pieces, strict=True) if place >= 0}
-    missing = sum(1 for place in places if place < 0)
-    free = files & ~kept_files
-    free[: len(listing)][list(found)] = False
-    _spare(stock, free, kept, documents)
-    contents = _list_contents(stock)
-    for place in np.flatnonzero(free[: len(listing)]).tolist():
-        found[place] = Piece(
-            "", name_content(contents.get(place, 0)), None, "only states that are lost need it"
-        )
-    missing += int(free[len(listing) :].sum())
-    live, older = _count_kept(stock, kept_files, found)
-    return found, missing, live, older
+    manifests = [Piece(manifest.path, "manifest", None, why) for manifest in holdings.manifests]
+    for piece, place in _place(listing, [*manifests, *documents]):
+        if place in found:
+            found[place] = piece
+    gone += sum(place < 0 for _, place in _place(listing, documents))
+    return found, gone, *_count_kept(kept, lost)
 
 
-def _spare(stock: Stock, free: NDArray[np.bool_], kept: Sequence[int], documents: Iterable[str]) -> None:
-    """Take back what documents and kept states name themselves."""
-    holdings = stock.holdings
-    left = set(kept)
-    paths = [path for path, one in holdings.named.items() if left.intersection(one.keepers)]
-    places = stock.place([*paths, *documents])
-    free[places[places >= 0]] = False
+def _place(listing: Listing, pieces: Sequence[Piece]) -> list[tuple[Piece, int]]:
+    """Pieces with their places in the listing; -1 for what is not there."""
+    import pyarrow as pa
+
+    places = listing.find(pa.array([one.path for one in pieces], pa.string()))
+    return list(zip(pieces, places.tolist(), strict=True))
 
 
-def _name_keeper(holdings: Holdings, keepers: Sequence[int]) -> str:
-    return f"of {holdings.keepers[keepers[0]].name}"
-
-
-def _list_contents(stock: Stock) -> Mapping[int, int]:
+def _list_contents(kept: Kept) -> Mapping[int, int]:
     """What each listed file holds, as a number of `name_content`: of the files that are no plain data files."""
     import numpy as np
 
-    entries = stock.entries
-    rows = np.flatnonzero((entries.contents != 0) & (entries.files < len(stock.listing)))
+    entries = kept.entries
+    rows = np.flatnonzero((entries.contents != 0) & (entries.files < len(kept.listing)))
     return dict(zip(entries.files[rows].tolist(), entries.contents[rows].tolist(), strict=True))
 
 
-def _count_kept(stock: Stock, kept: NDArray[np.bool_], found: Mapping[int, Any]) -> tuple[Tally, Tally]:
-    """The files of the current state, and those of others."""
-    listing, holdings, current = stock.listing, stock.holdings, stock.table.current
-    number = None
-    if current is not None:
-        number = next((place for place, one in enumerate(holdings.keepers) if one.id == current.id), None)
-    live = kept[: len(listing)] & False if number is None else stock.find_needed([number])[0][: len(listing)]
-    older = kept[: len(listing)] & ~live
+def _count_kept(kept: Kept, lost: Collection[int]) -> tuple[Tally, Tally]:
+    """The files of entries that the current state needs, and further ones that others do."""
+    import numpy as np
+
+    sizes, current = kept.listing.sizes, kept.holdings.table.current
+    keepers = kept.holdings.keepers
+    newest = [place for place, one in enumerate(keepers) if current is not None and one.id == current.id][:1]
+    is_entry = np.zeros(len(kept.listing), bool)
+    is_entry[kept.entries.files[kept.entries.files < len(kept.listing)]] = True
+    is_entry &= kept.is_needed
+    live = kept.find_needed(newest) & is_entry
+    older = kept.find_needed(set(range(len(keepers))).difference(lost)) & is_entry & ~live
     return (
-        Tally("data", int(live.sum()), int(listing.sizes[live].sum())),
-        Tally("data", int(older.sum()), int(listing.sizes[older].sum())),
+        Tally("data", int(live.sum()), int(sizes[live].sum())),
+        Tally("data", int(older.sum()), int(sizes[older].sum())),
     )
 
 
