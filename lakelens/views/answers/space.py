@@ -20,6 +20,7 @@ from lakelens.views.describe import describe, one
 _INDENT = "\N{NO-BREAK SPACE}" * 3
 _COLUMNS = ("what", "files#", "bytes#", "", "of all#", "who keeps it")
 _MOST_PARTS = 10
+_LARGE = 4  # a column that takes more than a fourth is worth a sentence
 # groups whose parts are worth a row each; the parts of the others are said beside them
 _SPREAD = (names.LIVE, names.OLD)
 
@@ -61,7 +62,7 @@ def _format_scope(space: Space) -> str:
         what = "Removing orphans frees" if space.is_certain else "Orphans, perhaps, are"
         sentences.append(f"{what} {wording.size(orphans)}")
     columns = [found for found in space.slices.find(names.LIVE) if found.part in space.division.columns]
-    if len(columns) > 1 and space.live_bytes:
+    if len(columns) > 1 and columns[0].size_bytes * _LARGE > space.live_bytes:
         share = _format_share(columns[0].size_bytes, space.live_bytes)
         sentences.append(f"The column {wording.clean(columns[0].part, 60)} alone is {share} of the live data")
     return ". ".join(sentences) + "."

@@ -210,11 +210,11 @@ def test_an_empty_directory_of_a_table_without_a_commit(tmp_path: Path) -> None:
 
 
 def test_many_snapshots_and_tags_fit(tmp_path: Path) -> None:
-    root = growth.grow_paimon(tmp_path / "table", snapshots=300)
+    root = growth.grow_paimon(tmp_path / "table", snapshots=120)
     space = ll.open(root).space()
     check_sums(space, list_sizes(root))
-    assert len(space.by_snapshot) > 300
-    root = growth.grow_iceberg(tmp_path / "tagged", snapshots=300)
+    assert len(space.by_snapshot) > 120
+    root = growth.grow_iceberg(tmp_path / "tagged", snapshots=120)
     path = max((root / "metadata").glob("*.metadata.json"))
     document = json.loads(path.read_text())
     for number, snapshot in enumerate(document["snapshots"][:-1]):
@@ -222,7 +222,7 @@ def test_many_snapshots_and_tags_fit(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     tagged = ll.open(root).space()
     check_sums(tagged, list_sizes(root))
-    assert len(tagged.by_ref) > 300 and not len(tagged.expiring)
+    assert len(tagged.by_ref) > 120 and not len(tagged.expiring)
     for one in (space, tagged):
         for detail in (1, 3):
             assert len(render_card(one, detail).encode()) <= 65_536
@@ -244,3 +244,13 @@ def test_retention_of_any_number_is_shown(tmp_path: Path) -> None:
     check_sums(space, list_sizes(place))
     with display.using(strict_views=True):
         assert "kept for" in render_text(space, 3)
+
+
+@pytest.mark.parametrize("sample", ["iceberg-branches", "paimon-branches"])
+def test_another_branch_is_another_view_of_the_same_bytes(sample: str) -> None:
+    place = ll.sample(sample).location
+    main, audit = ll.open(place).space(), ll.open(place, branch="audit").space()
+    check_sums(audit, list_sizes(Path(place)))
+    assert main.size_bytes == audit.size_bytes and main.live_bytes != audit.live_bytes
+    assert {row.name for row in audit.by_ref} >= {"the current snapshot", "branch main"}
+    assert [row.size_bytes for row in main.by_snapshot] == [row.size_bytes for row in audit.by_snapshot]
