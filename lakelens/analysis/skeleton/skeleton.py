@@ -37,6 +37,10 @@ class Skeleton(str):
         made._redaction, made._schema = redaction, schema
         return made
 
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """What is pickled is the path alone: the original names and values stay in this process."""
+        return str, (str(self),)
+
     def translate_predicate(self, where: str, schema: Schema | None = None) -> str:
         """A predicate over the table as one over the skeleton, which skips and keeps the same files.
 

@@ -16,7 +16,7 @@ _KEPT_WORDS = """type name fields items values size logicalType precision scale 
 adjust-to-utc order symbols"""
 _KEPT = frozenset(_KEPT_WORDS.split())
 _NAME = re.compile(
-    r"r\d{1,10}|k\d{1,10}_v\d{1,10}|manifest_(file|entry)|data_file|(fixed|decimal|uuid)[0-9_a-z]{0,20}"
+    r"r\d{1,10}|k\d{1,10}_v\d{1,10}|manifest_(file|entry)|data_file|(fixed|decimal|uuid)(_\d{1,5}){0,2}|uuid_fixed"
 )
 _KIND_WORDS = "null boolean int long float double bytes string record array map enum fixed union"
 _KINDS = frozenset(_KIND_WORDS.split())

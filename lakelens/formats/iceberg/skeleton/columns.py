@@ -165,7 +165,8 @@ class ColumnBook:
         ordinal = decode_ordinal(data, type_)
         if scale is None or ordinal is None:
             if type_.name not in ("boolean", "float", "double"):
-                self.redaction.note(f"bounds of {type_.name} columns that have no order are zeros")
+                name = type_.name if type_.is_known else "unknown"
+                self.redaction.note(f"bounds of {name} columns that have no order are zeros")
             return blank_bound(data, type_)
         new = scale.map(self._widen(column, ordinal, len(data)))  # type: ignore[arg-type]
         if self._was_date(column, len(data)) and isinstance(new, int):

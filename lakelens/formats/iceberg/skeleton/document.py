@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.codecs.iceberg.types import IcebergType, parse_type
 from lakelens.codecs.iceberg.value_json import parse_json_value
 from lakelens.errors import LakeError
@@ -23,7 +24,7 @@ _TYPE = re.compile(
     r"boolean|int|long|float|double|date|time|timestamp|timestamptz|timestamp_ns|timestamptz_ns|string|uuid|binary|unknown|"
     r"variant|decimal\(\s*\d{1,3}\s*,\s*-?\d{1,3}\s*\)|fixed\[\s*\d{1,9}\s*\]"
 )
-_TRANSFORM = re.compile(r"\w{1,20}(\[\d{1,10}\])?")
+_PARAMETERISED = ("geometry", "geography")
 _KEPT_NUMBERS = (
     *("format-version", "last-sequence-number", "last-updated-ms", "last-column-id", "current-schema-id"),
     *("default-spec-id", "last-partition-id", "default-sort-order-id", "current-snapshot-id", "next-row-id"),
@@ -204,7 +205,7 @@ class DocumentWriter:
                 elif key == "name":
                     new[key] = self.redaction.names.field(str(value), number)
                 elif key == "transform":
-                    new[key] = value if _TRANSFORM.fullmatch(str(value)) else "unknown"
+                    new[key] = value if Transform.parse(str(value)).is_known else "unknown"
             made.append(new)
         return made
 
@@ -224,7 +225,7 @@ class DocumentWriter:
                 elif key == "source-ids":
                     new[key] = self._each(value, keep_number)
                 elif key == "transform":
-                    new[key] = value if _TRANSFORM.fullmatch(str(value)) else "unknown"
+                    new[key] = value if Transform.parse(str(value)).is_known else "unknown"
                 elif key in ("direction", "null-order"):
                     new[key] = keep_word(value)
             fields.append(new)
@@ -279,8 +280,7 @@ def read_default(value: Any, field: Mapping[str, Any]) -> tuple[int, int | str, 
 
 def _cut_type(text: str) -> str:
     """A type that is not known, without its parameters; the geographic ones without their reference system."""
-    word = re.match(r"[a-z_]{1,20}", text)
-    return word[0] if word is not None else "unknown"
+    return next((word for word in _PARAMETERISED if text.startswith(word)), "unknown")
 
 
 def _dict(value: Any) -> dict[str, Any]:

@@ -69,7 +69,6 @@ _WORDS = frozenset(_PLAIN_WORDS.split())
 _NUMBER = re.compile(r"[+-]?\d{1,20}(\.\d{1,10})?|truncate\(\d{1,6}\)")
 _VERSION = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}")
 _LIBRARY = re.compile(r"Apache Iceberg \d{1,3}(\.\d{1,3}){1,3}( \(commit [0-9a-f]{40}\))?|unknown")
-_PARTITION_FIGURES = re.compile(r"([a-z-]{1,40}=\d{1,20},?)*")
 _SUMMARY_KEYS = """
 operation added-data-files deleted-data-files total-data-files added-delete-files removed-delete-files
 total-delete-files added-equality-delete-files removed-equality-delete-files added-position-delete-files
@@ -121,8 +120,7 @@ def redact_summary(summary: Mapping[str, Any], redaction: Redaction) -> dict[str
         if redaction.keeps_properties and not key.startswith("partitions."):
             made[key] = value
         elif key.startswith("partitions."):
-            figures = isinstance(value, str) and _PARTITION_FIGURES.fullmatch(value)
-            made[f"partitions.{redaction.names.word('partition-', key)}"] = value if figures else ""
+            made[f"partitions.{redaction.names.word('partition-', key)}"] = _keep_figures(value)
         elif key in ("engine-version", "iceberg-version"):
             pattern = _VERSION if key == "engine-version" else _LIBRARY
             kept = isinstance(value, str) and pattern.fullmatch(value)
@@ -133,6 +131,12 @@ def redact_summary(summary: Mapping[str, Any], redaction: Redaction) -> dict[str
             new = redaction.names.word("entry-", key)
             made[new] = redaction.names.word("value-", str(value))
     return made
+
+
+def _keep_figures(value: Any) -> str:
+    """The figures of a partition: `added-data-files=1,added-records=7`."""
+    pairs = [pair.partition("=") for pair in str(value).split(",")]
+    return ",".join(f"{key}={number}" for key, _, number in pairs if key in SUMMARY and number.isdecimal())
 
 
 def _value(value: Any, redaction: Redaction) -> Any:

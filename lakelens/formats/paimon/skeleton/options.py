@@ -57,8 +57,11 @@ _FIELD = re.compile(
     r"fields\.(.+)\.(aggregate-function|sequence-group|stats-mode|ignore-retract|distinct|default-value|"
     r"list-agg-delimiter|default-aggregate-function|nested-key|count-limit)"
 )
-_INDEX = re.compile(r"(file-index|global-index|pk-[a-z]+)\.([a-z-]+)\.(.+)")
-_OWN_COLUMNS = re.compile(r"(file-index\.[a-z-]+|pk-[a-z]+\.index|global-index\.[a-z-]+)\.columns")
+_INDEXES = "bloom-filter|bitmap|bsi|range-bitmap|btree|full-text|lumina"
+_INDEX = re.compile(rf"(file-index|global-index|pk-({_INDEXES}))\.({_INDEXES}|index)\.(.+)")
+_OWN_COLUMNS = re.compile(
+    rf"(file-index\.({_INDEXES})|pk-({_INDEXES})\.index|global-index\.({_INDEXES}))\.columns"
+)
 _PLAIN_WORDS = """
 true false none null default mod input lookup full-compaction deduplicate partial-update aggregation first-row avro orc
 parquet row csv json text zstd lz4 snappy gzip zlib lzo deflate uncompressed full counts sum max min last_value
@@ -69,7 +72,7 @@ values-time update-time delete ascending descending sync async
 PLAIN = frozenset(_PLAIN_WORDS.split())
 _UNITS = "b|kb|mb|gb|tb|ms|s|min|m|h|d|k|g|bytes|hours?|days?|minutes?|seconds?"
 _AMOUNT = re.compile(rf"-?\d{{1,20}}(\.\d{{1,10}})?( ?({_UNITS}))?|truncate\(\d{{1,6}}\)")
-_LEVELS = re.compile(r"(\d{1,3}:[a-z0-9()]{1,20},?)+")
+_LEVEL = re.compile(r"\d{1,3}:(.+)")
 
 
 def is_plain(value: object) -> bool:
@@ -80,8 +83,9 @@ def is_plain(value: object) -> bool:
     """
     if value is None or isinstance(value, int | float):
         return True
-    text = str(value).lower()
-    return text in PLAIN or _AMOUNT.fullmatch(text) is not None or _LEVELS.fullmatch(text) is not None
+    parts = [_LEVEL.fullmatch(part) for part in str(value).lower().split(",")]
+    texts = [part[1] if part is not None else str(value).lower() for part in parts]
+    return all(text in PLAIN or _AMOUNT.fullmatch(text) is not None for text in texts)
 
 
 def redact_options(options: Mapping[str, Any], redaction: Redaction) -> dict[str, Any]:
@@ -98,10 +102,10 @@ def redact_options(options: Mapping[str, Any], redaction: Redaction) -> dict[str
             made[f"fields.{_rename(field[1], redaction)}.{field[2]}"] = new
         elif key in SPECIFIED:
             made[key] = _value(value, redaction)
-        elif index is not None and "." in index[3]:
-            column, _, rest = index[3].rpartition(".")
+        elif index is not None and "." in index[4]:
+            column, _, rest = index[4].rpartition(".")
             rest = rest if rest in ("items", "fpp", "version", "chunk-size") else "option"
-            made[f"{index[1]}.{index[2]}.{_rename(column, redaction)}.{rest}"] = _value(value, redaction)
+            made[f"{index[1]}.{index[3]}.{_rename(column, redaction)}.{rest}"] = _value(value, redaction)
         elif redaction.keeps_properties:
             made[key] = value
         else:
