@@ -30,7 +30,6 @@ from lakelens.formats.paimon.maintenance.estimates import write_hint
 from lakelens.formats.paimon.maintenance.others import describe_damage, warn_of_others
 from lakelens.formats.paimon.maintenance.settings import Settings, parse_span
 from lakelens.formats.paimon.maintenance.states import (
-    AT,
     ENGINE,
     describe_engine,
     describe_fate,
@@ -290,7 +289,6 @@ PROCEDURE = Procedure(
         Option("older_than", "time", "snapshots that are not older stay", "the beginning: none is older"),
         Option("max_deletes", "integer", "the most snapshots that go at a time", "no limit", least=1),
         ENGINE,
-        AT,
     ),
     plan_expiry,
 )
