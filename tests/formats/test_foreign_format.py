@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import lakelens as ll
+from lakelens.errors import Unsupported
 from lakelens.formats.registry import load_formats
 from lakelens.views.render.html import render_card
 from tests.support import ledger_format
@@ -73,6 +74,11 @@ def test_its_health_has_limits_of_lakelens(ledger: ll.Table) -> None:
     assert not len(health.calls)
     assert [row["files"] for row in health.parts.partitions.to_arrow().to_pylist()] == [1, 1]
     assert "view failed" not in health._repr_html_() + str(health)
+
+
+def test_a_format_that_names_no_procedures_has_none(ledger: ll.Table) -> None:
+    with pytest.raises(Unsupported, match="a Ledger table has no maintenance procedures"):
+        ledger.dry_run("compact")
 
 
 def test_it_is_found_by_its_entry_point(ledger: ll.Table) -> None:

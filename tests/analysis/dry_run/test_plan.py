@@ -253,3 +253,30 @@ def test_a_lost_manifest_list_is_said(tmp_path: Path) -> None:
         refusal = ll.open(str(place)).dry_run(procedure).refusal
         assert refusal is not None
         assert str(victim) in refusal
+
+
+@pytest.mark.parametrize(
+    "name", ["<script>alert(1)</script>", "\x1b[31mred", "a\u202eb", "x" * 5_000, "'; DROP"]
+)
+def test_names_from_a_lake_stay_text(name: str, tmp_path: Path) -> None:
+    def change(document: dict[str, Any]) -> None:
+        document["refs"][name] = document["refs"].pop("audit")
+        document["location"] = document["location"].rpartition("/")[0] + "/" + name.replace("/", "")
+
+    table = change_metadata(tmp_path, "v2-branches-and-tags", change)
+    plans = [
+        table.dry_run("expire_snapshots", older_than="2100-01-01"),
+        table.dry_run("fast_forward", branch=name, to="main"),
+        table.dry_run("fast_forward", branch="main", to=name),
+        table.dry_run("set_current_snapshot", ref=name),
+        table.dry_run("rewrite_data_files", branch=name, rewrite_all=True),
+    ]
+    assert plans[0].refusal is None
+    for plan in plans:
+        card, text = plan._repr_html_(), str(plan)
+        assert "<script" not in card
+        assert "\x1b" not in text
+        assert "\u202e" not in text + card
+        assert len(card) < 64_000
+        assert "\x1b" not in plan.call
+        assert not any(line.startswith("DROP") for line in plan.call.splitlines())
