@@ -34,7 +34,8 @@ _DEPTH = (
     "Depth: how many files a look-up of one value must open, from bounds alone; logarithmic. Each stroke is what a "
     "twentieth of all bounds do not exceed, the long one the worst. Left is good."
 )
-_WIDTH = 280  # pixels of a strip
+_WIDTH = 200  # pixels of a strip
+_LAST_MARK = 36
 _MOST_STRIPS = 12
 _MOST_PARTS = 8
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
@@ -79,14 +80,14 @@ def _grid_measures(measures: Sequence[Measure]) -> Grid:
         if not number or measures[number - 1].group != measure.group:
             groups.append((number, measure.group.capitalize()))
         rows.append(_cells_of_measure(measure))
-    names = ("measure!", "value#", "", "limit!", "verdict!", "what would help; whose limit it is")
+    names = ("measure", "value#", "", "limit!", "verdict!", "what would help; whose limit it is")
     return cells.grid(names, rows, how="health.measures", noun="measure", groups=groups, about=_ABOUT)
 
 
 def _cells_of_measure(measure: Measure) -> tuple[Cell, ...]:
     word, role = _VERDICTS[measure.verdict]
     whose = measure.source if not measure.compared_with else f"{measure.compared_with}, {measure.source}"
-    small = "; ".join(filter(None, (whose, wording.clean(measure.place, 80))))
+    small = "; ".join(filter(None, (whose, _shorten(measure.place))))
     return (
         cells.text(measure.name),
         Cell(format_value(measure), "" if measure.value else "mute"),
@@ -234,8 +235,11 @@ def _grid_columns(columns: Clustering) -> Grid:
     decades = max(log10(max(deepest, 1)), 1)
     decade = int(_WIDTH / decades)
     marks = [f"{10**power:,}" if power else "1 file" for power in range(int(decades) + 1)]
-    names: list[str | Column] = ["column", Column("depth", axis=tuple((mark, decade) for mark in marks))]
-    names += ["mean#", "worst#", "in a partition#", "files#", "why"]
+    names: list[str | Column] = [
+        "column",
+        Column("depth", axis=tuple((mark, decade if mark != marks[-1] else _LAST_MARK) for mark in marks)),
+    ]
+    names += ["mean#", "worst#", "why"]
     rows = [_cells_of_column(column, decade) for column in shown]
     how = "health.parts.columns.to_pandas()"
     return cells.grid(names, rows, how=how, noun="column", total=len(columns), about=_ABOUT)
@@ -247,10 +251,22 @@ def _cells_of_column(column: ColumnDepth, decade: int) -> tuple[Cell, ...]:
         cells.strip([*sorted({*column.quantiles[:-1]} - {column.worst}), column.worst], decade),
         Cell(format_amount(column.mean, "files")),
         cells.number(column.worst),
-        Cell(format_amount(column.inside_mean, "files"), "mute" if column.inside_mean == column.mean else ""),
-        cells.number(column.files),
-        cells.text(column.why, "mute"),
+        cells.text(_explain_depth(column), "mute"),
     )
+
+
+def _explain_depth(column: ColumnDepth) -> str:
+    """What puts rows in order, and how deep the files of one partition are, where that is another depth."""
+    inside = ""
+    if column.inside_mean != column.mean:
+        inside = f"{format_amount(column.inside_mean, 'files')} in a partition"
+    return "; ".join(filter(None, (column.why, inside)))
+
+
+def _shorten(place: str) -> str:
+    """A place in small print: of a long name its ends."""
+    shown = wording.clean(place, 200)
+    return shown if len(shown) <= 40 else f"{shown[:16]}…{shown[-20:]}"
 
 
 def _fold_deletes(health: Health) -> Iterator[Fold]:

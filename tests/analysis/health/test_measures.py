@@ -23,7 +23,7 @@ _ICEBERG = [lake for lake in find_lakes() if not lake.is_view and lake.answers.g
 _PAIMON = [lake for lake in list_lakes() if isinstance(lake.answers.get("partitions"), list)]
 
 
-@pytest.mark.parametrize("lake", _ICEBERG[::2], ids=lambda lake: lake.name)
+@pytest.mark.parametrize("lake", _ICEBERG[::3], ids=lambda lake: lake.name)
 def test_figures_of_iceberg_are_the_engines(lake: Lake) -> None:
     answers, health = lake.answers, lake.open().health()
     rows = health.parts.partitions.to_arrow().to_pylist()
@@ -59,7 +59,7 @@ def test_figures_of_iceberg_are_the_engines(lake: Lake) -> None:
     assert health.measures["metadata.json files"].value == len([name for name in names if name[0] != "."])
 
 
-@pytest.mark.parametrize("lake", _PAIMON[::2], ids=lambda lake: lake.name)
+@pytest.mark.parametrize("lake", _PAIMON[::3], ids=lambda lake: lake.name)
 def test_figures_of_paimon_are_the_engines(lake: PaimonLake) -> None:
     table = lake.open()
     if table.context.skips_level_0 or table.bucket == -2:
@@ -135,7 +135,7 @@ def test_sizes_and_skew_are_what_pandas_says(path: Any) -> None:
         assert sizes == {str(int(name)): size for name, size in by_bucket.items() if name >= 0}
 
 
-@pytest.mark.parametrize("lake", _ICEBERG[::2], ids=lambda lake: lake.name)
+@pytest.mark.parametrize("lake", _ICEBERG[::3], ids=lambda lake: lake.name)
 def test_the_parts_of_a_document_are_its_bytes(lake: Lake) -> None:
     health = lake.open().health()
     table = health.table
