@@ -180,10 +180,8 @@ def test_all_lakes_are_there() -> None:
 
 SKELETONS = {
     "spark/iceberg/v3-merge-on-read": "id > 15 AND p = 1",
-    "spark/iceberg/v2-partition-time": "d >= '2000-01-01' AND th > '1900-01-01 00:00:00'",
     "spark/iceberg/v2-partition-truncate": "s = 'iceberg' AND i > 5",
     "spark/paimon/partition-types": "s = 'short' AND dec9 > 0",
-    "spark/paimon/append": "id > 1",
 }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from lakelens.errors import LakeError
+from lakelens.progress import track
 
 
 def find_target(target: str | os.PathLike[str], location: str) -> Path:
@@ -36,7 +37,7 @@ def write_files(target: Path, files: Iterable[tuple[str, bytes]]) -> int:
     total = 0
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for relative, data in files:
+        for relative, data in track(files, "files of the skeleton"):
             parts = PurePosixPath(relative).parts
             if not parts or ".." in parts or relative.startswith("/"):
                 raise LakeError(f"a path that is not below the skeleton: {relative}", path=str(target))

@@ -23,6 +23,8 @@ class Names:
         self._columns: dict[str, str] = {}
         self._fields: dict[str, str] = {}
         self._words: dict[tuple[str, str], str] = {}
+        self._counts: dict[str, int] = {}
+        self._prefixes: dict[str, str] = {}
         self._taken: set[str] = set()
         self._reserved: set[str] = set()
         self._files: dict[str, int] = {}
@@ -66,7 +68,8 @@ class Names:
         """A numbered word in place of a text: `prefix` says what it is."""
         key = (prefix, text)
         if key not in self._words:
-            self._words[key] = self._take(f"{prefix}{1 + sum(known[0] == prefix for known in self._words)}")
+            number = self._counts[prefix] = self._counts.get(prefix, 0) + 1
+            self._words[key] = self._take(f"{prefix}{number}")
         return self._words[key]
 
     def number_files(self, paths: Iterable[str]) -> None:
@@ -90,8 +93,12 @@ class Names:
     def _take(self, name: str) -> str:
         prefix = name.rstrip("0123456789")
         number = name[len(prefix) :]
-        while any(one.startswith(prefix) and one[len(prefix) :].isdecimal() for one in self._reserved):
-            prefix += "x"  # no number makes the name of such a table
+        if prefix not in self._prefixes:
+            free = prefix
+            while any(one.startswith(free) and one[len(free) :].isdecimal() for one in self._reserved):
+                free += "x"  # no number makes the name of such a table
+            self._prefixes[prefix] = free
+        prefix = self._prefixes[prefix]
         found, count = prefix + number, 1
         while found in self._taken or found in self._reserved:
             count += 1

@@ -9,7 +9,7 @@ from typing import Any
 from lakelens.codecs.avro.encoding import encode_records
 from lakelens.formats.iceberg.manifests.records import find_field, unwrap
 from lakelens.formats.iceberg.skeleton.avro_schemas import name_fields
-from lakelens.formats.iceberg.skeleton.columns import PartitionMap
+from lakelens.formats.iceberg.skeleton.columns import RESERVED, PartitionMap
 from lakelens.formats.iceberg.skeleton.pens import Pen
 from lakelens.formats.iceberg.skeleton.places import MARK
 
@@ -35,18 +35,23 @@ class AvroDocument:
         return replace(self, records=records)
 
 
-def fill_location(value: Any, location: str) -> Any:
-    """A value with the location in place of its mark."""
+def fill_location(record: dict[str, Any], location: str) -> dict[str, Any]:
+    """A record with the location in place of its mark: in paths, and in bounds of paths."""
+    return {key: _fill(key, value, location) for key, value in record.items()}
+
+
+def _fill(key: str, value: Any, location: str) -> Any:
     if isinstance(value, str):
         return value.replace(MARK, location)
-    if isinstance(value, bytes):
-        mark = MARK.encode()
-        return value.replace(mark, location.encode()) if mark in value else value
     if isinstance(value, dict):
-        return {key: fill_location(inner, location) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [fill_location(inner, location) for inner in value]
-    return value
+        return fill_location(value, location)
+    if key in ("lower_bounds", "upper_bounds") and value and value[0].get("key", 0) > RESERVED:
+        return [{**pair, "value": _fill_bound(pair["value"], location)} for pair in value]
+    return _fill_bound(value, location)
+
+
+def _fill_bound(value: Any, location: str) -> Any:
+    return value.replace(MARK.encode(), location.encode()) if isinstance(value, bytes) else value
 
 
 class ListWalk:

@@ -20,6 +20,7 @@ from lakelens.formats.iceberg.skeleton.places import PlaceBook
 from lakelens.formats.iceberg.skeleton.reading import StoredFile, read_files
 from lakelens.formats.iceberg.skeleton.vectors import plan_vectors
 from lakelens.model.skeleton.redaction import Redaction
+from lakelens.progress import track
 
 
 def redact_table(context: TableContext, redaction: Redaction) -> IcebergBones:
@@ -142,7 +143,7 @@ class _Redactor:
     ) -> None:
         for name, one in lists.items():
             self._walk_list(one, walks[name], pen)
-        for one in manifests.values():
+        for one in track(manifests.values(), "manifests", len(manifests)):
             self._walk_manifest(one, pen)
 
     def _walk_list(self, one: StoredFile, walk: ListWalk, pen: Pen) -> list[dict[str, Any]]:
@@ -184,7 +185,8 @@ class _Redactor:
         headers = HeaderWriter(writer)
         made_lists: dict[str, AvroDocument] = {}
         made_manifests: dict[str, AvroDocument] = {}
-        lengths: dict[str, int] = {}
+        lengths: dict[str, int] = {}  # what a manifest's recorded length differs by from its real one
+        recorded_lengths = _find_lengths(lists, walks)
         blanks: dict[str, int] = {}
         for recorded, one in lists.items():
             name = self._places.metadata[recorded]
@@ -193,7 +195,7 @@ class _Redactor:
                 schema = SchemaWriter({}).write(one.header.schema, "manifest")
                 header = headers.write(one)
                 made_lists[name] = AvroDocument(schema, header, records, one.header.codec)
-        for recorded, one in manifests.items():
+        for recorded, one in track(manifests.items(), "manifests to write", len(manifests)):
             name = relate(self._places.name_manifest(recorded))
             if self._can_write(one, blanks, name) and one.header is not None:
                 partition = {stored: new for stored, (new, _) in self._name_partition(one).items()}
@@ -201,7 +203,7 @@ class _Redactor:
                 header = headers.write(one, partition)
                 records = self._walk_manifest(one, pen)
                 made_manifests[name] = AvroDocument(schema, header, records, one.header.codec)
-                lengths[name] = self._find_difference(recorded, one, lists, walks)
+                lengths[name] = recorded_lengths.get(recorded, one.size or 0) - (one.size or 0)
         vectors = plan_vectors(self._context, noted.vectors, pen, self._redaction)
         number = parse_metadata_name(self._context.document.path.rpartition("/")[2])
         version = max((number.number if number is not None else None) or 1, 1)
@@ -222,15 +224,15 @@ class _Redactor:
             return False
         return True
 
-    def _find_difference(
-        self, recorded: str, one: StoredFile, lists: Mapping[str, StoredFile], walks: Mapping[str, ListWalk]
-    ) -> int:
-        """What a manifest's recorded length differs by from its real one."""
-        for line, walk in _walk_lines(lists, walks):
-            if walk.find(line, "manifest_path") == recorded:
-                length = walk.find(line, "manifest_length")
-                return length - one.size if isinstance(length, int) and one.size is not None else 0
-        return 0
+
+def _find_lengths(lists: Mapping[str, StoredFile], walks: Mapping[str, ListWalk]) -> dict[str, int]:
+    """The length that the first line of each manifest records."""
+    found: dict[str, int] = {}
+    for line, walk in _walk_lines(lists, walks):
+        path, length = walk.find(line, "manifest_path"), walk.find(line, "manifest_length")
+        if isinstance(path, str) and isinstance(length, int):
+            found.setdefault(path, length)
+    return found
 
 
 def _walk_lines(

@@ -21,6 +21,7 @@ from lakelens.formats.paimon.skeleton.places import PlaceBook
 from lakelens.formats.paimon.skeleton.records import RecordWalk
 from lakelens.io.store import list_names
 from lakelens.model.skeleton.redaction import Redaction
+from lakelens.progress import track
 
 _SNAPSHOTS = ("snapshot", "tag", "changelog")
 _FRAME = 8
@@ -173,7 +174,7 @@ class _Redactor:
             (sources.manifests, walk.write_entry),
             (sources.indexes, walk.write_index),
         ):
-            for _, container in _list_readable(found):
+            for _, container in track(_list_readable(found), "manifests", len(found)):
                 for record in container.records:
                     write(record)
 
