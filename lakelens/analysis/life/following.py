@@ -103,7 +103,7 @@ class States:
         merge = self.merge_of(place)
         units: dict[Hashable, list[Any]] = {}
         for one, level, matches in self.list_files(place):
-            if merge is not None and not merge.sees(level):
+            if merge is not None and not merge.sees(level, one.file.bucket):
                 continue
             name: Hashable = one.number
             if merge is not None:
@@ -285,7 +285,7 @@ class Words:
             return "newer record", f"a record with sequence number {record.sequence} of {commit}, in {name}"
         for one, level, matches in self._states.list_files(place):
             merge = self._states.merge_of(place)
-            if merge is None or not merge.sees(level):
+            if merge is None or not merge.sees(level, one.file.bucket):
                 continue
             for record in self._states.list_left(one, matches):
                 if (

@@ -50,8 +50,8 @@ class Merge(ABC):
     #: whether a merged row may hold values that no single record holds together
     is_combining: bool = False
 
-    def sees(self, level: int | None) -> bool:
-        """Whether a reader reads files of this level."""
+    def sees(self, level: int | None, bucket: int | None) -> bool:
+        """Whether a reader reads files of this level and bucket."""
         return True
 
     @abstractmethod

@@ -30,7 +30,12 @@ KEPT = [
     for path in sorted(LAKES.glob(f"{place}/*/answers.json"))
     if path.parent.name != "view"
 ]
-KEPT = [one for n, one in enumerate(KEPT) if n % 3 == 0 or "types" in one.name or "evolution" in one.name]
+KEPT = [one for n, one in enumerate(KEPT) if n % 4 == 0 or "types" in one.name or "evolution" in one.name]
+KEPT += [
+    EngineLake(path.parent.name, path.parent)
+    for path in sorted(LAKES.glob("paimon-java/2.0.0-*/answers.json"))
+    if "2.0.0-pk-" in str(path) and "types" not in path.parent.name
+]
 _ONLY_METASTORE = {
     *(
         "day-numbers",
@@ -243,7 +248,7 @@ def normalise(row: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: f"{kept.path.parent.name}-{kept.name}")
 def test_the_rows_of_today_are_those_of_the_engine(kept: EngineLake) -> None:
     rows = kept.answers.get("rows")
-    if not isinstance(rows, list) or len(rows) != kept.answers["row_count"]:
+    if not isinstance(rows, list) or len(rows) != kept.answers.get("row_count", len(rows)):
         pytest.skip("not recorded, or before the last commit")
     if kept.name in _ONLY_METASTORE:
         pytest.skip("only the metastore knows the partitions and their types")

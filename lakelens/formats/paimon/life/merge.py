@@ -47,9 +47,9 @@ class PaimonMerge(Merge):
         by = f"{', '.join(self._sequence_names)}, then " if self._sequence_names else ""
         self.words = f"merge engine {self.engine}: {order} of a key by {by}sequence number"
 
-    def sees(self, level: int | None) -> bool:
-        """See `Merge.sees`."""
-        return bool(level) or not self._skips_level_0
+    def sees(self, level: int | None, bucket: int | None) -> bool:
+        """See `Merge.sees`: batch readers leave out rows whose bucket is postponed until a compaction gives them one."""
+        return (bucket is None or bucket >= 0) and (bool(level) or not self._skips_level_0)
 
     @cached_property
     def _sequence_names(self) -> tuple[str, ...]:
