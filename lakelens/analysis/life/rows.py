@@ -135,6 +135,11 @@ class Life:
         return [one for one in self.versions if not one.branch]
 
     @property
+    def is_there(self) -> bool:
+        """Whether the branch that was opened has it now; a row may be on another branch alone."""
+        return bool(self.main) and self.main[-1].end is None
+
+    @property
     def gone(self) -> End | None:
         """What ended it for good on the branch that was opened; None while it is there."""
         versions = self.main or self.versions
@@ -234,7 +239,7 @@ class RowLife(Displayable):
     @cached_property
     def there(self) -> int:
         """How many of the rows are there now, on the branch that was opened."""
-        return sum(1 for life in self.lives if life.gone is None)
+        return sum(1 for life in self.lives if life.is_there)
 
     def to_arrow(self) -> pa.Table:
         """One row a version: `row`, `number`, `since`, `since_id`, `by`, `until`, `ended_by`, `ended_how`, `file`,
@@ -272,5 +277,6 @@ class RowLife(Displayable):
             return f"<RowLife of {self.name}, {self.where}: {rows}{versions}, {self.there:,} there now>"
         gone = self.lives[0].gone
         day = "" if gone is None or gone.at is None else f" {gone.at:%Y-%m-%d %H:%M:%S}"
-        end = "there now" if gone is None else f"gone since{day}, {gone.kind}"
+        end = f"gone since{day}, {gone.kind}" if gone is not None else "there now"
+        end = end if self.lives[0].main else "on another branch alone"
         return f"<RowLife of {self.name}, {self.where}: {versions}, {end}>"

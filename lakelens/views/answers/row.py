@@ -34,7 +34,7 @@ def card_of_row_life(life: RowLife, detail: int = 1) -> Card:
         "Row" if len(life.lives) < 2 else "Rows",
         format_lives(life),
         f"{wording.clean(life.where, 200)} of {wording.clean(life.name)}",
-        alert="gone" if len(life.lives) == 1 and not life.there else "",
+        alert="gone" if len(life.lives) == 1 and life.lives[0].gone is not None else "",
         body=tuple(body),
         folds=(_fold_identity(life), *_list_still(life), _fold_looked(life.looked)),
         about=list_sections(life, "row"),
@@ -77,6 +77,7 @@ def format_lives(life: RowLife) -> str:
     else:
         gone = life.lives[0].gone
         end = "there now" if gone is None else f"gone since {wording.moment(gone.at)}"
+        end = end if life.lives[0].main else "on another branch alone"
     if not life.has_history:
         end += "; the directory keeps no history"
     return f"{', '.join(words)}; {end}."

@@ -327,3 +327,12 @@ def test_hive_rows_have_no_history() -> None:
     assert life.lives
     assert all(version.until is None for version in life.versions)
     assert "keeps no history" in str(life)
+
+
+def test_rows_of_other_branches_are_not_there() -> None:
+    table = ll.sample("iceberg-branches")
+    life = table.row("TRUE")
+    assert life.there == len(life.at())
+    branches = {version.branch for version in life.versions}
+    assert branches - {""}
+    assert any(not one.main for one in life.lives) == (life.there < len(life.lives))
