@@ -100,7 +100,9 @@ def test_days_that_hold_little_are_months(tmp_path: Path) -> None:
     partition = [avro_field("ts_day", 1000, {"type": "int", "logicalType": "date"})]
     table.snapshot([table.manifest(files, partition=partition, header=None)])
     table.write_metadata()
-    found = measure(tmp_path).measures["file size, median"]
+    health = measure(tmp_path)
+    found = health.measures["file size, median"]
+    assert [call.name for call in health.calls] == ["ALTER TABLE", "rewrite_data_files"]
     assert found.verdict == "act"
     assert found.advice == (
         "no rewrite reaches it: the partitions hold 20.0 MiB in the median; by month they would hold about 600 MiB"

@@ -58,7 +58,10 @@ def _say_coarser(
     why = f"partitions of a {coarser} for new files"
     alter = Call(f"ALTER TABLE <catalog>.{name} {replace}", why)
     option = "options => map('rewrite-all', 'true')"
-    move = rules.call_procedure("rewrite_data_files", "moves what is there to today's partitions", option)
+    # after the other: what can be tried before would come first
+    move = rules.call_procedure(
+        "rewrite_data_files", "moves what is there to today's partitions", option, tried=False
+    )
     return f"by {coarser} they would hold about {show_size(median)}", (alter, move)
 
 
