@@ -20,6 +20,7 @@ from lakelens.model.facts.facts import FIGURES, FINDING, list_facts
 from lakelens.model.finding import Finding
 from lakelens.model.scan.scan_to_arrow import cut_portions
 from lakelens.opening import open_located
+from lakelens.options import display
 from lakelens.spark.warehouse.answers import describe_answers
 from lakelens.spark.warehouse.columns import MANIFEST_FACTS, REF_FACTS, SNAPSHOT_FACTS
 from lakelens.spark.warehouse.prepared import prepare_scan
@@ -54,8 +55,9 @@ class Known:
 def describe_place(place: Place, known: Known) -> Rows:
     """The rows of one table, each with the name of its data set; the error of a broken one. Never raises."""
     try:
-        # all or nothing: an error half way makes the table broken
-        rows = list(_Look(place, known).describe())
+        # all or nothing: an error half way makes the table broken. How far an executor is belongs in no notebook
+        with display.using(progress=False):
+            rows = list(_Look(place, known).describe())
     except Exception as error:  # one broken table must not hide the others
         rows = list(describe_failure(place, known, error))
     yield from rows
