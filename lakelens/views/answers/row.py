@@ -203,9 +203,10 @@ def _list_still(life: RowLife) -> list[Fold]:
 
 
 def _fold_looked(looked: Looked) -> Fold:
+    opened = f"{wording.count(looked.files)} {'was' if looked.files == 1 else 'were'} opened"
     answer = (
-        f"{wording.count(looked.candidates)} of {wording.plural(looked.of, 'data file')} of all states may hold such rows"
-        f" and {'was' if looked.files == 1 else 'were'} opened; {wording.plural(looked.rows, 'stored row')}, "
+        f"{wording.count(looked.candidates)} of {wording.plural(looked.of, 'data file')} of all states may hold such rows, "
+        f"{opened}; {wording.plural(looked.rows, 'stored row')}, "
         f"{wording.plural(looked.delete_files, 'delete file')}; {wording.size(looked.bytes)} in "
         f"{wording.plural(looked.requests, 'request')}"
     )
