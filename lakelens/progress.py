@@ -12,14 +12,19 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from types import TracebackType
 from typing import Any, TypeVar
 
-from lakelens.errors import Interrupted
+from lakelens.errors import Interrupted, LakeError
 from lakelens.options import display
 
 T = TypeVar("T")
+R = TypeVar("R")
+_READERS = 8
+_AT_ONCE = 64  # things: an interrupt waits for no more
 #: Seconds before the first line, and between the lines of a plain log.
 PATIENCE, LOG_EVERY = 1.0, 5.0
 
@@ -88,6 +93,28 @@ def track(things: Iterable[T], noun: str, total: int | None = None) -> Iterator[
         for thing in things:
             yield thing
             progress.advance()
+
+
+def read_each(things: Sequence[T], read: Callable[[T], R], noun: str) -> Iterator[tuple[T, R | LakeError]]:
+    """Each thing with what reading it gives, or with what stopped that; several threads read.
+
+    >>> list(read_each([2, 3], lambda number: number * number, "numbers"))
+    [(2, 4), (3, 9)]
+    """
+
+    def attempt(thing: T) -> R | LakeError:
+        try:
+            return read(thing)
+        except LakeError as error:
+            return error
+
+    def iterate() -> Iterator[tuple[T, R | LakeError]]:
+        remaining = iter(things)
+        with ThreadPoolExecutor(_READERS, thread_name_prefix=f"lakelens-{noun}") as pool:
+            while chunk := list(islice(remaining, _AT_ONCE)):
+                yield from zip(chunk, pool.map(attempt, chunk), strict=True)
+
+    return track(iterate(), noun, len(things))
 
 
 def _is_log() -> bool:

@@ -207,6 +207,17 @@ class Holdings:
         ]
 
 
+def read_holdings(table: Table) -> tuple[Listing, Holdings, FileEntries]:
+    """What there is, what every state holds, and every entry. What cannot be read is in `Holdings.unread`."""
+    listing = Listing(table)
+    holdings = Holdings(table)
+    entries = holdings.read_entries(listing)
+    for error in listing.refused:
+        place = error.path or table.location
+        holdings.unread.setdefault(place, Unread(place, error.reason))
+    return listing, holdings, entries
+
+
 def _iterate_rows(scan: FileScan) -> Iterator[tuple[pa.Array, dict[str, Any]]]:
     """Entries in batches: paths, and the other columns; then the files beside theirs."""
     import pyarrow.compute as pc

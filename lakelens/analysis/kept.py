@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lakelens.analysis.holdings import FileEntries, Holdings, Listing, Unread
+from lakelens.analysis.holdings import FileEntries, Holdings, Listing, read_holdings
 from lakelens.errors import LakeError
 
 if TYPE_CHECKING:
@@ -285,10 +285,5 @@ def read_kept(table: Table) -> Kept:
 
     What cannot be read is in `holdings.unread`; while there is any, more may be kept than is known.
     """
-    listing = Listing(table)
-    holdings = Holdings(table)
-    entries = holdings.read_entries(listing)
-    for error in listing.refused:
-        place = error.path or table.location
-        holdings.unread.setdefault(place, Unread(place, error.reason))
+    listing, holdings, entries = read_holdings(table)
     return Kept(holdings, listing, entries)

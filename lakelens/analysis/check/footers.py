@@ -5,24 +5,21 @@ Of at most a thousand files every footer is read; of more a sample, the same one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection
 from functools import partial
-from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lakelens.errors import LakeError, Unsupported
 from lakelens.model.check.survey import Survey
-from lakelens.progress import track
+from lakelens.progress import read_each
 
 if TYPE_CHECKING:
-    from lakelens.model.storage import Storage
+    pass
 
 #: Data files of which every footer is read.
 MOST_FOOTERS = 1_000
 _FORMATS = ("parquet", "orc", "avro")
-_READERS = 8
 
 
 class Described(NamedTuple):
@@ -66,7 +63,8 @@ def check_footers(survey: Survey, lost: Collection[str]) -> None:
     noun = "file's own footer" if len(chosen) == 1 else "files' own footers"
     line = survey.ledger.line("rows of files", "entries", f"{len(chosen):,} {noun}")
     unread = 0
-    for file, read in track(_read_all(storage, chosen), "footers", len(chosen)):
+    found = read_each(chosen, lambda file: storage.read_footer(file.path, file.file_format).facts, "footers")
+    for file, read in found:
         if isinstance(read, Unsupported):
             unread += 1
         elif isinstance(read, LakeError):
@@ -82,18 +80,3 @@ def check_footers(survey: Survey, lost: Collection[str]) -> None:
         survey.ledger.leave(
             f"the footers of {unread:,} data file{'s' * (unread != 1)}", "lakelens cannot read them"
         )
-
-
-def _read_all(storage: Storage, files: list[Described]) -> Iterator[tuple[Described, Any]]:
-    """Each file with its footer, or with what stopped the reading; several threads read."""
-
-    def read(file: Described) -> Any:
-        try:
-            return storage.read_footer(file.path, file.file_format).facts
-        except LakeError as error:
-            return error
-
-    remaining = iter(files)
-    with ThreadPoolExecutor(_READERS, thread_name_prefix="lakelens-footer") as pool:
-        while chunk := list(islice(remaining, 64)):  # an interrupt waits for no more than these
-            yield from zip(chunk, pool.map(read, chunk), strict=True)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from lakelens import options
 from lakelens.analysis.check.losses import BrokenState, Losses
 from lakelens.analysis.check.whole import Whole, find_whole
-from lakelens.analysis.holdings import FileEntries, Holdings, Listing, Unread, name_content
+from lakelens.analysis.holdings import FileEntries, Holdings, Listing, Unread, name_content, read_holdings
 from lakelens.errors import LakeError
 from lakelens.model.check.references import Purpose
 from lakelens.model.collections import Items
@@ -131,12 +131,7 @@ def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | N
     """
     import numpy as np
 
-    listing = Listing(table)
-    holdings = Holdings(table)
-    entries = holdings.read_entries(listing)
-    for error in listing.refused:
-        place = error.path or table.location
-        holdings.unread.setdefault(place, Unread(place, error.reason))
+    listing, holdings, entries = read_holdings(table)
     is_held = np.zeros(len(listing), bool)
     rows = entries.files < len(listing)
     if not table.removed_are_kept:

@@ -21,6 +21,7 @@ from lakelens.analysis.dry_run.deletions import (
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Unsupported
 from lakelens.model.collections import Items, Tabular
+from lakelens.model.facts.amounts import format_size
 from lakelens.model.facts.facts import Fact
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
@@ -305,7 +306,7 @@ class Plan(Tabular, Displayable):
         return "changes metadata alone" if len(self.writes) else "changes no file"
 
     def _list_losses(self) -> Iterator[str]:
-        yield f"frees {_format_bytes(self.freed_bytes)}"
+        yield f"frees {format_size(self.freed_bytes)}"
         if self.removes_orphans:
             count = len(self.deletes)
             yield f"{count:,} file{'s' * (count != 1)} {'goes' if count == 1 else 'go'}"
@@ -319,22 +320,6 @@ class Plan(Tabular, Displayable):
             return f"takes {count:,} file{'s' * (count != 1)} out of the current state"
         out = sum(one.files for one in self.outcome)
         return f"rewrites {count:,} file{'s' * (count != 1)} into about {out:,}"
-
-
-def _format_bytes(size: int) -> str:
-    """Bytes in binary units.
-
-    >>> _format_bytes(0), _format_bytes(1), _format_bytes(9_500_000_000)
-    ('0 bytes', '1 byte', '8.85 GiB')
-    """
-    if size < 1024:
-        return f"{size} byte{'s' * (size != 1)}"
-    number = float(size)
-    for unit in ("KiB", "MiB", "GiB", "TiB"):
-        number /= 1024
-        if number < 1024 or unit == "TiB":
-            break
-    return f"{number:.3g} {unit}" if number < 1000 else f"{number:,.0f} {unit}"
 
 
 def plan_procedure(table: Table, name: str, options: Mapping[str, Any]) -> Plan:

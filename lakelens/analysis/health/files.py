@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lakelens.model.facts.amounts import format_size
 from lakelens.model.health.figures import sum_groups
 from lakelens.model.health.measure import Limit, Measure, count
-from lakelens.model.health.rules import show_size
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +87,7 @@ def _measure_median(figures: FileFigures, rules: HealthRules, small: SmallFiles)
     advice, calls = "", rules.call_join(figures)
     if reached < limit.value:
         noun = f"{rules.group_noun}s" if len(held) > 1 else "table"
-        what = f"the {noun} {'hold' if len(held) > 1 else 'holds'} {show_size(reached)}"
+        what = f"the {noun} {'hold' if len(held) > 1 else 'holds'} {format_size(reached)}"
         advice = f"no rewrite reaches it: {what}{' in the median' if len(held) > 1 else ' in all'}"
         coarser, calls = rules.advise_coarser(figures)
         advice += f"; {coarser}" if coarser else ""
@@ -139,11 +139,11 @@ def _measure_skew(noun: str, held: Numbers, name: object) -> Iterator[Measure]:
     worst, median = int(np.argmax(held)), float(np.median(known))
     value = float(held[worst]) / median
     beyond = int(np.count_nonzero(held > _SKEW.value * median))
-    advice = ""
+    advice, place = "", name(worst)  # type: ignore[operator]
     if not _SKEW.keeps(value):
         alone = "alone" if beyond == 1 else f"and {count(beyond - 1, 'more', 'more')}"
-        advice = f"{name(worst)} {alone}: {show_size(int(held[worst]))}; no call helps, rows are where their values put them"  # type: ignore[operator]
-    place = name(worst)  # type: ignore[operator]
+        size = format_size(int(held[worst]))
+        advice = f"{place} {alone}: {size}; no call helps, rows are where their values put them"
     yield Measure(f"bytes a {noun}, worst ÷ median", "files", value, "times", _SKEW, advice, (), place)
 
 

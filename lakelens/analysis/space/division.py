@@ -8,24 +8,21 @@ said.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, Unsupported
 from lakelens.model.schema import Schema
 from lakelens.model.table import Table
-from lakelens.progress import track
+from lakelens.progress import read_each
 
 if TYPE_CHECKING:
     from lakelens.model.space.division import FileDivision
 
 #: Live data files of which every footer is read.
 MOST_FOOTERS = 2_000
-_READERS = 8
 _MOST_FAILURES = 100
 _BESIDE = "not recorded by column"  # footers, indexes, filters, and of ORC what lists and maps hold
 
@@ -129,7 +126,14 @@ def _take_footers(table: Table, files: Sequence[LiveFile], division: Division, n
     """Take files by their footers."""
     if not files:
         return
-    for file, found in track(_read_all(table, files), "footers", len(files)):
+    storage = table.storage
+
+    def read(file: LiveFile) -> FileDivision | None:
+        if storage is None:
+            return None
+        return storage.divide(file.path, _guess_format(file.path), file.size_bytes)
+
+    for file, found in read_each(files, read, "footers"):
         if found is None or isinstance(found, LakeError):
             kind = _describe(file.path, found)
             division.undivided[kind] += file.size_bytes
@@ -150,26 +154,6 @@ def _describe(path: str, error: LakeError | None) -> str:
         known = ("avro", "csv", "json", "blob", "text", "txt", "row", "lance", "vortex")
         return f"{suffix} files" if suffix in known else "files without a footer"
     return "footer not readable" if isinstance(error, Unsupported) else "damaged"
-
-
-def _read_all(
-    table: Table, files: Sequence[LiveFile]
-) -> Iterator[tuple[LiveFile, FileDivision | LakeError | None]]:
-    """Each file with its division, or with what stopped the reading; several threads read."""
-    storage = table.storage
-
-    def read(file: LiveFile) -> FileDivision | LakeError | None:
-        if storage is None:
-            return None
-        try:
-            return storage.divide(file.path, _guess_format(file.path), file.size_bytes)
-        except LakeError as error:
-            return error
-
-    remaining = iter(files)
-    with ThreadPoolExecutor(_READERS, thread_name_prefix="lakelens-footer") as pool:
-        while chunk := list(islice(remaining, 64)):  # an interrupt waits for no more than these
-            yield from zip(chunk, pool.map(read, chunk), strict=True)
 
 
 def _guess_format(path: str) -> str:

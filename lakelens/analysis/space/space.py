@@ -20,6 +20,7 @@ from lakelens.analysis.space.holders import Holders
 from lakelens.analysis.space.keepers import RefSpaces, StateSpaces, describe_old, list_refs, list_states
 from lakelens.analysis.space.slices import Slice, Slices, order_slices
 from lakelens.display import Displayable
+from lakelens.model.facts.amounts import format_size
 from lakelens.model.finding import Findings
 
 if TYPE_CHECKING:
@@ -317,20 +318,3 @@ def format_age(age: timedelta) -> str:
     """
     amount, unit = (age.days, "day") if age.days else (round(age.total_seconds() / 3600), "hour")
     return f"{amount:,} {unit}{'s' * (amount != 1)}"
-
-
-def format_size(amount: int) -> str:
-    """Bytes: exact below 10,000, else three digits and a binary unit.
-
-    >>> format_size(300), format_size(30_529_368_358)
-    ('300 B', '28.4 GiB')
-    """
-    if amount < 10_000:
-        return f"{amount:,} B"
-    size, unit = float(amount), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):  # noqa: B007
-        if size < 1000:
-            break
-        size /= 1024
-    digits = 0 if size >= 100 else 1 if size >= 10 else 2
-    return f"{size:.{digits}f} {unit}"

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from lakelens.model.facts.amounts import format_size
 from lakelens.model.health.measure import Call, DocumentPart, Limit, Measure, count
-from lakelens.model.health.rules import show_size
 
 if TYPE_CHECKING:
     from lakelens.model.health.figures import FileFigures
@@ -29,7 +29,7 @@ def measure_manifests(
     advice = ""
     if not limit.keeps(len(manifests)):
         helps = calls if fewest < len(manifests) else ()
-        size = show_size(target)
+        size = format_size(target)
         advice = (
             f"about {fewest:,} would do, of {size}" if helps else f"no fewer would do: they are of {size}"
         )

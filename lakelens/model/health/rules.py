@@ -189,19 +189,3 @@ def quote_name(name: str) -> str:
         part if is_plain else "`" + part.replace("`", "``") + "`"
         for part, is_plain in zip(parts, plain, strict=True)
     )
-
-
-def show_size(number: float) -> str:
-    """Bytes in words: exact below 10,000, else three digits and a binary unit.
-
-    >>> show_size(9814), show_size(402653184)
-    ('9,814 bytes', '384 MiB')
-    """
-    if number < 10_000:
-        return f"{number:,.0f} bytes"
-    amount, unit = float(number), "bytes"
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
-        if amount < 1000 or unit == "PiB":
-            break
-        amount /= 1024
-    return f"{amount:.{0 if amount >= 100 else 1 if amount >= 10 else 2}f} {unit}"

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
+from lakelens.model.facts.amounts import format_size
 from lakelens.options import display
 
 if TYPE_CHECKING:
@@ -116,15 +117,7 @@ def size(number: int | None) -> str:
     """
     if number is None:
         return "unknown"
-    if abs(number) < 10_000:
-        return f"{count(number)} B"
-    amount = float(abs(number))
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
-        if amount < 1000 or unit == "PiB":
-            break
-        amount /= 1024
-    digits = 0 if amount >= 100 else 1 if amount >= 10 else 2
-    return f"{MINUS if number < 0 else ''}{amount:.{digits}f} {unit}"
+    return f"{MINUS if number < 0 else ''}{format_size(abs(number))}"
 
 
 def moment(value: datetime | None, *, exact: bool = False) -> str:

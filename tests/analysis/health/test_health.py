@@ -70,7 +70,7 @@ def test_no_rewrite_is_advised_that_cannot_reach_the_size(tmp_path: Path) -> Non
     health = measure(tmp_path)
     found = health.measures["file size, median"]
     assert (found.verdict, found.call) == ("watch", "")
-    assert found.advice == "no rewrite reaches it: the table holds 3,000 bytes in all"
+    assert found.advice == "no rewrite reaches it: the table holds 3,000 B in all"
     assert health.measures["small files in a partition, worst"].verdict == "good"
     assert not len(health.calls)
 

@@ -6,9 +6,10 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.iceberg.transforms import Transform
+from lakelens.model.facts.amounts import format_size
 from lakelens.model.health.figures import sum_groups
 from lakelens.model.health.measure import Call
-from lakelens.model.health.rules import quote_name, show_size
+from lakelens.model.health.rules import quote_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +63,7 @@ def _say_coarser(
     move = rules.call_procedure(
         "rewrite_data_files", "moves what is there to today's partitions", option, tried=False
     )
-    return f"by {coarser} they would hold about {show_size(median)}", (alter, move)
+    return f"by {coarser} they would hold about {format_size(median)}", (alter, move)
 
 
 def count_units(value: Any) -> int | None:

@@ -25,7 +25,7 @@ PLANS: list[tuple[str, str, dict[str, Any], str]] = [
     ),
     ("tags-and-expiry", "delete_tag", {"tag": "at1"}, "1 of 6 snapshots go"),
     ("tags-and-expiry", "expire_tags", {"older_than": "2100-01-01", "engine": "2.0"}, "4 of 6 snapshots go"),
-    ("pk-levels", "remove_orphan_files", {"at": "2100-01-01"}, "frees 0 bytes, 0 files go"),
+    ("pk-levels", "remove_orphan_files", {"at": "2100-01-01"}, "frees 0 B, 0 files go"),
 ]
 
 
