@@ -63,7 +63,7 @@ def lake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """A table of 300 keys, and the rows that the engine read at every snapshot."""
     place = tmp_path_factory.mktemp("lives")
     with tarfile.open(request.param) as archive:
-        archive.extractall(place, filter="data")
+        archive.extractall(place)  # our own archive; Python 3.11.2 knows no filters
     document = json.loads((place / "rows.json").read_text("utf-8"))
     table = ll.open(place / "table")
     keys = sample_keys(document)
@@ -150,7 +150,7 @@ def test_a_version_is_where_it_says(lake: Asked) -> None:
 def test_row_ids_lead_to_versions_that_do_not_fit(tmp_path: Path) -> None:
     """With row lineage a value that a row had for a while leads to its whole life."""
     with tarfile.open(LAKES / "lives" / "iceberg-v3-merge-on-read.tar.xz") as archive:
-        archive.extractall(tmp_path, filter="data")
+        archive.extractall(tmp_path)
     table = ll.open(tmp_path / "table")
     keys = [43, 59, 101, 122, 17, 3]
     lives = {
