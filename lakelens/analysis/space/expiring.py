@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
+from lakelens.model.maintenance.procedure import read_time
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,32 +108,24 @@ class Expiring:
 
 
 def parse_before(before: Any) -> datetime:
-    """A time before which snapshots expire: a `datetime` or a date (UTC without a zone), ISO text, or an age.
+    """A time before which snapshots expire: a `datetime` or a date (UTC without a zone), or ISO text.
 
     Raises `LakeError` for anything else.
 
     >>> parse_before("2024-03-01")
     datetime.datetime(2024, 3, 1, 0, 0, tzinfo=datetime.timezone.utc)
     """
-    found = before
-    if isinstance(found, str):
-        try:
-            found = datetime.fromisoformat(found.strip())
-        except ValueError:
-            message = f"{before!r} is not a time"
-            raise LakeError(
-                message, hint="ISO text as 2024-03-01 or 2024-03-01T12:00, UTC without a zone"
-            ) from None
-    if isinstance(found, date) and not isinstance(found, datetime):
-        found = datetime.combine(found, time())
-    if not isinstance(found, datetime):
-        raise LakeError(f"{before!r} is not a time", hint="a datetime, a date or ISO text")
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    try:
+        return read_time(before)
+    except (ValueError, TypeError, OverflowError):
+        hint = "a datetime, a date or ISO text as 2024-03-01 or 2024-03-01T12:00, UTC without a zone"
+        raise LakeError(f"{before!r} is not a time", hint=hint) from None
 
 
 def format_time(moment: datetime) -> str:
     """A time as short as it is exact.
 
+    >>> from datetime import UTC
     >>> format_time(datetime(2024, 3, 1, tzinfo=UTC)), format_time(datetime(2024, 3, 1, 7, 30, tzinfo=UTC))
     ('2024-03-01', '2024-03-01 07:30')
     """
