@@ -10,6 +10,7 @@ Everything is loaded when it is first used (PEP 562): importing lakelens costs n
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -73,4 +74,25 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_PUBLIC])
+    return [*__all__, "__version__"]
+
+
+def _offer_names() -> None:
+    """In IPython and Jupyter, have Tab know samples, refs, ids and columns: see `lakelens.completion`."""
+    shell = sys.modules["IPython"].get_ipython()
+    matchers = getattr(getattr(shell, "Completer", None), "custom_matchers", None)
+    if matchers is None or any(getattr(one, "matcher_identifier", "") == __name__ for one in matchers):
+        return
+
+    def match(context: Any) -> Any:
+        from lakelens.completion import match_names
+
+        return match_names(context, shell.user_ns)
+
+    marks = {"matcher_api_version": 2, "matcher_identifier": __name__, "matcher_priority": 100}
+    vars(match).update(marks)
+    matchers.append(match)
+
+
+if "IPython" in sys.modules:
+    _offer_names()

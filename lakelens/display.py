@@ -5,13 +5,12 @@ Domain classes know nothing else of either; each function here loads what it nee
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import sys
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import os
-
-    from matplotlib.figure import Figure
 
     from lakelens.analysis.check.check import Check
     from lakelens.analysis.diff.diff import Diff
@@ -24,14 +23,52 @@ if TYPE_CHECKING:
     from lakelens.analysis.space.space import Space
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
+    from lakelens.model.catalog import FoundTable, Outline
     from lakelens.model.collections import QueryResult
     from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileSet
     from lakelens.model.table import Table
+    from lakelens.views.render.plot import Plot
     from lakelens.watching import Watch
 
 
-class Displayable:
+class Documentation:
+    """The documentation of a class with what its attributes hold, put together when somebody asks for it."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __get__(self, thing: object, kind: type) -> str:
+        home = sys.modules.get(kind.__module__)
+        if home is None or getattr(home.__spec__, "_initializing", False):
+            return self.text  # dataclasses look whether there is any
+        from lakelens.views.names import document
+
+        return document(kind, self.text)
+
+
+class Named:
+    """Gives an object's reader its public names in `dir()`, and their meanings in the documentation of its class."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        text = cls.__dict__.get("__doc__")
+        if isinstance(text, str):
+            cls.__doc__ = Documentation(text)  # type: ignore[assignment]
+
+    def __dir__(self) -> list[str]:
+        from lakelens.views.names import list_hidden
+
+        kind: type = type(self)
+        hidden = list_hidden(kind)
+        return [name for name in super().__dir__() if not name.startswith("_") and name not in hidden]
+
+
+class Displayable(Named):
     """Gives an object its text tree, its HTML card and its page.
 
     Detail runs from 0 (one line) over 1 (the card: facts, folds with their answers, one of them open) and 2 (every fold
@@ -99,21 +136,28 @@ class Interactive(Displayable):
         return make_widget(self)
 
 
-def plot_files(files: FileSet, figsize: tuple[float, float] | None) -> Figure:
+def render_raised(error: BaseException, *, is_brief: bool = False) -> list[str]:
+    """What IPython shows of an error that was raised: all that it says, or one line of it."""
+    from lakelens.views.render import raised
+
+    return raised.render_raised(error, is_brief=is_brief)
+
+
+def plot_files(files: FileSet, figsize: tuple[float, float] | None) -> Plot:
     """The plot of a set of files."""
     from lakelens.views.render import plots
 
     return plots.plot_files(files, figsize)
 
 
-def plot_growth(table: Table, figsize: tuple[float, float] | None) -> Figure:
+def plot_growth(table: Table, figsize: tuple[float, float] | None) -> Plot:
     """The plot of a table's growth."""
     from lakelens.views.render import plots
 
     return plots.plot_growth(table, figsize)
 
 
-def plot_health(health: Health, figsize: tuple[float, float] | None) -> Figure:
+def plot_health(health: Health, figsize: tuple[float, float] | None) -> Plot:
     """The plot of a table's health."""
     from lakelens.views.render import health_plots as plots
 
@@ -125,6 +169,20 @@ def diff_table(table: Table, before: Any, after: Any) -> Diff:
     from lakelens.analysis.diff.diff import Diff, pick_snapshot
 
     return Diff(None if before is None else pick_snapshot(table, before), pick_snapshot(table, after))
+
+
+def outline_table(found: FoundTable) -> Outline:
+    """What a table that was found is today."""
+    from lakelens.analysis import outlines
+
+    return outlines.outline_table(found)
+
+
+def read_outlines(tables: Sequence[FoundTable]) -> list[Outline]:
+    """What tables that were found are today."""
+    from lakelens.analysis import outlines
+
+    return outlines.read_outlines(tables)
 
 
 def write_skeleton(

@@ -10,21 +10,63 @@ m0.avro: not an Avro file (at byte 0; expected magic Obj; seen PAR1)
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterable
+from typing import Self
 
-class LakeError(Exception):
+from lakelens.display import Displayable
+
+_MOST_LISTED = 40  # names of a hint: more than files have columns
+# categories whose characters act on the text around them: control, format (bidirectional marks), surrogate, private use,
+# line and paragraph separators
+_ACTIVE = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
+_NO_TEXT = "\ufffe\uffff"  # a document in XML, as pictures are, may not hold them
+
+
+class LakeError(Displayable, Exception):
     """Anything that keeps lakelens from reading a table.
 
-    `path` names the file or directory, `hint` says what to try; both may be None.
+    `path` names the file or directory, `hint` says what to try, `expected` and `seen` are text; `sql` is a condition or a
+    query that is wrong, `span` the first character of its wrong part and the one after it. Each may be None. A notebook
+    shows an error that is raised as a card of text, with `%tb` for the traceback, and one that is a value as a card;
+    of one that `is_brief`, because a magic raised it, a line.
     """
 
-    def __init__(self, message: str, *, path: str | None = None, hint: str | None = None) -> None:
+    is_brief = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        hint: str | None = None,
+        expected: object = None,
+        seen: object = None,
+        sql: str | None = None,
+        span: tuple[int, int] | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.path = path
         self.hint = hint
+        self.expected = None if expected is None else str(expected)
+        self.seen = None if seen is None else _shorten(str(seen))
+        self.sql, self.span = sql, span
 
     def _details(self) -> list[str]:
-        return []
+        return [
+            f"{word} {text}" for word in ("expected", "seen") if (text := getattr(self, word)) is not None
+        ]
+
+    def without_frames(self) -> Self:
+        """This error to be kept: its traceback would keep what it failed on, the bytes of a whole file among it."""
+        self.__cause__ = self.__context__ = None
+        return self.with_traceback(None)
+
+    @property
+    def place(self) -> str:
+        """Where in the file it is wrong, in words; empty where that is not known."""
+        return ""
 
     @property
     def reason(self) -> str:
@@ -34,11 +76,28 @@ class LakeError(Exception):
 
     def __str__(self) -> str:
         text = f"{self.path}: {self.reason}" if self.path else self.reason
-        return f"{text}; try: {self.hint}" if self.hint else text
+        return visible(f"{text}; try: {self.hint}" if self.hint else text)
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows instead of a traceback."""
+        from lakelens.display import render_raised
+
+        return render_raised(self, is_brief=self.is_brief)
+
+
+class UnknownName(LakeError, KeyError):
+    """There is nothing of that name; the hint has the nearest names.
+
+    >>> print(UnknownName("no ref 'mian'", hint=list_nearest("mian", ["main"])))
+    no ref 'mian'; try: did you mean main?
+    """
 
 
 class NotATable(LakeError):
-    """No format recognises what is at this place; the message lists what was looked for."""
+    """No format recognises what is at this place; the message lists what was looked for, or says that it holds tables."""
+
+    def _details(self) -> list[str]:
+        return [text for text in (self.expected and f"looked for {self.expected}", self.seen) if text]
 
 
 class Missing(LakeError, FileNotFoundError):
@@ -51,7 +110,7 @@ class Missing(LakeError, FileNotFoundError):
 class Corrupt(LakeError):
     """Bytes or a document that break the rules of the format.
 
-    `offset` is the byte of the error, `json_path` the place in a JSON document; `expected` and `seen` are text.
+    `offset` is the byte of the error, `json_path` the place in a JSON document.
     """
 
     def __init__(
@@ -65,23 +124,20 @@ class Corrupt(LakeError):
         seen: object = None,
         hint: str | None = None,
     ) -> None:
-        super().__init__(message, path=path, hint=hint)
+        super().__init__(message, path=path, hint=hint, expected=expected, seen=seen)
         self.offset = offset
         self.json_path = json_path
-        self.expected = None if expected is None else str(expected)
-        self.seen = None if seen is None else _shorten(str(seen))
+
+    @property
+    def place(self) -> str:
+        """The byte and the place in the document."""
+        byte = [] if self.offset is None else [f"byte {self.offset:,}"]
+        return ", ".join([*byte, *([] if self.json_path is None else [self.json_path])])
 
     def _details(self) -> list[str]:
-        details = []
-        if self.offset is not None:
-            details.append(f"at byte {self.offset}")
-        if self.json_path is not None:
-            details.append(f"at {self.json_path}")
-        if self.expected is not None:
-            details.append(f"expected {self.expected}")
-        if self.seen is not None:
-            details.append(f"seen {self.seen}")
-        return details
+        byte = [] if self.offset is None else [f"at byte {self.offset}"]
+        key = [] if self.json_path is None else [f"at {self.json_path}"]
+        return [*byte, *key, *super()._details()]
 
 
 class Unsupported(LakeError):
@@ -105,3 +161,55 @@ class Interrupted(KeyboardInterrupt):
     def _render_traceback_(self) -> list[str]:
         """What IPython shows instead of a traceback."""
         return [f"Interrupted: {self}"]
+
+
+def visible(text: str) -> str:
+    r"""Text with every active character shown, not obeyed; line feeds are kept.
+
+    >>> visible("a\x1b[0m\nb")
+    'a⟨U+001B⟩[0m\nb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(character if character == "\n" else show_active(character) for character in text)
+
+
+def show_active(character: str) -> str:
+    """A character that acts on the text around it by its number; any other one as it is."""
+    if unicodedata.category(character) in _ACTIVE or character in _NO_TEXT:
+        return f"⟨U+{ord(character):04X}⟩"
+    return character
+
+
+def find_nearest(name: str, known: Iterable[str]) -> list[str]:
+    """The known names nearest to one that there is not, at most three: spelled alike, else those that it is a part of.
+
+    >>> find_nearest("PAIMONN", ["hive", "paimon"]), find_nearest("dynamic", ["paimon-dynamic-bucket"])
+    (['paimon'], ['paimon-dynamic-bucket'])
+    """
+    from difflib import get_close_matches
+
+    wanted = name.lower()
+    lowered = {one.lower(): one for one in known}
+    near = get_close_matches(wanted, lowered, 3, 0.75)
+    near = near or [one for one in lowered if len(wanted) > 2 and wanted in one][:3]
+    return [lowered[one] for one in near or get_close_matches(wanted, lowered, 3, 0.6)]
+
+
+def list_nearest(name: str, known: Iterable[str]) -> str:
+    """What to try instead of a name that there is not: the nearest ones, else those that there are.
+
+    >>> list_nearest("sise_bytes", ["path", "size_bytes"]), list_nearest("x", ["path", "size_bytes"])
+    ('did you mean size_bytes?', 'there are path, size_bytes')
+    """
+    names = list(known)
+    near = find_nearest(name, names)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"there are {', '.join(names[:_MOST_LISTED])}" if names else "there is none"
+
+
+def __dir__() -> list[str]:
+    return [
+        name for name, held in globals().items() if isinstance(held, type) and held.__module__ == __name__
+    ]

@@ -13,10 +13,11 @@ DELETE FROM iceberg.shop.orders WHERE id = 1
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from lakelens.errors import Unsupported
+from lakelens.errors import LakeError, Unsupported
 
 # comments, strings and quoted names may hold a semicolon that ends no statement; last, the semicolon itself
 _TOKEN = re.compile(
@@ -74,12 +75,24 @@ def _skip_comments(sql: str) -> str:
     return sql[position:]
 
 
-def run_statements(sql: str, spark: Any) -> None:
-    """Run each statement; print the first twenty rows of a result."""
-    for statement in split_statements(sql):
-        frame = spark.sql(statement)
-        if frame.columns:
-            frame.show()
+def run_statements(statements: Iterable[str], spark: Any) -> None:
+    """Run each statement; show the first rows of a result. Of an error of Spark IPython shows the message."""
+    from lakelens.spark.local.statement import run_statement
+    from lakelens.views.card.wording import name_statement
+    from lakelens.views.render.raised import shorten_traceback
+
+    for statement in statements:
+        try:
+            found = run_statement(
+                spark, statement, name_statement(_skip_comments(statement)) or "the statement"
+            )
+        except LakeError:
+            raise
+        except Exception as error:
+            shorten_traceback(error)
+            raise
+        if found is not None:
+            found.show()
 
 
 def get_session() -> Any:
@@ -129,7 +142,8 @@ def register_magics(shell: Any) -> None:
         def lakelens(self, line: str) -> None:
             """Show a table, or one of its snapshots."""
             arguments = parse_argstring(self.lakelens, line)
-            show_table(find_target(arguments.path, shell.user_ns), arguments.snapshot, arguments.detail)
+            with _in_one_line():
+                show_table(find_target(arguments.path, shell.user_ns), arguments.snapshot, arguments.detail)
 
         @magic_arguments()
         @argument("target", help="path, variable or catalog.database.table of a table, or a warehouse's root")
@@ -142,9 +156,20 @@ def register_magics(shell: Any) -> None:
             if arguments.output and not arguments.output.isidentifier():
                 raise UsageError(f"{arguments.output} is not a name for a variable")
             target = find_target(arguments.target, shell.user_ns)
-            trace_statements(cell, target, arguments.detail, arguments.output, shell.user_ns)
+            with _in_one_line():
+                trace_statements(cell, target, arguments.detail, arguments.output, shell.user_ns)
 
     shell.register_magics(LakeMagics)
+
+
+@contextmanager
+def _in_one_line() -> Iterator[None]:
+    """An error of lakelens is what the reader typed: one line says it, `%tb` has the frames."""
+    try:
+        yield
+    except LakeError as error:
+        error.is_brief = True
+        raise
 
 
 def show_table(target: Any, snapshot: str | None = None, detail: int = 1) -> None:
@@ -165,17 +190,21 @@ def trace_statements(
     sql: str, target: Any, detail: int = 1, output: str | None = None, namespace: dict[str, Any] | None = None
 ) -> None:
     """Run SQL, show what it did to the target even if it failed, and keep the trace in a variable."""
+    from lakelens.views.cards.trace import format_sentence
     from lakelens.watching import watch
 
     spark = get_session()
     watching = watch(target, spark=spark)
     statements = split_statements(sql)
-    watching.trace.statement = _skip_comments(statements[0]) if len(statements) == 1 else None
+    watching.trace.statements = tuple(map(_skip_comments, statements))
     try:
         with watching:
-            run_statements(sql, spark)
+            run_statements(statements, spark)
     finally:
         if watching.trace.is_finished:
             if output and namespace is not None:
                 namespace[output] = watching.trace
-            watching.trace.show(detail)
+            if detail > 0:
+                watching.trace.show(detail)
+            else:
+                print(format_sentence(watching.trace))

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import islice
 from typing import Any
 
-from lakelens.errors import LakeError, NotATable, Unsupported
+from lakelens.errors import LakeError, Missing, NotATable, Unsupported, find_nearest
 from lakelens.formats.base import Candidate, OpenRequest
 from lakelens.formats.registry import describe_candidate, detect_at, detect_format, load_formats
-from lakelens.io.local import open_source
+from lakelens.io.local import LocalStore, find_neighbours, open_source
 from lakelens.io.store import Store
 from lakelens.io.tracing import TracingStore
 from lakelens.model.catalog import Catalog, FoundTable
 from lakelens.model.table import Table
+
+# directories that are looked at to say that a directory, which is no table, holds some: here, and where each is a request
+_LOOKED_AT, _LOOKED_AT_FAR = 200, 16
 
 
 def open_table(
@@ -47,9 +51,9 @@ def open_table(
     Raises
     ------
     NotATable
-        No format recognises the place; the message lists what was looked for.
+        No format recognises the place; the message lists what was looked for, or says that it holds tables.
     Missing, Corrupt, Unsupported, AccessDenied
-        It is not there, damaged, not supported, or may not be read.
+        It is not there (the hint has the nearest paths), damaged, not supported, or may not be read.
 
     Examples
     --------
@@ -82,7 +86,18 @@ def open_in_store(
 ) -> Table:
     """Open a table in a store that is already open (see `lakelens.io`)."""
     traced = TracingStore(store)
-    chosen, evidence = detect_format(traced, path, format)
+    try:
+        chosen, evidence = detect_format(traced, path, format)
+    except Missing as error:
+        if error.path == path and error.hint is None:
+            error.hint = _suggest_path(store, path)
+        raise
+    except NotATable:
+        counted = _count_tables(store, path) if format is None else ""
+        if not counted:
+            raise
+        hint = f"lakelens.find({path!r}) lists them"
+        raise NotATable(f"not a table: it holds {counted}", path=path, hint=hint) from None
     return chosen.open(OpenRequest(traced, path, evidence, branch, version, name, catalog))
 
 
@@ -119,6 +134,16 @@ def find_in_store(store: Store, path: str, *, depth: int = 4) -> Catalog:
     """Walk a warehouse in a store that is already open."""
     tables: list[FoundTable] = []
     problems: list[LakeError] = []
+    for found in _walk(store, path, depth):
+        if isinstance(found, FoundTable):
+            tables.append(found)
+        elif found is not None:
+            problems.append(found)
+    return Catalog(path, tables, problems)
+
+
+def _walk(store: Store, path: str, depth: int) -> Iterator[FoundTable | LakeError | None]:
+    """What each directory is: a table, one that cannot be read, or neither."""
     pending = [(path, 0)]
     while pending:
         here, level = pending.pop()
@@ -126,16 +151,34 @@ def find_in_store(store: Store, path: str, *, depth: int = 4) -> Catalog:
             place = describe_candidate(store, here)
             found = _detect_table(place)
         except LakeError as error:
-            problems.append(error)
+            yield error
             continue
-        if found is not None:
-            tables.append(found)
-        elif level < depth:
+        yield found
+        if found is None and level < depth:
             folders = [
                 c.path for c in place.children.values() if c.is_dir and not c.name.startswith(("_", "."))
             ]
             pending.extend((folder, level + 1) for folder in reversed(folders))
-    return Catalog(path, tables, problems)
+
+
+def _count_tables(store: Store, path: str) -> str:
+    """How many tables a directory holds, in words; empty for none in the first directories."""
+    most = _LOOKED_AT if isinstance(store, LocalStore) else _LOOKED_AT_FAR
+    walked = list(islice(_walk(store, path, 4), most + 1))
+    count = sum(isinstance(found, FoundTable) for found in walked[:most])
+    least = "at least " if len(walked) > most else ""
+    return f"{least}{count} table{'' if count == 1 else 's'}" if count else ""
+
+
+def _suggest_path(store: Store, path: str) -> str | None:
+    """The paths nearest to one that does not exist, in the directory where it ceases to; None where none is near."""
+    if not isinstance(store, LocalStore):
+        return None
+    above, missing, rest, names = find_neighbours(path)
+    found = [os.path.join(above, name) for name in find_nearest(missing, names)]  # noqa: PTH118
+    whole = [os.path.join(one, rest) for one in found if rest]  # noqa: PTH118
+    existing = [one for one in whole if os.path.exists(one)] or found  # noqa: PTH110
+    return f"did you mean {' or '.join(existing)}?" if existing else None
 
 
 def _detect_table(place: Candidate) -> FoundTable | None:

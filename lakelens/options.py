@@ -94,3 +94,7 @@ def _check(name: str, value: Any) -> int | bool:
 
 
 display = DisplayOptions()
+
+
+def __dir__() -> list[str]:
+    return ["DisplayOptions", "display", "orphan_age"]

@@ -13,8 +13,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from contextvars import copy_context
 from itertools import islice
+from threading import Thread
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -27,6 +30,8 @@ _READERS = 8
 _AT_ONCE = 64  # things: an interrupt waits for no more
 #: Seconds before the first line, and between the lines of a plain log.
 PATIENCE, LOG_EVERY = 1.0, 5.0
+# seconds between two looks at what runs, and those that it has to end once it is cancelled
+_TICK, _MOST_CANCELLING = 0.25, 10.0
 
 
 class Progress:
@@ -53,6 +58,16 @@ class Progress:
         size = f", {self.bytes / 1e6:,.0f} MB" if self.bytes else ""
         return f"reading {self.done:,}{of} {self.noun}{size}; interrupt to stop"
 
+    def describe_stop(self) -> str:
+        """What an interrupt leaves."""
+        of = f" of {self.total:,}" if self.total is not None else ""
+        return f"stopped after {self.done:,}{of} {self.noun}; what was read is kept: ask again to go on"
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far."""
+        return time.monotonic() - self._started
+
     def __enter__(self) -> Progress:
         return self
 
@@ -62,11 +77,7 @@ class Progress:
         if self._bar is not None:
             self._bar.close()
         if isinstance(error, KeyboardInterrupt) and not isinstance(error, Interrupted):
-            of = f" of {self.total:,}" if self.total is not None else ""
-            message = (
-                f"stopped after {self.done:,}{of} {self.noun}; what was read is kept: ask again to go on"
-            )
-            raise Interrupted(message) from None
+            raise Interrupted(self.describe_stop()) from None
 
     def _show(self, now: float) -> None:
         if _is_log():
@@ -81,6 +92,48 @@ class Progress:
         self._bar.n = self.done
         self._bar.set_description_str(self.describe(), refresh=False)
         self._bar.refresh()
+
+
+class Running(Progress):
+    """Says that something runs, for how long, and what `ask` says of how far it is."""
+
+    def __init__(self, what: str, ask: Callable[[], str] = str) -> None:
+        super().__init__(what)
+        self._ask = ask
+
+    def wait(self, work: Callable[[], T], cancel: Callable[[], None]) -> T:
+        """What `work` gives, in a thread of its own: an interrupt reaches this one at once, and cancels the work.
+
+        >>> Running("INSERT").wait(lambda: 42, lambda: None)
+        42
+        """
+        done: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                done.set_result(work())
+            except BaseException as error:
+                done.set_exception(error)
+
+        with self:
+            Thread(target=copy_context().run, args=(run,), daemon=True, name=f"lakelens-{self.noun}").start()
+            try:
+                while wait_for([done], _TICK).not_done:
+                    self.advance()
+            except KeyboardInterrupt:
+                cancel()
+                wait_for([done], _MOST_CANCELLING)
+                raise
+        return done.result()
+
+    def describe(self) -> str:
+        """How far it is: `INSERT is running, 12 s, 17 of 40 tasks; interrupt to stop`."""
+        far = self._ask()
+        return f"{self.noun} is running, {self.seconds:,.0f} s{far and f', {far}'}; interrupt to stop"
+
+    def describe_stop(self) -> str:
+        """What an interrupt leaves."""
+        return f"{self.noun} was stopped after {self.seconds:,.0f} s; what it had committed stays"
 
 
 def track(things: Iterable[T], noun: str, total: int | None = None) -> Iterator[T]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, find_nearest
 from lakelens.model.collections import QueryResult
 from lakelens.model.facts.facts import MANIFEST, REF, SNAPSHOT, list_kinds
 from lakelens.model.facts.metadata_tables import build_entries, build_manifests
@@ -31,8 +31,14 @@ VIEWS = ("snapshots", "refs", "manifests", "entries", "files")
 _SWEEPING = frozenset(
     ("columns", "describe", "explain", "natural", "pivot", "show", "summarize", "table", "unpivot")
 )
-# an engine's own list of columns: the hint lists all of them
-_CANDIDATES = re.compile(r"\s*(Valid fields are|Candidate bindings:|Did you mean).*?(?=LINE \d|$)", re.DOTALL)
+# the name that an engine does not find: of a column, of a view
+_NO_COLUMN = re.compile(
+    r"""Referenced column "([^"]+)" not found|does not have a column named "([^"]+)"|No field named (\S+?)\.?(?:\s|$)"""
+)
+_NO_VIEW = re.compile(r"""Table with name (\S+) does not exist|table '(?:[^'.]+\.)*([^'.]+)' not found""")
+_NEAR = re.compile(r'at or near "([^"]+)"')
+# an engine's own list of columns: the hint has the nearest
+_CANDIDATES = re.compile(r"\s*(Valid fields are|Candidate bindings:|Did you mean|LINE \d).*", re.DOTALL)
 
 
 def query_table(
@@ -46,11 +52,10 @@ def query_table(
     try:
         found = run_query(query, views, chosen)
     except Exception as error:  # engines raise errors of many classes
-        raise LakeError(
-            f"the query cannot be run by {chosen}: {_shorten(error)}",
-            path=table.location,
-            hint=describe_views(find_columns(table, state), named),
-        ) from error
+        missing, hint = _suggest_name(str(error), find_columns(table, state), named)
+        message = f"the query cannot be run by {chosen}: {_shorten(error)}"
+        span = None if missing is None else find_word(query, missing)
+        raise LakeError(message, path=table.location, hint=hint, sql=query, span=span) from error
     return QueryResult(found, chosen, tuple(named))
 
 
@@ -102,6 +107,33 @@ def describe_views(columns: FileColumns, named: Sequence[str]) -> str:
     words = [f"{view}({', '.join(list_view_columns(view, columns))})" for view in shown]
     others = [view for view in VIEWS if view not in shown]
     return "; ".join([*words, *([f"other views: {', '.join(others)}"] if others else [])])
+
+
+def _suggest_name(said: str, columns: FileColumns, named: Sequence[str]) -> tuple[str | None, str]:
+    """The name that an engine did not find, and what to try: the nearest ones, else the views with their columns."""
+    if found := _NO_COLUMN.search(said):
+        missing = next(filter(None, found.groups())).strip('"').rpartition(".")[2]
+        known = dict.fromkeys(name for view in named for name in list_view_columns(view, columns))
+        near = find_nearest(missing, known)
+    elif found := _NO_VIEW.search(said):
+        missing = next(filter(None, found.groups())).strip('"!')
+        near = find_nearest(missing, VIEWS) or list(VIEWS)
+    else:
+        wrong = _NEAR.search(said)
+        return (None if wrong is None else wrong[1]), describe_views(columns, named)
+    if not near:
+        return missing, describe_views(columns, named)
+    return missing, f"did you mean {' or '.join(near)}? The views are {', '.join(VIEWS)}"
+
+
+def find_word(text: str, word: str) -> tuple[int, int] | None:
+    """Where a word is in a text first, as the numbers of its first character and of the one after it.
+
+    >>> find_word("select sises, sise from files", "SISE")
+    (14, 18)
+    """
+    found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)
+    return None if found is None else found.span()
 
 
 def split_words(query: str) -> list[str]:

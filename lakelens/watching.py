@@ -72,7 +72,7 @@ def watch(
     Raises
     ------
     Unsupported
-        A name without a session.
+        A name without a session, or one that is stopped.
     AccessDenied
         The directory may not be listed.
 
@@ -154,6 +154,10 @@ class Watch:
 
 
 def _find_target(target: Any, spark: Any, storage_options: Mapping[str, Any] | None) -> _Target:
+    if spark is not None:
+        from lakelens.spark.local.session import check_running
+
+        check_running(spark)
     if isinstance(target, Table):
         return _find_table_target(target, spark, storage_options)
     if not isinstance(target, str | os.PathLike):

@@ -122,7 +122,7 @@ def test_repo2docker_builds_the_image_from_the_folder():
 def test_notebooks_ask_for_settings_that_a_small_container_holds():
     from lakelens.spark.local.session import _defaults
 
-    settings = _defaults(Path("warehouse"), (), [])
+    settings = _defaults(Path("/warehouse"), (), [])
     assert settings["spark.master"] == "local[2]"
     assert settings["spark.driver.memory"] == "1g"
     assert settings["spark.ui.enabled"] == "false"

@@ -2,46 +2,71 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event, Timer
+from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+from pyspark.sql.types import LongType, StructField, StructType
 
 import lakelens as ll
-from lakelens import magics
-from lakelens.errors import Unsupported
+from lakelens import magics, progress
+from lakelens.errors import Interrupted, Unsupported
 from lakelens.magics import split_statements
+from lakelens.views.card.wording import size
 from tests.support.stages import Stages, check_plainly, list_plainly
 
 
 class Frame:
-    """What a statement gave."""
+    """What a statement gave: a row for each number, as PySpark 4 hands it out."""
 
-    def __init__(self, columns: list[str]) -> None:
-        self.columns = columns
+    def __init__(self, columns: list[str], rows: int = 1) -> None:
+        self.columns, self.rows = columns, rows
+        self.schema = StructType([StructField(name, LongType()) for name in columns])
 
-    def show(self) -> None:
-        print(f"rows of {', '.join(self.columns)}")
+    def limit(self, most: int) -> Frame:
+        return Frame(self.columns, min(self.rows, most))
+
+    def toArrow(self) -> pa.Table:  # noqa: N802
+        return pa.table([pa.array(range(self.rows), pa.int64()) for _ in self.columns], names=self.columns)
 
 
 class Session:
-    """Runs `GO n` on a table of stages; anything else fails."""
+    """Runs `INSERT n` and `SELECT n` on a table of stages; anything else fails."""
 
     def __init__(self, stages: Stages) -> None:
         self.stages = stages
         self.ran: list[str] = []
+        self.is_cancelled = Event()
+        self.sparkContext = self
+
+    def cancelAllJobs(self) -> None:  # noqa: N802
+        self.is_cancelled.set()
+
+    def statusTracker(self) -> Any:  # noqa: N802
+        stages = {1: SimpleNamespace(numTasks=30, numCompletedTasks=17), 2: None}
+        return SimpleNamespace(getActiveStageIds=lambda: list(stages), getStageInfo=stages.get)
 
     def sql(self, statement: str) -> Frame:
         self.ran.append(statement)
         if statement.startswith("SELECT"):
-            return Frame(["a", "b"])
+            return Frame(["a", "b"], int(statement.split()[-1]))
+        if statement == "WAIT":
+            self.is_cancelled.wait(20)
+            raise ValueError("the job was cancelled")
         if "INSERT" not in statement:
-            raise ValueError(f"cannot run {statement}")
+            raise ValueError(
+                f"[NO_SUCH] cannot run {statement}; line 1 pos 2;\n'Project [*]\n+- 'Plan of it\n"
+            )
         self.stages.go(int(statement.split()[-1]))
         return Frame([])
 
@@ -71,34 +96,80 @@ def test_a_trace_is_shown_and_kept(
     shell.run_cell_magic("laketrace", f"'{place}' --output done", sql)
     check_plainly(before, list_plainly(place), shell.user_ns["done"])
     first = capsys.readouterr().out.splitlines()[0]
-    assert first.startswith("Trace: INSERT wrote ") and first.endswith(" bytes, and rewrote 1")
+    assert first.startswith("Trace: INSERT wrote ") and first.endswith(" B, and rewrote 1")
     assert session.ran == [sql]
 
 
-def test_several_statements_are_told_apart(shell: InteractiveShell, session: Session) -> None:
+def test_several_statements_are_told_apart(
+    shell: InteractiveShell, session: Session, capsys: pytest.CaptureFixture[str]
+) -> None:
     shell.user_ns["place"] = session.stages.path
-    shell.run_cell_magic("laketrace", "place -o done -d 0", "INSERT 2; /* ; */ INSERT 3;\n-- the end;")
+    shell.run_cell_magic(
+        "laketrace", "place -o done -d 0", "INSERT 2; /* ; */ INSERT 3; SELECT 1;\n-- the end;"
+    )
     assert [commit.name for commit in shell.user_ns["done"].snapshots] == ["snapshot 2", "snapshot 3"]
-    assert len(session.ran) == 2
+    assert len(session.ran) == 3
+    assert capsys.readouterr().out.splitlines()[-1].startswith("INSERT and SELECT wrote ")
 
 
-def test_rows_of_a_query_are_printed(
+def test_one_sentence_says_what_a_statement_did(
+    shell: InteractiveShell, session: Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.user_ns["place"] = session.stages.path
+    shell.run_cell_magic("laketrace", "place -o done -d 0", "INSERT 2")
+    (said,) = capsys.readouterr().out.splitlines()
+    created = shell.user_ns["done"].created
+    assert said == f"INSERT wrote {len(created)} files, {size(created.size_bytes)}, and rewrote 1"
+
+
+def test_rows_of_a_query_are_a_card(
     shell: InteractiveShell, session: Session, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shell.user_ns["table"] = ll.open(session.stages.path)
     shell.run_cell_magic("laketrace", "table", "SELECT 1")
     told = capsys.readouterr().out
-    assert told.startswith("rows of a, b\nTrace: SELECT touched no file\n")
+    assert told.startswith("SELECT: 1 row, 2 columns\n  a  b\n  0  0\nTrace: SELECT touched no file\n")
+    shell.run_cell_magic("laketrace", "table", "SELECT 1000")
+    told = capsys.readouterr().out
+    assert told.startswith("SELECT: the first 20 rows, 2 columns\n") and "\n  19  19\n" in told
 
 
 def test_what_a_failing_cell_did_is_kept(
     shell: InteractiveShell, session: Session, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shell.user_ns["place"] = session.stages.path
-    with pytest.raises(ValueError, match="cannot run NONSENSE"):
+    with pytest.raises(ValueError, match="cannot run NONSENSE") as raised:
         shell.run_cell_magic("laketrace", "place -o done", "INSERT 2; NONSENSE")
     assert len(shell.user_ns["done"].snapshots) == 1
-    assert "(it raised ValueError: cannot run NONSENSE)" in capsys.readouterr().out
+    assert "(it raised ValueError: [NO_SUCH] cannot run NONSENSE; line 1 pos 2;)" in capsys.readouterr().out
+    assert raised.value._render_traceback_() == [  # type: ignore[attr-defined]
+        "ValueError: [NO_SUCH] cannot run NONSENSE; line 1 pos 2",
+        "  full traceback: %tb",
+    ]
+
+
+def test_a_running_statement_says_how_far_it_is_and_can_be_stopped(
+    shell: InteractiveShell,
+    session: Session,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background begins without it
+    shell.user_ns["place"] = session.stages.path
+    timer = Timer(1, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(
+        Interrupted, match=r"WAIT was stopped after \d s; what it had committed stays"
+    ) as raised:
+        shell.run_cell_magic("laketrace", "place -o done", "INSERT 2; WAIT")
+    assert session.is_cancelled.is_set() and raised.value._render_traceback_()[0].startswith(
+        "Interrupted: WAIT"
+    )
+    assert len(shell.user_ns["done"].snapshots) == 1
+    said = capsys.readouterr()
+    assert "lakelens: WAIT is running, 0 s, 17 of 30 tasks; interrupt to stop" in said.err.splitlines()
+    assert "it raised Interrupted" in said.out
 
 
 def test_without_a_session_it_says_so(

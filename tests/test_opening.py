@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +16,9 @@ from lakelens.formats.base import Candidate
 from lakelens.formats.registry import detect_format, get_format, load_formats
 from lakelens.io.local import LocalStore
 from lakelens.io.memory import MemoryStore
+from lakelens.model.snapshot import Ref
 from lakelens.opening import open_in_store
+from lakelens.samples import unpack_table
 from tests.support.unpacked import unpack_samples
 
 SAMPLES = unpack_samples()
@@ -168,7 +171,7 @@ def test_any_directory_of_files_opens_as_hive_when_asked_to() -> None:
 # finding formats
 
 
-def test_formats_come_from_entry_points() -> None:
+def test_formats_are_known_by_name() -> None:
     assert list(load_formats()) == ["hive", "iceberg", "paimon"]
     for name, found in load_formats().items():
         assert found.name == name
@@ -250,3 +253,18 @@ def test_find_goes_on_past_what_cannot_be_read(tmp_path: Path) -> None:
 
 def test_find_of_nothing(tmp_path: Path) -> None:
     assert list(ll.find(tmp_path)) == []
+
+
+def test_a_text_that_is_no_unicode_is_damage_of_its_document(tmp_path: Path) -> None:
+    table = Path(unpack_table("paimon", tmp_path))
+    for path in (table / "snapshot").glob("snapshot-*"):
+        document = json.loads(path.read_text())
+        path.write_text(json.dumps(document | {"deltaRecordCount": "\ud800"}))
+    opened = ll.open(table)
+    assert opened.to_text()
+    assert any("no Unicode" in finding.message for finding in opened.findings)
+
+
+def test_a_tag_may_be_kept_for_any_number_of_milliseconds() -> None:
+    kept = Ref("v1", "tag", 1, max_ref_age_ms=10**999, max_snapshot_age_ms=10**998, min_snapshots_to_keep=1)
+    assert "1.157e+991 days" in kept.to_text() and "1.157e+990 days" in kept.to_text()

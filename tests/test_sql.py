@@ -284,6 +284,9 @@ def test_a_wrong_query_is_one_clear_error(query: str, engine: Any) -> None:
     assert text.isprintable()
     assert engine in text
     assert all(view in text for view in VIEWS)
+    if "filez" in query:
+        assert "did you mean files?" in text
+        return
     for column in ("content", "path", "recorded_path", "partition_values", "lower_bounds", "modified"):
         assert column in text
 

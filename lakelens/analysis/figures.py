@@ -15,8 +15,11 @@ from lakelens.model.table import Table
 
 
 def read_changes(snapshot: Snapshot) -> Figures:
-    """The figures of a snapshot; the files that it changed are counted by its delta list where it records none."""
-    figures = snapshot.figures
+    """The figures of a snapshot, the rows that it deleted among them.
+
+    The files that it changed are counted by its delta list where it records none.
+    """
+    figures = replace(snapshot.figures, deleted=snapshot.newly_deleted)
     if figures.added_files is not None or figures.removed_files is not None:
         return figures
     added = removed = 0

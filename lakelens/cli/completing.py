@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import Any
 
@@ -11,6 +12,8 @@ from click.shell_completion import CompletionItem, get_completion_class
 from lakelens.errors import LakeError
 
 _MOST = 50
+# the shell puts a completed word onto the line as it is: none that it would run, split or take for an option
+_HARMLESS = re.compile(r"[\w.@%+:,/][\w.@%+=:,/-]*")
 
 
 @click.command()
@@ -54,8 +57,9 @@ def complete_ref(ctx: click.Context, param: click.Parameter, incomplete: str) ->
             known |= {str(snapshot.id): snapshot.operation or "" for snapshot in reversed(newest)}
     except LakeError:
         return []
-    words = [name for name in known if name.startswith(incomplete) and name.isprintable() and " " not in name]
-    return [CompletionItem(name, help=known[name]) for name in islice(words, _MOST)]
+    words = [name for name in known if name.startswith(incomplete) and _HARMLESS.fullmatch(name)]
+    helps = ((name, known[name]) for name in islice(words, _MOST))
+    return [CompletionItem(name, help=text if _HARMLESS.fullmatch(text) else None) for name, text in helps]
 
 
 def _open_quietly(ctx: click.Context) -> Any:

@@ -93,7 +93,7 @@ def _insert_one_line(walkthrough: Walkthrough, spark: Any) -> tuple[Table, Trace
     before = ll.open(walkthrough.name, spark=spark)
     with ll.watch(walkthrough.name, spark=spark) as change:
         spark.sql(walkthrough.insert)
-    change.statement = walkthrough.insert
+    change.statements = (walkthrough.insert,)
     return before, change, ll.open(walkthrough.name, spark=spark)
 
 

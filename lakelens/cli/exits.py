@@ -87,6 +87,8 @@ def find_status(error: LakeError, asked: object) -> int:
 
 def format_error(error: LakeError) -> str:
     """What is wrong and what to do, in one line."""
+    if isinstance(error, NotATable) and error.hint:  # of Python; here is a verb for it
+        return f"{error.path}: {error.message}; try: lakelens find '{error.path}'"
     return str(error) if error.hint else f"{error}; try: {_advise(error)}"
 
 

@@ -88,9 +88,8 @@ def describe_stored(file: StoredFile) -> Facts:
 
 def describe_catalog(catalog: Catalog) -> Facts:
     """The tables below a directory."""
-    tables = (
-        {**pick(found, "name", "format", "path"), "reasons": found.evidence.reasons} for found in catalog
-    )
+    catalog.read_outlines()
+    tables = ({**list_facts(Catalog.facts, found), "reasons": found.evidence.reasons} for found in catalog)
     problems = [{"path": problem.path, "message": problem.reason} for problem in catalog.problems]
     return {"root": catalog.root, "tables": tables, "problems": problems}
 
@@ -146,7 +145,7 @@ def _describe_mark(mark: Mark) -> Facts:
     flows = [f"{sign}_{unit}" for unit in ("rows", "files", "bytes") for sign in ("added", "removed")]
     return {
         **pick(mark, "key", "parent", "lane", "operation", "kind"),
-        "amounts": pick(mark.amounts, *flows, "rows", "files", "size_bytes"),
+        "amounts": pick(mark.amounts, *flows, "rows", "files", "size_bytes", "deleted"),
         **pick(mark, "notes"),
         "snapshot_id": mark.snapshot.id,
         "committed_at": mark.snapshot.committed_at,

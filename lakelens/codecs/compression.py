@@ -19,6 +19,7 @@ from lakelens.codecs.span.span import Octets
 from lakelens.errors import Corrupt, Unsupported
 
 MAX_CONTENT = 1 << 28
+_ROOM = 1 << 26  # what any number of bytes may become
 _MAX_XZ_MEMORY = 1 << 29  # a stream names the size of its dictionary itself
 _PIECE = 1 << 16
 
@@ -46,6 +47,15 @@ def decompress(
     except Exception as error:  # each library has errors of its own
         seen = f"{type(error).__name__}: {error}"
         raise Corrupt(f"does not decompress as {codec}", path=path, offset=offset, seen=seen) from error
+
+
+def allow_growth(stored: int, ratio: int, limit: int | None = None) -> int:
+    """What stored bytes may become: a few kilobytes that claim to be gigabytes are a bomb, not a document.
+
+    >>> allow_growth(1_000_000, 64), allow_growth(1_000_000, 64, 2_000)
+    (131108864, 2000)
+    """
+    return min(MAX_CONTENT if limit is None else limit, ratio * stored + _ROOM)
 
 
 def decompress_start(codec: str, data: bytes, path: str | None = None) -> bytes:

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 
-from lakelens.errors import LakeError, NotATable, Unsupported
+from lakelens.errors import LakeError, NotATable, Unsupported, list_nearest
 from lakelens.formats.base import Candidate, Format
 from lakelens.io.store import ObjectInfo, Store
 from lakelens.model.storage import Evidence
 
 GROUP = "lakelens.formats"
+#: Those of this package are known without its metadata: from a zip file, or a directory on the path, they open too.
+BUILT_IN = ("hive", "iceberg", "paimon")
 
 
 @cache
 def load_formats() -> dict[str, Format]:
-    """Every installed format by name.
+    """Every format by name: those of this package, and those that an entry point of another one names.
 
     >>> sorted(load_formats())[:3]
     ['hive', 'iceberg', 'paimon']
     """
-    return {point.name: point.load() for point in sorted(entry_points(group=GROUP), key=lambda p: p.name)}
+    found: dict[str, Format] = {name: import_module(f"lakelens.formats.{name}").FORMAT for name in BUILT_IN}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        if point.name not in found:
+            found[point.name] = point.load()
+    return dict(sorted(found.items()))
 
 
 def get_format(name: str) -> Format:
-    """The format of a name. Raises `Unsupported`, naming those that are installed."""
+    """The format of a name. Raises `Unsupported` with the nearest name, else those that are installed."""
     formats = load_formats()
     if name.lower() not in formats:
-        raise Unsupported(f"no format {name!r} is installed", hint=f"one of {', '.join(formats)}")
+        raise Unsupported(f"no format {name!r} is installed", hint=list_nearest(name, formats))
     return formats[name.lower()]
 
 
@@ -57,7 +64,7 @@ def detect_at(place: Candidate, format: str | None = None) -> tuple[Format, Evid
         raise refused[0]
     looked_for = "; ".join(f"{c.name}: {c.looked_for}" for c in candidates)
     raise NotATable(
-        f"not a table that lakelens knows; looked for {looked_for}; {_format_content(place)}", path=place.path
+        "not a table that lakelens knows", path=place.path, expected=looked_for, seen=_format_content(place)
     )
 
 

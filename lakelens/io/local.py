@@ -5,14 +5,25 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from lakelens.errors import AccessDenied, LakeError, Missing
 from lakelens.io.relocation import split_location
 from lakelens.io.store import ObjectInfo, Store
+
+#: Bytes. No document, manifest or footer is as large; a whole read of more is refused, ranges of any file are not.
+MOST_BYTES = 1 << 31
+# what a name may lead to that is neither a file nor a directory: reading it may never end
+_SPECIAL = (
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
 
 
 class LocalStore:
@@ -42,25 +53,52 @@ class LocalStore:
         return sorted(found, key=lambda info: info.path)
 
     def read(self, path: str) -> bytes:
-        try:
-            return Path(path).read_bytes()
-        except (OSError, ValueError) as error:
-            raise _translate(error, path) from error
+        return self._read(path, 0, None)
 
     def read_range(self, path: str, start: int, length: int) -> bytes:
+        return self._read(path, start, max(0, length))
+
+    def _read(self, path: str, start: int, length: int | None) -> bytes:
         try:
-            with Path(path).open("rb") as file:
-                if start < 0:
-                    start = max(0, os.fstat(file.fileno()).st_size + start)
-                file.seek(start)
-                return file.read(max(0, length))
+            with _open_regular(path) as file:
+                size = os.fstat(file.fileno()).st_size
+                file.seek(max(0, size + start) if start < 0 else start)
+                if length is None and size > MOST_BYTES:
+                    message = f"is too large to be read whole: {size:,} bytes, at most {MOST_BYTES:,}"
+                    raise LakeError(message, path=path)
+                return file.read() if length is None else file.read(length)
         except (OSError, ValueError) as error:
             raise _translate(error, path) from error
+        except MemoryError:
+            raise LakeError("cannot be read: there is not enough memory", path=path) from None
+
+
+_DIRECT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+def _open_regular(path: str) -> BinaryIO:
+    """A regular file; whatever else may be read without end, or not at all, is refused."""
+    descriptor = os.open(
+        path, os.O_RDONLY | _DIRECT
+    )  # a pipe is opened without waiting for somebody to write into it
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(path)
+        if not stat.S_ISREG(mode):
+            kind = next((name for is_kind, name in _SPECIAL if is_kind(mode)), "something else")
+            raise LakeError(f"is {kind}, a file was expected", path=path)
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
 
 
 def _describe(path: str, status: os.stat_result) -> ObjectInfo:
     is_dir = stat.S_ISDIR(status.st_mode)
-    modified = datetime.fromtimestamp(status.st_mtime, UTC)
+    modified = None
+    with suppress(ValueError, OverflowError, OSError):  # some file systems hold times beyond the year 9999
+        modified = datetime.fromtimestamp(status.st_mtime, UTC)
     return ObjectInfo(path, 0 if is_dir else status.st_size, modified, is_dir)
 
 
@@ -86,6 +124,26 @@ def _translate(error: OSError | ValueError, path: str) -> LakeError:
     if isinstance(error, IsADirectoryError):
         return LakeError("is a directory, a file was expected", path=path)
     return LakeError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=path)
+
+
+def find_neighbours(path: str, most: int = 2_000) -> tuple[str, str, str, list[str]]:
+    """Of a path that does not exist: the directory above that does, the name missing there, the rest, and names in it.
+
+    >>> import os
+    >>> above, missing, rest, names = find_neighbours(os.path.abspath("/nothing/of/this"))
+    >>> missing, os.path.normpath(rest) == os.path.join("of", "this"), "nothing" in names
+    ('nothing', True, False)
+    """
+    here = Path(path)
+    while not here.parent.is_dir() and here.parent != here:
+        here = here.parent
+    try:
+        with os.scandir(here.parent) as children:
+            names = [child.name for child, _ in zip(children, range(most), strict=False)]
+    except OSError:
+        names = []
+    rest = Path(path).relative_to(here)
+    return str(here.parent), here.name, "" if rest == Path() else str(rest), sorted(names)
 
 
 def open_source(

@@ -5,18 +5,53 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
 from pathlib import Path, PurePath
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from lakelens.display import Displayable
+from lakelens.display import Displayable, outline_table, read_outlines
 from lakelens.errors import LakeError
 from lakelens.model.collections import NamedItems
 from lakelens.model.facts.facts import Fact
-from lakelens.model.storage import Evidence
+from lakelens.model.storage import Evidence, Reads
 from lakelens.model.table import Table
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-@dataclass(frozen=True, slots=True, repr=False)
+    from lakelens.model.deletes import LiveRows
+    from lakelens.model.finding import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a table is today, by its own newest metadata alone; `error` says why it could not be opened.
+
+    `rows` are the live ones, within bounds where files must be read to know. `title` and `variant` are the format's. Without
+    `has_snapshots` the time is that of the newest file, and there is no `snapshot_count`. `reads` is what it took.
+    """
+
+    title: str
+    variant: str = ""
+    has_snapshots: bool = True
+    rows: LiveRows | None = None
+    files: int | None = None
+    size_bytes: int | None = None
+    snapshot_count: int | None = None
+    committed_at: datetime | None = None
+    operation: str | None = None
+    findings: tuple[Finding, ...] = ()
+    reads: Reads | None = None
+    error: LakeError | None = None
+
+    def count_findings(self, severity: str) -> int:
+        """How many findings of a severity there are; that it cannot be opened is an error."""
+        found = sum(finding.severity == severity for finding in self.findings)
+        return found + (severity == "error" and self.error is not None)
+
+
+@dataclass(frozen=True, repr=False)
 class FoundTable(Displayable):
     """One table that `find` found: its path, its format, and the evidence for it."""
 
@@ -24,6 +59,16 @@ class FoundTable(Displayable):
     format: str
     evidence: Evidence
     opener: Callable[..., Table] = field(compare=False)
+
+    @cached_property
+    def outline(self) -> Outline:
+        """What the table is today: it is opened for it, and no manifest is read. An error is kept in it, not raised."""
+        return outline_table(self)
+
+    @property
+    def is_outlined(self) -> bool:
+        """Whether the table was opened for its outline already."""
+        return "outline" in vars(self)
 
     def open(self, **options: Any) -> Table:
         """Open this table; the options are `branch` and `version`, as for `lakelens.open`."""
@@ -42,12 +87,24 @@ class FoundTable(Displayable):
 
 
 class Catalog(NamedItems[FoundTable]):
-    """The tables found below a directory, in path order; also by name."""
+    """The tables found below a directory, in path order; also by name. None is opened before it is shown or listed."""
+
+    _noun = "table"
 
     facts = (
         Fact("name"),
         Fact("format"),
         Fact("path"),
+        Fact("live_rows", "int64", lambda found: getattr(found.outline.rows, "count", None)),
+        Fact("at_most_rows", "int64", lambda found: getattr(found.outline.rows, "at_most", None)),
+        Fact("files", "int64", lambda found: found.outline.files),
+        Fact("size_bytes", "int64", lambda found: found.outline.size_bytes),
+        Fact("snapshots", "int64", lambda found: found.outline.snapshot_count),
+        Fact("committed_at", "time", lambda found: found.outline.committed_at),
+        Fact("operation", "string", lambda found: found.outline.operation),
+        Fact("errors", "int64", lambda found: found.outline.count_findings("error")),
+        Fact("warnings", "int64", lambda found: found.outline.count_findings("warning")),
+        Fact("error", "string", lambda found: found.outline.error and found.outline.error.reason),
     )
 
     def __init__(self, root: str, tables: Iterable[FoundTable], problems: Sequence[LakeError] = ()) -> None:
@@ -60,6 +117,30 @@ class Catalog(NamedItems[FoundTable]):
 
     def _list_names(self, item: Any) -> tuple[str, ...]:
         return item.name, item.path, PurePath(item.path).name
+
+    def place(self, path: str | None) -> str:
+        """A path relative to the root; the root itself is `.`, and a path elsewhere stays whole."""
+        root = self.root.rstrip("/")
+        if path is None or path.rstrip("/") == root:
+            return "."
+        return path.removeprefix(f"{root}/")
+
+    def read_outlines(self) -> list[Outline]:
+        """The outline of each table, in order: every table is opened, by several threads; no manifest is read."""
+        return read_outlines(self)
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each, in path order; every table is opened, and no manifest is read.
+
+        `live_rows` is exact or null; then `at_most_rows` may say how many there are at most. `error` says why a table
+        cannot be opened.
+
+        >>> from lakelens import find, sample
+        >>> find(sample("iceberg-basic").location).to_arrow().select(["live_rows", "snapshots", "error"]).to_pylist()
+        [{'live_rows': 4, 'snapshots': 3, 'error': None}]
+        """
+        self.read_outlines()
+        return super().to_arrow()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.root, tuple(self), self.problems)
@@ -117,6 +198,7 @@ class Samples(NamedItems[Sample]):
     """The tables that ship with the package; also by name."""
 
     __slots__ = ()
+    _noun = "sample"
     facts = (
         Fact("name"),
         Fact("format"),

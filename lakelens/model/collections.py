@@ -10,8 +10,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
-from lakelens.display import Displayable
+from lakelens.display import Displayable, Interactive
+from lakelens.errors import UnknownName, list_nearest
 from lakelens.model.facts.facts import Fact, Facts, build_rows
+from lakelens.model.facts.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +48,7 @@ class Tabular:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
-class Items(Sequence[T_co], Tabular, Displayable):
+class Items(Sequence[T_co], Tabular, Interactive):
     """Things in order. A slice is of the same class; equal to a tuple or a list of the same things.
 
     With `make`, things are made from their positions when they are asked for, and not kept.
@@ -127,6 +129,9 @@ class NamedItems(Items[T_co]):
 
     __slots__ = ()
 
+    #: what one is called where a name is missing
+    _noun: ClassVar[str] = "item"
+
     def _list_names(self, item: Any) -> tuple[str, ...]:
         """What an item is called; the first is its name."""
         raise NotImplementedError
@@ -140,8 +145,12 @@ class NamedItems(Items[T_co]):
             return super().__getitem__(key)
         found = self.get(key)
         if found is None:
-            raise KeyError(key)
+            hint = list_nearest(key, self.keys())
+            raise UnknownName(f"no {self._noun} {key!r}", hint=hint)
         return found
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.keys()
 
     def __contains__(self, key: object) -> bool:
         return self.get(key) is not None if isinstance(key, str) else super().__contains__(key)
@@ -162,15 +171,23 @@ class NamedItems(Items[T_co]):
 class Document(dict[str, Any], Tabular, Displayable):
     """A stored document or record, or named settings: a dict of its keys and values. `noun` says of what.
 
+    `vocabulary` is what its format says of the keys.
+
     >>> Document({"a": 1, "b": [2]}, "snapshot"), Document({"a": 1}) == {"a": 1}
     (<Document snapshot: 2 keys>, True)
     """
 
-    __slots__ = ("noun",)
+    __slots__ = ("noun", "vocabulary")
 
-    def __init__(self, held: Mapping[str, Any] | None = None, noun: str = "document") -> None:
+    def __init__(
+        self,
+        held: Mapping[str, Any] | None = None,
+        noun: str = "document",
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
         super().__init__(held or {})
         self.noun = noun
+        self.vocabulary = vocabulary
 
     def to_arrow(self) -> pa.Table:
         """One row for each key: `key` and `value`, both text. A value that is no text is JSON."""
@@ -218,7 +235,7 @@ class Stored:
                 return None
             held = thing.__dict__.get(self._name)
         if type(held) is dict:
-            held = Document(held, self._noun)
+            held = Document(held, self._noun, getattr(thing, "vocabulary", None))
             self.__set__(thing, held)
         return held
 
@@ -244,7 +261,7 @@ def show_stored(noun: str) -> Callable[[Kind], Kind]:
     return decorate
 
 
-class Rows(Tabular, Displayable):
+class Rows(Tabular, Interactive):
     """Rows of values under named columns, held as an Arrow table."""
 
     def __init__(self, table: pa.Table) -> None:
@@ -317,13 +334,23 @@ def read_cell(cell: Any) -> Any:
 class QueryResult(Rows):
     """The rows of a query, in its order.
 
-    `columns` are the names, `engine` is "duckdb" or "datafusion", `views` the views that the query named.
+    `columns` are the names, `engine` is "duckdb", "datafusion" or "spark", `views` the views that the query named. Of a
+    `statement` that Spark ran there are the first rows alone where it `is_cut`.
     """
 
-    def __init__(self, table: pa.Table, engine: str, views: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        table: pa.Table,
+        engine: str,
+        views: tuple[str, ...] = (),
+        *,
+        statement: str = "",
+        is_cut: bool = False,
+    ) -> None:
         super().__init__(table)
         self.engine = engine
         self.views = views
+        self.statement, self.is_cut = statement, is_cut
 
     @property
     def columns(self) -> list[str]:

@@ -7,14 +7,20 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
+from lakelens.display import Displayable
 from lakelens.model.datafile import DataFile, IndexFile
 from lakelens.model.fileset import FileColumns, FileSet, defer
 from lakelens.model.scan.arrow_files import pick
 
+if TYPE_CHECKING:
+    from lakelens.model.scan.file_rows import FileRows
+
 # kept manifests are read where they are this few, with this few entries; of more, what is recorded of them is counted
 FEW_MANIFESTS = 8
 FEW_ENTRIES = 1_000
+_COUNTED = ("content", "record_count", "own_size_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +68,31 @@ def _subtract(one: int | None, other: int | None) -> int | None:
 
 def count_by_content(files: FileSet | Iterable[DataFile]) -> dict[str, FileCounts]:
     """Files, rows and bytes by content, as the files' own records have them; an unknown count is 0."""
+    if isinstance(files, FileSet) and files.rows is not None:
+        return _count_rows(files.rows)
     sums: dict[str, list[int]] = {}
-    for content, rows, size in pick(files, "content", "record_count", "own_size_bytes"):
+    for content, rows, size in pick(files, *_COUNTED):
         row = sums.setdefault(content, [0, 0, 0])
         row[0] += 1
         row[1] += rows or 0
         row[2] += size or 0
     return {content: FileCounts(*row) for content, row in sums.items()}
+
+
+def _count_rows(rows: FileRows) -> dict[str, FileCounts]:
+    """The same of a table of columns. Its sums are decimals, which damaged counts cannot overflow."""
+    import pyarrow as pa
+
+    rows.load(_COUNTED)
+    content, *amounts = (rows.column(name) for name in _COUNTED)
+    exact = [amount.cast(pa.decimal128(38)) for amount in amounts]
+    sums = pa.table([content, *exact], names=_COUNTED).group_by("content", use_threads=False)
+    found = sums.aggregate([([], "count_all"), *((name, "sum") for name in _COUNTED[1:])]).to_pydict()
+    columns = (found[name] for name in ("content", "count_all", *(f"{name}_sum" for name in _COUNTED[1:])))
+    return {
+        one: FileCounts(files, int(of or 0), int(size or 0))
+        for one, files, of, size in zip(*columns, strict=True)
+    }
 
 
 class FileComparison(ABC):
@@ -139,8 +163,8 @@ class WholeComparison(FileComparison):
 identify_copy: Callable[[DataFile], Hashable] = attrgetter("copy_identity")
 
 
-@dataclass(frozen=True, slots=True)
-class IndexChanges:
+@dataclass(frozen=True, slots=True, repr=False)
+class IndexChanges(Displayable):
     """Index files that only the newer state has, and those that only the older one has.
 
     Of an Iceberg Puffin file `ranges` names the vectors that were added or removed; it may hold others too.
@@ -148,3 +172,6 @@ class IndexChanges:
 
     added: tuple[IndexFile, ...] = ()
     removed: tuple[IndexFile, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<IndexChanges +{len(self.added)} -{len(self.removed)} index files>"

@@ -16,6 +16,7 @@ from lakelens.errors import LakeError
 from lakelens.model.collections import Items
 from lakelens.model.explainable import Explainable
 from lakelens.model.facts.facts import Fact
+from lakelens.model.facts.traits import Figures
 
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
@@ -149,7 +150,8 @@ class LiveRows(Displayable):
     """How many rows are left: `count` is exact, None where it is unknown, and `reason` says how it is known or why not.
 
     `recorded` is the number of rows of the data files, deleted ones included. `at_least` and `at_most` follow from the
-    metadata alone. `delete_files_read` and `data_files_read` say how many files were decoded to count.
+    metadata alone. `delete_files_read` and `data_files_read` say how many files were decoded to count. `deleted` are the
+    rows that deletes take away, where they are known exactly; `waiting` those that readers leave out until a compaction.
     """
 
     count: int | None
@@ -159,6 +161,8 @@ class LiveRows(Displayable):
     at_most: int | None
     delete_files_read: int = 0
     data_files_read: int = 0
+    deleted: int | None = None
+    waiting: int = 0
 
     def __repr__(self) -> str:
         return f"<LiveRows {'unknown' if self.count is None else self.count} of {self.recorded}>"
@@ -263,6 +267,27 @@ def count_recorded(rows: Iterable[int | None]) -> LiveRows:
     return tally.conclude()
 
 
+def bound_live_rows(figures: Figures) -> LiveRows:
+    """The live rows of a snapshot by its own totals alone: exact where nothing is deleted, else within bounds.
+
+    Several deletes may name one row, and some may name none that is there: their number is the most that they delete. How
+    many rows a deleted value reaches is not known at all.
+
+    >>> bound_live_rows(Figures(rows=10)), bound_live_rows(Figures(rows=10, position_deletes=3)).at_least
+    (<LiveRows 10 of 10>, 7)
+    """
+    rows, positions, values = figures.rows, figures.position_deletes or 0, figures.equality_deletes or 0
+    if rows is None:
+        return LiveRows(None, "the snapshot does not record its rows", None, None, None)
+    if positions <= 0 and values <= 0:
+        return LiveRows(rows, "nothing is deleted", rows, rows, rows, deleted=0)
+    if values > 0:
+        return LiveRows(None, f"{_plural(values, 'equality delete')}, known only by reading", rows, 0, rows)
+    return LiveRows(
+        None, f"at most {min(positions, rows):,} deleted by position", rows, max(rows - positions, 0), rows
+    )
+
+
 class _Tally:
     """Adds up data files; a figure that one file does not record is None for all."""
 
@@ -316,7 +341,8 @@ class _Tally:
             return LiveRows(None, "a data file does not record its rows", None, None, None)
         count = None if self._deleted is None else rows - self._deleted
         read = (len(self._delete_files), self._data_files)
-        return LiveRows(count, self._explain(), rows, rows - self._most, rows - self._least, *read)
+        least, most = rows - self._most, rows - self._least
+        return LiveRows(count, self._explain(), rows, least, most, *read, deleted=self._deleted)
 
     def _explain(self) -> str:
         if self._damaged:

@@ -9,7 +9,8 @@ from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, overload
 
-from lakelens.display import Displayable
+from lakelens.display import Interactive
+from lakelens.errors import visible
 from lakelens.model.datafile import DataFile
 from lakelens.model.scan.arrow_files import ArrowFiles
 from lakelens.model.schema import DataType
@@ -39,7 +40,7 @@ class FileColumns:
     further: Columns = ()
 
 
-class FileSet(ArrowFiles, Displayable):
+class FileSet(ArrowFiles, Interactive):
     """Files, each once by `DataFile.identity`, in a stable order. Read when first looked at.
 
     Few files are decoded one by one. Many are a table of columns, of which those are read that are asked for, and a file
@@ -184,7 +185,10 @@ class FileSet(ArrowFiles, Displayable):
         return any(found.identity == item.identity for found in named_so)
 
     def __repr__(self) -> str:
-        return f"<FileSet {len(self)} files, {self.record_count} rows, {self.size_bytes} bytes>"
+        try:
+            return f"<FileSet {len(self)} files, {self.record_count} rows, {self.size_bytes} bytes>"
+        except Exception as error:  # a function of the caller's chooses files when they are first looked at
+            return visible(f"<FileSet that cannot be read: {type(error).__name__}: {error}>")
 
     @property
     def record_count(self) -> int:

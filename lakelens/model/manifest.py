@@ -133,8 +133,11 @@ class Manifest(Explainable, Displayable, ABC):
         return iter(self.entries)
 
     def __repr__(self) -> str:
-        counts = f"+{self.added_files_count} ={self.existing_files_count} -{self.deleted_files_count}"
-        return f"<Manifest {self.content} {self.path.rsplit('/', 1)[-1]}: {counts}>"
+        counts = (
+            ("+", self.added_files_count), ("=", self.existing_files_count), ("-", self.deleted_files_count)
+        )  # fmt: skip
+        said = " ".join(f"{sign}{count}" for sign, count in counts if count is not None)
+        return f"<Manifest {self.content} {self.path.rsplit('/', 1)[-1]}: {said or 'files not counted'}>"
 
 
 _Manifest = TypeVar("_Manifest", bound=Manifest, covariant=True)
@@ -173,7 +176,7 @@ class ManifestList(Explainable, Displayable, ABC):
         try:
             return self.manifests, None
         except LakeError as error:
-            return (), error
+            return (), error.without_frames()
 
     @property
     @abstractmethod

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from lakelens.display import Displayable
-from lakelens.errors import Unsupported
+from lakelens.display import Displayable, Named
+from lakelens.errors import UnknownName, Unsupported, list_nearest
 from lakelens.model.collections import Items, show_stored
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.facts.facts import Fact
@@ -68,8 +68,8 @@ class DataType(str):
         return arrow_type(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+@dataclass(frozen=True, slots=True, repr=False)
+class Field(Displayable):
     """One column or nested field: `id`, `name`, `type`, `nullable`, `doc`, defaults (None when the format has none)."""
 
     id: int
@@ -79,6 +79,9 @@ class Field:
     doc: str | None = None
     initial_default: Any = None
     write_default: Any = None
+
+    def __repr__(self) -> str:
+        return f"<Field {self.id} {self.name}: {self.type}{'' if self.nullable else ' not null'}>"
 
     def leaves(self, prefix: str = "") -> Iterator[tuple[str, Field]]:
         """The primitive fields below this one with their full dotted names, itself if it is primitive."""
@@ -100,8 +103,8 @@ class Schema(Explainable, Displayable):
     >>> schema = Schema(0, (Field(1, "id", DataType("long", "int64"), nullable=False),))
     >>> schema
     <Schema 0: id long not null>
-    >>> schema.to_arrow().field("id").nullable
-    False
+    >>> schema.to_arrow().field("id").nullable, schema["id"].type
+    (False, 'long')
     """
 
     id: int | None
@@ -114,7 +117,8 @@ class Schema(Explainable, Displayable):
     def __repr__(self) -> str:
         shown = [f"{f.name} {f.type}{'' if f.nullable else ' not null'}" for f in self.fields[:8]]
         more = [f"… {len(self.fields) - 8} more"] if len(self.fields) > 8 else []
-        return f"<Schema {self.id}: {', '.join([*shown, *more])}>"
+        number = "" if self.id is None else f" {self.id}"
+        return f"<Schema{number}: {', '.join([*shown, *more]) or 'no columns'}>"
 
     @property
     def versions(self) -> Schemas:
@@ -133,6 +137,18 @@ class Schema(Explainable, Displayable):
     def __iter__(self) -> Iterator[Field]:
         return iter(self.fields)
 
+    def __getitem__(self, name: str) -> Field:
+        """The field of a full dotted name. Raises `UnknownName`, a KeyError, with the nearest names."""
+        if not isinstance(name, str):
+            raise TypeError(f"a schema has fields by name, not by {name!r}; by id: schema.field({name!r})")
+        return self.field(name)
+
+    def __contains__(self, key: object) -> bool:
+        return any(key in (name, found) for name, found in self.walk())
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [name for name, _ in self.walk()]
+
     def field(self, key: str | int) -> Field:
         """The field of a name or an id, at any depth.
 
@@ -143,13 +159,13 @@ class Schema(Explainable, Displayable):
 
         Raises
         ------
-        KeyError
-            There is no such field.
+        UnknownName
+            There is no such field, a KeyError; the nearest names are in it.
         """
         for path, found in self.walk():
             if key in (path, found.id):
                 return found
-        raise KeyError(key)
+        raise UnknownName(f"no field {key!r}", hint=list_nearest(str(key), (name for name, _ in self.walk())))
 
     def walk(self) -> Iterator[tuple[str, Field]]:
         """Every field at every depth with its full dotted name, parents first."""
@@ -220,7 +236,8 @@ class PartitionSpec(Explainable, Displayable):
     _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __repr__(self) -> str:
-        return f"<PartitionSpec {self.id}: {', '.join(str(f) for f in self.fields) or 'unpartitioned'}>"
+        number = "" if self.id is None else f" {self.id}"
+        return f"<PartitionSpec{number}: {', '.join(str(f) for f in self.fields) or 'unpartitioned'}>"
 
     def __len__(self) -> int:
         return len(self.fields)
@@ -240,7 +257,7 @@ class PartitionSpecs(Items[PartitionSpec]):
 
 
 @dataclass(frozen=True, slots=True)
-class SortField:
+class SortField(Named):
     """One part of a sort order: column, transform, `direction` (asc/desc), `null_order` (nulls-first/nulls-last)."""
 
     source_id: int | None

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from lakelens.display import Displayable
+from lakelens.errors import Missing, UnknownName, list_nearest
 from lakelens.model.collections import Items, NamedItems, show_stored, stored
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
 from lakelens.model.explainable import Explainable, Source
+from lakelens.model.facts.amounts import Amount
 from lakelens.model.facts.facts import REF, SNAPSHOT, Fact
 from lakelens.model.facts.traits import Figures
+from lakelens.model.facts.vocabulary import UNKNOWN, Vocabulary
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpec, Schema
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows
     from lakelens.model.scan.plan import FileScan
+    from lakelens.model.table import Table
 
 
 @show_stored("ref")
@@ -63,6 +67,7 @@ class Refs(NamedItems[Ref]):
 
     __slots__ = ()
     facts = REF
+    _noun = "ref"
 
     def _list_names(self, item: Any) -> tuple[str, ...]:
         return (item.name,)
@@ -112,6 +117,8 @@ class Snapshot(Explainable, Displayable, ABC):
     record_count: int | None = None
     path: str | None = None
     raw: Any = stored("snapshot")
+    #: What the format says of the keys of its documents.
+    vocabulary: Vocabulary = UNKNOWN
 
     @property
     def figures(self) -> Figures:
@@ -227,6 +234,30 @@ class Snapshot(Explainable, Displayable, ABC):
         """
         return self.live_rows.count
 
+    @property
+    def known_live_rows(self) -> LiveRows:
+        """`live_rows` where they were counted before; else what is known without any manifest: a number, or its bounds."""
+        counted: LiveRows | None = vars(self).get("live_rows")
+        return self._bound_live_rows() if counted is None else counted
+
+    def _bound_live_rows(self) -> LiveRows:
+        from lakelens.model.deletes import bound_live_rows
+
+        return bound_live_rows(self.figures)
+
+    @property
+    def known_vector_count(self) -> int | None:
+        """How many deletion vectors there are, where that is known without any manifest."""
+        return None
+
+    @property
+    def newly_deleted(self) -> Amount | None:
+        """The rows that its commit deleted in files that stay, within bounds where files must be read to know.
+
+        None where nothing is recorded. Rows of files that were removed are not among them. No manifest is read.
+        """
+        return self.figures.deleted
+
     def count_live_rows(self, *, read: bool = True) -> LiveRows:
         """Count the rows of the data files without the deleted ones. What cannot be read becomes a finding.
 
@@ -274,10 +305,43 @@ class Snapshot(Explainable, Displayable, ABC):
 
 
 class Snapshots(Items[Snapshot]):
-    """The snapshots of a table in commit order. Of a long history only those that are asked for are made."""
+    """The snapshots of a table in commit order. Of a long history only those that are asked for are made.
 
-    __slots__ = ()
+    Numbers are positions; text is the name of a branch or a tag, or an id.
+
+    >>> import lakelens as ll
+    >>> ll.sample("iceberg").snapshots["main"]
+    <Snapshot ... overwrite>
+    """
+
+    __slots__ = ("_table",)
     facts = SNAPSHOT
+
+    def __init__(self, items: Iterable[Any] = (), make: Any = None, *, table: Table | None = None) -> None:
+        super().__init__(items, make)
+        self._table = table  # which knows the names; some of its snapshots have those that point at them
+
+    @overload
+    def __getitem__(self, key: int | str) -> Snapshot: ...
+    @overload
+    def __getitem__(self, key: slice) -> Self: ...
+    def __getitem__(self, key: int | str | slice) -> Snapshot | Self:
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        if self._table is not None and len(self):
+            try:
+                return self._table.snapshot(key)
+            except Missing as e:
+                raise UnknownName(e.message, path=e.path, hint=e.hint) from None
+        for found in self:
+            if key == str(found.id) or key in found.refs:
+                return found
+        raise UnknownName(f"no snapshot {key!r}", hint=list_nearest(key, self._ipython_key_completions_()))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        newest, table = self[-20:], self._table
+        refs = table.refs.keys() if table is not None else (name for one in newest for name in one.refs)
+        return [*dict.fromkeys(refs), *(str(one.id) for one in newest[::-1])]
 
     def to_arrow(self) -> pa.Table:
         """One row for each, as it records itself: no manifest is read.

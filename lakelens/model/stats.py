@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from lakelens.display import Displayable
+from lakelens.errors import UnknownName, list_nearest
+from lakelens.model.collections import Tabular
 from lakelens.model.explainable import Explainable, Source
+from lakelens.model.facts.facts import Fact, Facts, build_rows
 from lakelens.model.schema import DataType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,16 +45,41 @@ class ColumnBounds(Explainable, Displayable):
         return f"<ColumnBounds {self.name}: {self.lower!r} to {self.upper!r}, {self.nulls} nulls>"
 
 
-class Bounds(Mapping[str, ColumnBounds], Displayable):
+class Bounds(Mapping[str, ColumnBounds], Tabular, Displayable):
     """The `ColumnBounds` of one file by full column name, in schema order; columns without any statistics are left out."""
 
     __slots__ = ("_columns",)
+    facts: ClassVar[Facts] = (
+        Fact("field_id", "int64"),
+        Fact("name"),
+        Fact("type"),
+        Fact("lower", "text"),
+        Fact("upper", "text"),
+        Fact("values", "int64"),
+        Fact("nulls", "int64"),
+        Fact("nans", "int64"),
+        Fact("size", "int64"),
+        Fact("truncated", "bool"),
+    )
 
     def __init__(self, columns: Mapping[str, ColumnBounds]) -> None:
         self._columns = dict(columns)
 
     def __getitem__(self, name: str) -> ColumnBounds:
-        return self._columns[name]
+        found = self._columns.get(name)
+        if found is None:
+            raise UnknownName(f"no bounds of a column {name!r}", hint=list_nearest(str(name), self._columns))
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The bounds of a column, or a default."""
+        return self._columns.get(name, default)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._columns)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
@@ -56,11 +87,15 @@ class Bounds(Mapping[str, ColumnBounds], Displayable):
     def __len__(self) -> int:
         return len(self._columns)
 
+    def to_arrow(self) -> pa.Table:
+        """One row for each column; `lower` and `upper` as text, since each column has a type of its own."""
+        return build_rows(self.values(), self.facts)
+
     def __repr__(self) -> str:
         return f"<Bounds of {len(self)} columns>"
 
 
-class Partition(Explainable, Mapping[str, Any]):
+class Partition(Explainable, Mapping[str, Any], Displayable):
     """The partition that a file belongs to: values by partition field name, in order; its text is the directory form.
 
     `texts` are the values as the format words them (`2024-01`, `null`), already escaped as the format escapes a path.
@@ -99,6 +134,18 @@ class Partition(Explainable, Mapping[str, Any]):
 
     def __hash__(self) -> int:
         return hash(tuple(self._texts.items()))
+
+
+class KeyRow(Displayable):
+    """A row of values that metadata keeps, a key: names and values, the kind of change, its bytes, and its columns."""
+
+    __slots__ = ()
+
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+    kind: str
+    data: bytes
+    columns: Sequence[Any]
 
 
 class RowStats(Explainable, Displayable):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, overload
 
-from lakelens.display import Displayable
+from lakelens.display import Displayable, Named
 from lakelens.model.collections import Items
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.facts.facts import Fact
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredFile:
+class StoredFile(Named):
     """One stored object: its path, also relative to the table, its size, and its `role` ("manifest list", "data").
 
     `referenced_by` names what refers to it ("snapshot 3, delta manifest list"); empty when nothing was found. `entries` are
@@ -135,7 +135,8 @@ class Relocation(Displayable):
         return bool(self.mapping)
 
     def __repr__(self) -> str:
-        return f"<Relocation {self.recorded_location} to {self.location}>"
+        recorded = "no recorded location" if self.recorded_location is None else self.recorded_location
+        return f"<Relocation {recorded} to {self.location}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens import display
 from lakelens.display import Displayable
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import LakeError, Missing, find_nearest
 from lakelens.model.answers import Answers
 from lakelens.model.check.checkable import Checkable
 from lakelens.model.collections import Document, stored
 from lakelens.model.explainable import Explainable
 from lakelens.model.facts.traits import Traits
+from lakelens.model.facts.vocabulary import UNKNOWN, Vocabulary
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.health.measurable import Measurable
@@ -27,8 +28,6 @@ from lakelens.model.snapshot import History, Refs, Snapshot, SnapshotLog, Snapsh
 from lakelens.model.storage import Evidence, MetadataLog, Reads, Relocation, StoredFile
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
@@ -36,7 +35,10 @@ if TYPE_CHECKING:
     from lakelens.model.scan.placement import Placement
     from lakelens.model.scan.plan import FileScan
     from lakelens.model.scan.splits import SplitRules
+    from lakelens.views.render.plot import Plot
     from lakelens.watching import Watch
+
+_MOST_SUGGESTED = 20  # of the newest snapshots, each of which may be a document of its own
 
 
 class Table(Answers, Checkable, Living, Maintainable, Measurable, Explainable, Displayable, ABC):
@@ -49,6 +51,8 @@ class Table(Answers, Checkable, Living, Maintainable, Measurable, Explainable, D
     uuid: str | None = None
     evidence: Evidence
     findings: Findings
+    #: What the format says of the keys of its documents.
+    vocabulary: Vocabulary = UNKNOWN
     # facts that only a catalog or metastore knows, when the table was opened through one
     catalog: Mapping[str, Any] | None = stored("catalog")
 
@@ -229,13 +233,18 @@ class Table(Answers, Checkable, Living, Maintainable, Measurable, Explainable, D
             return ref
         found = self._find_snapshot(ref)
         if found is None:
-            known = [str(s.id) for s in self.snapshots[-5:]] + self.refs.keys()
-            raise Missing(
-                f"no snapshot {ref!r}",
-                path=self.location,
-                hint=f"one of {', '.join(known) or 'none: it is empty'}",
-            )
+            raise Missing(f"no snapshot {ref!r}", path=self.location, hint=self._suggest_snapshot(str(ref)))
         return found
+
+    def _suggest_snapshot(self, ref: str) -> str:
+        """The nearest refs and ids; else all refs and the newest ids."""
+        refs, ids = self.refs.keys(), [str(s.id) for s in self.snapshots[-_MOST_SUGGESTED:]]
+        if self.refs.get(ref) is not None:
+            return "nothing was committed to it, or its snapshot is gone"
+        if not ids and not refs:
+            return "it is empty: there is no snapshot"
+        near = find_nearest(ref, [*refs, *ids])
+        return f"did you mean {' or '.join(near)}?" if near else f"one of {', '.join([*ids[-5:], *refs])}"
 
     def _find_snapshot(self, ref: Any) -> Snapshot | None:
         if isinstance(ref, int) and not isinstance(ref, bool):
@@ -342,7 +351,7 @@ class Table(Answers, Checkable, Living, Maintainable, Measurable, Explainable, D
         """
         return display.watch_table(self, spark, storage_options)
 
-    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Plot:
         """Plot how the table grew: rows, files and bytes after each snapshot, as the snapshots record them.
 
         No manifest is read. A table with fewer than two snapshots shows its files instead: see `FileSet.plot`.
@@ -360,7 +369,7 @@ class Table(Answers, Checkable, Living, Maintainable, Measurable, Explainable, D
         Examples
         --------
         >>> import lakelens as ll
-        >>> [axes.get_ylabel() for axes in ll.sample("iceberg").plot().axes]
+        >>> [axes.get_ylabel() for axes in ll.sample("iceberg").plot().figure.axes]
         ['rows', 'files', 'bytes (binary units)']
         """
         return display.plot_growth(self, figsize)

@@ -19,7 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import LakeError, Missing, list_nearest
 from lakelens.model.catalog import Sample, Samples
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def sample(name: str | None = None) -> Samples | Table:
     --------
     >>> sample("icebreg")
     Traceback (most recent call last):
-    lakelens.errors.Missing: no sample 'icebreg'; try: one of iceberg, ...; ll.sample() lists all of them
+    lakelens.errors.Missing: no sample 'icebreg'; try: did you mean iceberg?; ll.sample() lists all of them
     """
     known = read_samples()
     if name is None:
@@ -64,8 +64,8 @@ def sample(name: str | None = None) -> Samples | Table:
     try:
         chosen = known[str(name)]
     except KeyError:
-        near = ", ".join(_find_near(str(name), [one.name for one in known]))
-        raise Missing(f"no sample {name!r}", hint=f"one of {near}; ll.sample() lists all of them") from None
+        near = list_nearest(str(name), known.keys())
+        raise Missing(f"no sample {name!r}", hint=f"{near}; ll.sample() lists all of them") from None
     return chosen.open()
 
 
@@ -116,13 +116,3 @@ def _remove_directory(place: Path, maker: int) -> None:
     # a forked process must not remove its parent's directory when it ends
     if os.getpid() == maker:
         shutil.rmtree(place, ignore_errors=True)
-
-
-def _find_near(name: str, known: list[str]) -> list[str]:
-    """The names closest to a misspelled one; all if none is close."""
-    from difflib import get_close_matches
-
-    lowered = name.lower()
-    near = get_close_matches(lowered, known, n=5, cutoff=0.5)
-    near += [one for one in known if lowered and lowered in one and one not in near]
-    return near or known

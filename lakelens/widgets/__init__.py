@@ -20,6 +20,7 @@ def make_widget(thing: Any) -> Any:
         ) from error
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.timeline.timeline import Timeline
+    from lakelens.model.bytes_view import BytesView
 
     if isinstance(thing, Timeline):
         from lakelens.widgets.timeline import TimelineWidget
@@ -29,6 +30,10 @@ def make_widget(thing: Any) -> Any:
         from lakelens.widgets.filediff import FileDiffWidget
 
         return FileDiffWidget(thing)
-    from lakelens.widgets.bytes import BytesWidget
+    if isinstance(thing, BytesView):
+        from lakelens.widgets.bytes import BytesWidget
 
-    return BytesWidget(thing)
+        return BytesWidget(thing)
+    from lakelens.widgets.list import ListWidget
+
+    return ListWidget(thing)

@@ -14,7 +14,7 @@ from lakelens.options import display
 from lakelens.views.card.wording import clean, count, format_failure, plural, split_ids, visible
 from lakelens.views.cards.diff import format_counts, format_range
 from lakelens.views.render.html import common_style, render_card
-from lakelens.widgets.base import StillWidget, answer_open, read_module, read_static
+from lakelens.widgets.base import StillWidget, answer_open, read_module, read_style
 from lakelens.widgets.filegroups import Group, Item, Order, filter_items, list_items
 from lakelens.widgets.filerows import FileRows
 
@@ -25,12 +25,32 @@ _SIDES = ("added", "removed", "kept")
 class FileDiffWidget(StillWidget):
     """The files of a `Diff` to look around in.
 
-    `selected` is the chosen file, its side and its position in that file set (`added/3`, or ""), synced with the browser;
-    `file` is that file. `order` is "size", "rows" or "name"; `filter` keeps the files that hold all its words in their
-    partition, name, content, `bucket=1`, `level=0` or side; `kept` shows the files that were kept as well, which reads every
-    manifest. Keyboard: arrows move and open, Enter chooses or opens, Escape goes back, S sorts, K shows what was kept,
-    / goes to the filter.
+    Attributes
+    ----------
+    selected : str
+        The chosen file: its side and its position in that file set (`"added/3"`); "" for none. Synced with the browser, as
+        are the next three.
+    order : str
+        "size", "rows" or "name".
+    filter : str
+        Keeps the files that hold all its words in their partition, name, content, `bucket=1`, `level=0` or side.
+    kept : bool
+        Whether the files that were kept are shown as well; that reads every manifest.
+    file : DataFile or None
+        The chosen file.
 
+    Raises
+    ------
+    traitlets.TraitError
+        What is set as `selected` is no file of the diff, `order` is none of the three, or `filter` is too long.
+
+    Notes
+    -----
+    Keys: arrows move and open, PgUp and PgDn (ten lines), Home and End. Enter chooses a file or opens a group, Escape goes
+    back. S sorts by the next order, K shows what was kept, / goes to the filter, ? lists the keys.
+
+    Examples
+    --------
     >>> import lakelens as ll
     >>> table = ll.sample("iceberg")
     >>> widget = table.diff(table.snapshots[0], table.snapshots[-1]).widget()
@@ -40,10 +60,19 @@ class FileDiffWidget(StillWidget):
     """
 
     _esm = read_module("filediff.js")
+    _keys = (
+        ("↓ ↑", "line by line; PgDn and PgUp ten of them"),
+        ("Home End", "the first line, the last"),
+        ("→ ←", "opens and closes a group; crosses to the other side"),
+        ("Enter", "chooses a file, opens a group"),
+        ("Escape", "chooses nothing; back to the group"),
+        ("/", "to the filter; ↓ leads back"),
+        ("S", "sorts by size, rows or name"),
+        ("K", "shows what was kept, or hides it"),
+        ("?", "these keys, or no more"),
+    )
 
-    view = traitlets.Dict().tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
-    detail = traitlets.Dict().tag(sync=True)
     order = traitlets.Enum(("size", "rows", "name"), "size").tag(sync=True)
     filter = traitlets.Unicode("").tag(sync=True)
     kept = traitlets.Bool(False).tag(sync=True)
@@ -51,16 +80,15 @@ class FileDiffWidget(StillWidget):
     def __init__(self, diff: Diff) -> None:
         self._diff = diff
         self._rows = FileRows(diff.raised)
-        self._version = 0
+        self._query = 0  # how often the files were listed: an answer to an older question is not taken
         self._dimensions: tuple[str, ...] = ()
         self._items: list[Item] = []
         self._message = ""
         self._sentence = split_ids(visible(f"{format_range(diff)}: {format_counts(diff)}"))
         self._list_items()
-        style = f"{common_style()}\n{read_static('filediff.css')}"
-        super().__init__(view=self._write_view(), detail=self._describe_choice(), _css=style)
-        self.on_msg(self._receive)
-        self.observe(self._draw, ["order", "filter", "kept"])
+        style = read_style(str(common_style()), "filediff.css")
+        super().__init__(diff, style, view=self._write_view(), detail=self._describe_choice())
+        self.observe(self._follow_query, ["order", "filter", "kept"])
         self.observe(self._follow, "selected")
 
     @property
@@ -73,10 +101,18 @@ class FileDiffWidget(StillWidget):
         if wanted is None:
             self.selected = ""
             return
+        shown = [getattr(self._diff, side) for side in (_SIDES if self.kept else _SIDES[:2])]
+        at = (
+            next((files[wanted] for files in shown if wanted in files), None)
+            if isinstance(wanted, str)
+            else wanted
+        )
         for item in self._items:
-            if item.file is wanted or wanted in (item.file.path, item.file.recorded_path):
-                self.selected = f"{item.side}/{item.index}"
-                return
+            if at is not None and item.path == at.path:
+                found: DataFile = getattr(self._diff, item.side)[item.index]
+                if found is at or found.identity == at.identity:
+                    self.selected = f"{item.side}/{item.index}"
+                    return
         raise KeyError(wanted)
 
     def _list_items(self) -> None:
@@ -95,7 +131,7 @@ class FileDiffWidget(StillWidget):
     def _write_view(self) -> dict[str, Any]:
         found = filter_items(self._items, self.filter)
         whole = Group(found, self._dimensions)
-        self._version += 1
+        self._query += 1
         if not self._items:
             said = "no file was added or removed"
         elif len(found) == len(self._items):
@@ -103,7 +139,7 @@ class FileDiffWidget(StillWidget):
         else:
             said = f"{count(len(found))} of {plural(len(self._items), 'file')}"
         return {
-            "version": self._version,
+            "version": self._query,
             "noun": "Files",
             "sentence": self._sentence,
             "said": said,
@@ -113,13 +149,13 @@ class FileDiffWidget(StillWidget):
             "rows": self._rows.write(whole, cast("Order", self.order)),
         }
 
-    def _draw(self, change: Any) -> None:
+    def _follow_query(self, change: Any) -> None:
         if change["name"] == "kept":
             self._list_items()
-        self.view = self._write_view()
+        self._draw(view=self._write_view())
 
     def _follow(self, _: Any) -> None:
-        self.detail = self._describe_choice()
+        self._draw(detail=self._describe_choice())
 
     def _find(self, key: str) -> DataFile | None:
         side, _, position = key.partition("/")
@@ -161,10 +197,10 @@ class FileDiffWidget(StillWidget):
                 raise
             return choice | {"words": format_failure(found, error)}
 
-    def _receive(self, _: Any, content: Any, buffers: Any) -> None:
+    def _answer(self, content: dict[str, Any]) -> None:
         """A browser asks for the rows behind a fold."""
-        version = content.get("version") if isinstance(content, dict) else None
-        is_current = version == self._version
+        version = content.get("version")
+        is_current = version == self._query
         answer = answer_open(self._rows, content, "this fold is no longer shown", is_current=is_current)
         if answer is not None:
             self.send({**answer, "version": version})

@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeAlias
 
 from lakelens.model.comparison import sum_known
 from lakelens.model.datafile import DataFile
+from lakelens.model.fileset import FileSet
+from lakelens.model.scan.arrow_files import pick
 
 Side: TypeAlias = Literal["removed", "added", "kept"]
 Order: TypeAlias = Literal["size", "rows", "name"]
@@ -20,11 +22,17 @@ Line: TypeAlias = tuple["Item | None", "Item | None", "Item | None"]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One file of a diff: on which side, at which position of that file set, in which group, and where a filter looks."""
+    """One file of a diff: on which side, at which position of that file set, in which group, and where a filter looks.
+
+    Its facts are those of its row in the columns of the set; the file itself is made when it is chosen.
+    """
 
     side: Side
     index: int
-    file: DataFile
+    content: str
+    path: str
+    rows: int | None
+    size: int | None
     place: Place
     name: str
     text: str
@@ -39,32 +47,28 @@ class Sums:
     bytes: int | None = 0
 
     @classmethod
-    def of(cls, files: Sequence[DataFile]) -> Sums:
+    def of(cls, items: Sequence[Item]) -> Sums:
         """The sums over some files."""
-        rows = [found.record_count for found in files if found.content == "data"]
-        return cls(len(files), sum_known(*rows), sum_known(*(found.own_size_bytes for found in files)))
+        rows = [item.rows for item in items if item.content == "data"]
+        return cls(len(items), sum_known(*rows), sum_known(*(item.size for item in items)))
 
 
-def list_items(sides: Mapping[Side, Iterable[DataFile]]) -> tuple[tuple[str, ...], list[Item]]:
+def list_items(sides: Mapping[Side, FileSet | Iterable[DataFile]]) -> tuple[tuple[str, ...], list[Item]]:
     """The dimensions in which the files differ from "nothing said" (of partition, bucket, level), and every file."""
+    names = ("content", "path", "record_count", "own_size_bytes", "partition", "bucket", "level")
     facts = [
-        (side, index, found, (str(found.partition), found.bucket, found.level))
-        for side, files in sides.items()
-        for index, found in enumerate(files)
+        (side, index, *row) for side, files in sides.items() for index, row in enumerate(pick(files, *names))
     ]
-    used = [
-        position
-        for position in range(3)
-        if any(place[position] is not None and place[position] != "" for *_, place in facts)
-    ]
-    dimensions = tuple(("partition", "bucket", "level")[position] for position in used)
+    used = [place for place in range(3) if any(row[6 + place] not in (None, "") for row in facts)]
+    dimensions = tuple(("partition", "bucket", "level")[place] for place in used)
     items = []
-    for side, index, found, place in facts:
-        name = (found.path or "").rstrip("/").rsplit("/", 1)[-1]
+    for side, index, content, path, rows, size, *place in facts:
+        name = (path or "").rstrip("/").rsplit("/", 1)[-1]
         partition, bucket, level = place
-        content = found.content.replace("_", " ")
-        text = f"{partition} bucket={bucket} level={level} {name} {content} {side}".lower()
-        items.append(Item(side, index, found, tuple(place[p] for p in used), name, text))
+        words = content.replace("_", " ")
+        text = f"{partition} bucket={bucket} level={level} {name} {words} {side}".lower()
+        steps = tuple(place[position] for position in used)
+        items.append(Item(side, index, content, path or "", rows, size, steps, name, text))
     return dimensions, items
 
 
@@ -90,10 +94,10 @@ class Group:
     @cached_property
     def sums(self) -> dict[Side, Sums]:
         """Files, rows and bytes of each side."""
-        sides: dict[Side, list[DataFile]] = {"removed": [], "added": [], "kept": []}
+        sides: dict[Side, list[Item]] = {"removed": [], "added": [], "kept": []}
         for item in self.items:
-            sides[item.side].append(item.file)
-        return {side: Sums.of(files) for side, files in sides.items()}
+            sides[item.side].append(item)
+        return {side: Sums.of(items) for side, items in sides.items()}
 
     @cached_property
     def children(self) -> list[Group]:
@@ -145,7 +149,7 @@ def _rank(step: str | int | None) -> tuple[bool, int, str]:
 
 
 _ORDERS: dict[Order, Callable[[Item], tuple[int, str]]] = {
-    "size": lambda item: (-(item.file.own_size_bytes or 0), item.name),
-    "rows": lambda item: (-(item.file.record_count or 0), item.name),
+    "size": lambda item: (-(item.size or 0), item.name),
+    "rows": lambda item: (-(item.rows or 0), item.name),
     "name": lambda item: (0, item.name),
 }

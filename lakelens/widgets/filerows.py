@@ -105,18 +105,17 @@ class FileRows:
         }
 
     def _write_file(self, item: Item) -> Row:
-        found = item.file
         rows, size = _format_amounts(item)
-        notes = [found.content.replace("_", " ")] if found.content != "data" else []
-        if item.side == "removed" and found.path in self._after:
-            notes.append(f"now at level {self._after[found.path]}")
-        if item.side == "added" and found.path in self._before:
-            notes.append(f"was at level {self._before[found.path]}")
+        notes = [item.content.replace("_", " ")] if item.content != "data" else []
+        if item.side == "removed" and item.path in self._after:
+            notes.append(f"now at level {self._after[item.path]}")
+        if item.side == "added" and item.path in self._before:
+            notes.append(f"was at level {self._before[item.path]}")
         return {
             "key": f"{item.side}/{item.index}",
             "side": item.side,
             "name": split_ids(clean(item.name, 300)),
-            "path": clean(found.path, 500),
+            "path": clean(item.path, 500),
             "note": ", ".join(notes),
             "rows": _write(rows),
             "bytes": _write(size),
@@ -145,7 +144,7 @@ def _name_step(group: Group) -> str:
 
 
 def _format_amounts(item: Item) -> tuple[Cell, Cell]:
-    rows, size = item.file.record_count, item.file.own_size_bytes
+    rows, size = item.rows, item.size
     words: dict[Side, tuple[Any, Any]] = {
         "removed": (cells.removed, cells.removed_size),
         "added": (cells.added, cells.added_size),

@@ -9,11 +9,12 @@ import traitlets
 
 from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.timeline.timeline import Mark, Timeline
+from lakelens.errors import list_nearest
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
-from lakelens.views.card.wording import format_failure
-from lakelens.views.render.html import common_style, render_card
-from lakelens.views.render.text import render_text
+from lakelens.views.card.model import Card
+from lakelens.views.card.wording import clean, format_failure
+from lakelens.views.render.html import common_style, draw, render_card
 from lakelens.views.timeline.json import write_view
 from lakelens.views.timeline.layout import Layout, lay_out
 from lakelens.views.timeline.selection import (
@@ -23,32 +24,83 @@ from lakelens.views.timeline.selection import (
     format_code,
     list_dimmed,
 )
-from lakelens.widgets.base import StillWidget, read_module, read_static
+from lakelens.widgets.base import StillWidget, read_module, read_style
+from lakelens.widgets.choice import present_mark, present_range
 
 _HINT = "Choose a snapshot with the arrow keys or the mouse; with Shift, or by dragging, a range of them."
 
 
+class _Key(traitlets.Unicode[str, Any]):
+    """The key of a snapshot. Whatever stands for one may be set: its id, a `Snapshot`, a ref's name; None is "" (none)."""
+
+    def validate(self, obj: Any, value: Any) -> str:
+        return str(super().validate(obj, obj._name_key(value)))
+
+
+class _Keys(traitlets.List[str]):
+    """Keys of snapshots, set by whatever stands for one."""
+
+    def validate(self, obj: Any, value: Any) -> list[str]:
+        keys = [obj._name_key(one) for one in value] if isinstance(value, list | tuple) else value
+        return list(super().validate(obj, keys) or [])
+
+
 class TimelineWidget(StillWidget):
-    """A `Timeline` to look around in.
+    """A `Timeline` to look around in; it opens with the newest snapshot chosen.
 
-    `selected` is the key of the chosen snapshot, its id as text (or ""), `range` the keys of two of them, the older first
-    (or []); both can be set. `snapshot` and `diff` are what they stand for. Keyboard: arrows move and choose, Shift makes a
-    range, Home and End, Enter opens a fold and Escape closes it, S spaces evenly or by time.
+    Attributes
+    ----------
+    selected : str
+        The key of the chosen snapshot: its id as text, after the branch's name and a slash where another Paimon branch
+        numbers its own (`"audit/3"`); "" when none or a range is chosen. Takes the id, a `Snapshot`, the name of a branch or
+        tag, or None as well. Synced with the browser.
+    range : list of str
+        The keys of two snapshots, the older one first; [] without a range. Each may be set like `selected`. Synced.
+    spacing : str
+        "time", or "even" for one step from mark to mark. Synced.
+    snapshot : Snapshot or None
+        What `selected` stands for.
+    diff : Diff or None
+        What changed over `range`. Made when it is asked for.
 
+    Raises
+    ------
+    traitlets.TraitError
+        What is set is no snapshot of the table; the message has the nearest names.
+
+    Notes
+    -----
+    Keys: arrows move and choose, Home and End, PgUp and PgDn (ten); with Shift a range. Enter opens a fold of snapshots and
+    Escape leaves it; Escape elsewhere chooses nothing. I shows all that is known of the choice instead of five facts, S
+    spaces evenly or by time, ? lists the keys. The mouse: a click chooses, dragging or a click with Shift a range.
+
+    Examples
+    --------
     >>> import lakelens as ll
     >>> table = ll.sample("iceberg")
     >>> widget = table.timeline()
-    >>> widget.selected = str(table.current.id)
     >>> widget.snapshot is table.current, widget.diff
     (True, None)
+    >>> widget.range = [table.snapshots[0], "main"]
+    >>> widget.diff.after is table.current, widget.selected
+    (True, '')
     """
 
     _esm = read_module("timeline.js")
+    _keys = (
+        ("← →", "the snapshot before, the next one"),
+        ("Home End", "the first, the last"),
+        ("PgUp PgDn", "ten back, ten on"),
+        ("Shift + these", "a range, from where it began"),
+        ("Enter", "opens what is folded"),
+        ("I", "all that is known of the choice, or five facts"),
+        ("Escape", "back from a fold; else chooses nothing"),
+        ("S", "spaces evenly, or by time"),
+        ("?", "these keys, or no more"),
+    )
 
-    view = traitlets.Dict().tag(sync=True)
-    selected = traitlets.Unicode("").tag(sync=True)
-    range = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    detail = traitlets.Dict().tag(sync=True)
+    selected: Any = _Key("").tag(sync=True)
+    range: Any = _Keys(traitlets.Unicode()).tag(sync=True)
     spacing = traitlets.Enum(("time", "even"), "time").tag(sync=True)
 
     def __init__(self, timeline: Timeline) -> None:
@@ -58,12 +110,13 @@ class TimelineWidget(StillWidget):
         ] = []  # windows that were left, and the fold that was opened there
         self._window = (0, len(timeline.marks))
         self._diff: tuple[tuple[str, ...], Diff] | None = None
+        self._is_whole = False  # whether the card of the choice is shown, or its facts
         self._layout = lay_out(timeline)
-        style = f"{common_style()}\n{read_static('timeline.css')}"
-        super().__init__(view=write_view(self._layout), detail=self._describe_choice(), _css=style)
-        self.on_msg(self._receive)
+        self.selected = timeline.marks[-1].key if timeline.marks else ""
+        style = read_style(str(common_style()), "timeline.css")
+        super().__init__(timeline, style, view=write_view(self._layout), detail=self._describe_choice())
         self.observe(self._follow, ["selected", "range"])
-        self.observe(self._draw, "spacing")
+        self.observe(self._lay_out, "spacing")
 
     @property
     def snapshot(self) -> Snapshot | None:
@@ -88,21 +141,37 @@ class TimelineWidget(StillWidget):
         index = self._timeline.find(key)
         return None if index is None else self._timeline.marks[index]
 
-    @traitlets.validate("selected")
-    def _check_selected(self, proposal: Any) -> str:
-        key: str = proposal["value"]
-        if key and self._timeline.find(key) is None:
-            raise traitlets.TraitError(f"no snapshot {key!r} in {self._timeline!r}")
-        return key
+    def _name_key(self, wanted: Any) -> str:
+        """The key of what stands for a snapshot. Raises `TraitError` with the nearest names where nothing does."""
+        timeline = self._timeline
+        names = {
+            lane.name: key
+            for lane, key in zip(timeline.lanes, _list_heads(timeline), strict=True)
+            if lane.is_branch
+        }
+        names |= {flag.name: flag.key for flag in timeline.flags if flag.key is not None}
+        found: str | None = None
+        if wanted is None or wanted == "":
+            return ""
+        if isinstance(wanted, Snapshot):
+            found = _find_key(timeline, wanted)
+        elif isinstance(wanted, int) and not isinstance(wanted, bool):
+            found = str(wanted)
+        elif isinstance(wanted, str):
+            found = wanted if timeline.find(wanted) is not None else names.get(wanted)
+        if found is not None and timeline.find(found) is not None:
+            return found
+        takes = "takes an id, a Snapshot, the name of a branch or tag, or None"
+        near = list_nearest(clean(wanted, 60), [*names, *(mark.key for mark in timeline.marks[-5:])])
+        raise traitlets.TraitError(
+            f"no snapshot {clean(repr(wanted), 80)} in {timeline!r}: {near}; it {takes}"
+        )
 
     @traitlets.validate("range")
     def _check_range(self, proposal: Any) -> list[str]:
         keys: list[str] = proposal["value"]
-        places = [self._timeline.find(key) for key in keys]
-        if len(keys) not in (0, 2) or None in places:
-            raise traitlets.TraitError(
-                f"range is [] or the keys of two snapshots of {self._timeline!r}, not {keys!r}"
-            )
+        if len(keys) not in (0, 2) or "" in keys:
+            raise traitlets.TraitError(f"range is [] or two snapshots of {self._timeline!r}, not {keys!r}")
         return sorted(keys, key=lambda key: self._timeline.find(key) or 0)
 
     def _follow(self, change: Any) -> None:
@@ -112,43 +181,40 @@ class TimelineWidget(StillWidget):
                 self.range = []
             else:
                 self.selected = ""
-        self.detail = self._describe_choice()
+        self._draw(detail=self._describe_choice())
 
-    def _draw(self, _: Any = None, focus: int = -1) -> None:
+    def _lay_out(self, _: Any = None, focus: int = -1) -> None:
         self._layout = lay_out(
             self._timeline, *self._window, spacing="even" if self.spacing == "even" else "time"
         )
-        with self.hold_sync():
-            self.view = write_view(self._layout, is_window=bool(self._trail), focus=focus)
-            self.detail = self._describe_choice()
+        self._draw(
+            view=write_view(self._layout, is_window=bool(self._trail), focus=focus),
+            detail=self._describe_choice(),
+        )
 
-    def _receive(self, _: Any, content: Any, buffers: Any) -> None:
-        """A browser opens a fold, or goes back."""
-        kind = content.get("type") if isinstance(content, dict) else None
+    def _answer(self, content: dict[str, Any]) -> None:
+        """A browser opens a fold, goes back, or asks for the whole card."""
+        kind = content.get("type")
+        if kind == "card":
+            self._is_whole = not self._is_whole
+            self._draw(detail=self._describe_choice())
         if kind == "close" and self._trail:
             first, end, focus = self._trail.pop()
             self._window = (first, end)
-            self._draw(focus=focus)
+            self._lay_out(focus=focus)
         index = content.get("item") if kind == "open" else None
         if type(index) is int and 0 <= index < len(self._layout.spots):
             item = self._layout.spots[index].item
             if item.count > 1:
                 self._trail.append((*self._window, index))
                 self._window = (item.first, item.last + 1)
-                self._draw()
+                self._lay_out()
 
     def _describe_choice(self) -> dict[str, Any]:
-        """What is said of the choice: words, the card, the code that goes on from it."""
+        """What is said of the choice: words, facts or the card, the code that goes on from it."""
         chosen = [key for key in (self.selected, *self.range) if key]
-        choice: dict[str, Any] = {
-            "of": chosen,
-            "from": -1,
-            "to": -1,
-            "words": _HINT,
-            "html": "",
-            "code": "",
-            "dim": [],
-        }
+        choice: dict[str, Any] = {"of": chosen, "from": -1, "to": -1, "noun": "", "words": _HINT}
+        choice |= {"html": "", "more": "", "code": "", "dim": []}
         if not self._timeline.marks:
             return {**choice, "words": "", "html": render_card(self._timeline, style=False)}
         if not chosen:
@@ -156,43 +222,36 @@ class TimelineWidget(StillWidget):
         marks = [mark for mark in map(self._find, chosen) if mark is not None]
         spots = _find_spots(self._layout, chosen)
         choice |= {"from": spots[0], "to": spots[-1], "code": format_code(self._timeline, marks)}
+        choice |= {"more": "I: five facts" if self._is_whole else "I: all that is known"}
         try:
-            if len(marks) == 1:
-                return choice | {
-                    "words": describe_mark(self._timeline, marks[0]),
-                    "html": render_card(marks[0].snapshot, style=False),
-                }
-            path = find_path(self._timeline, *chosen)
-            return choice | {
-                "words": describe_choice(self._timeline, marks, path),
-                "html": render_card(self.diff, style=False),
-                "dim": list_dimmed(self._layout, path, spots),
-            }
+            return choice | (
+                self._describe_one(marks[0]) if len(marks) == 1 else self._describe_two(marks, spots)
+            )
         except Exception as error:  # the reader sees why, and can go on
             if display.strict_views:
                 raise
             return choice | {"words": format_failure(self._timeline, error)}
 
+    def _describe_one(self, mark: Mark) -> dict[str, Any]:
+        card = mark.snapshot if self._is_whole else present_mark(self._timeline, mark)
+        return {
+            "noun": clean(mark.operation, 40),
+            "words": describe_mark(self._timeline, mark),
+            "html": _render(card),
+        }
+
+    def _describe_two(self, marks: list[Mark], spots: list[int]) -> dict[str, Any]:
+        path = find_path(self._timeline, marks[0].key, marks[1].key)
+        card = self.diff if self._is_whole else present_range(marks[0].snapshot, marks[1].snapshot)
+        return {
+            "noun": "Diff",
+            "words": describe_choice(self._timeline, marks, path),
+            "html": _render(card),
+            "dim": list_dimmed(self._layout, path, spots),
+        }
+
     def _render_still(self) -> str:
         return render_card(self._timeline, 1)
-
-    def _ipython_display_(self, **_: Any) -> None:
-        """Show the widget, then the still picture, which the living widget hides.
-
-        Two outputs: where a notebook is opened again without its kernel a host that knows of widgets shows nothing but an
-        error in place of the first, whatever else is in its bundle.
-        """
-        from IPython.display import publish_display_data
-
-        bundle = self._repr_mimebundle_()
-        data = dict(bundle[0] if isinstance(bundle, tuple) else bundle or {})
-        still = data.pop("text/html", "")
-        publish_display_data(data)  # type: ignore[no-untyped-call]
-        choice = {
-            "text/html": f'<div class="ll-still">{still}</div>',
-            "text/plain": render_text(self._timeline),
-        }
-        publish_display_data(choice)  # type: ignore[no-untyped-call]
 
     def __repr__(self) -> str:
         return f"<TimelineWidget of {self._timeline.table.name}: {len(self._timeline):,} snapshots>"
@@ -205,3 +264,25 @@ def _find_spots(layout: Layout, keys: Sequence[str]) -> list[int]:
         return [-1]
     found = [min(max(place, layout.first), layout.end - 1) for place in places]
     return [next(i for i, spot in enumerate(layout.spots) if spot.item.last >= place) for place in found]
+
+
+def _render(thing: Any) -> str:
+    """The card of an object, or one that is made already."""
+    return draw(thing, 1, style=False) if isinstance(thing, Card) else render_card(thing, style=False)
+
+
+def _list_heads(timeline: Timeline) -> list[str]:
+    """The key of the newest snapshot on each lane."""
+    heads = {mark.lane: mark.key for mark in timeline.marks}
+    return [heads.get(lane, "") for lane in range(len(timeline.lanes))]
+
+
+def _find_key(timeline: Timeline, snapshot: Snapshot) -> str | None:
+    """The key of a snapshot; on another Paimon branch, one of the same number is another snapshot."""
+    number = str(snapshot.id)
+    for mark in timeline.marks:
+        if mark.key.rpartition("/")[2] == number:
+            found = mark.snapshot
+            if found is snapshot or (found.path, found.id) == (snapshot.path, snapshot.id):
+                return mark.key
+    return None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lakelens.analysis.diff.diff import Diff
-from lakelens.analysis.diff.diff_summary import relate_snapshots
+from lakelens.analysis.diff.diff_summary import format_rows, relate_snapshots
 from lakelens.analysis.diff.fields import diff_partitioning
 from lakelens.model.schema import PartitionField, PartitionSpec
 from lakelens.model.table import Table
@@ -127,7 +127,12 @@ def test_overwrites() -> None:
 def test_deletion_vectors_of_paimon_lie_in_index_files() -> None:
     table = get_lake("2.0.0-append-deletion-vectors").open()
     diff = table.diff(2, 3)
-    assert diff.sentence.endswith("no files changed, 2 more rows marked deleted")
+    assert diff.sentence == "OVERWRITE: 2 rows deleted by 1 deletion vector; no data file changed"
+    later = table.diff(3, 5)
+    assert later.sentence.endswith(": 2 rows deleted by 2 deletion vectors; no data file changed"), (
+        "what came since"
+    )
+    assert format_rows(later) == "row count unchanged, 2 rows deleted by 2 deletion vectors"
     assert [f.index_type for f in diff.index_files.added] == ["DELETION_VECTORS"]
     assert not diff.index_files.removed and not diff.deletes.added
     again = table.diff(3, 2)
@@ -143,6 +148,32 @@ def test_deletes_of_iceberg_are_files_of_their_own() -> None:
     assert puffin.path == vector.path and puffin.ranges[0]["cardinality"] == vector.record_count
     assert sum(change.added_bytes for change in diff.by_partition) == vector.own_size_bytes
     assert vector.own_size_bytes == vector.content_size_in_bytes < vector.size_bytes
+
+
+def test_rows_deleted_by_iceberg_are_counted_where_that_is_known() -> None:
+    table = open_iceberg("v3-merge-on-read")
+    first, last = table.snapshots[0], table.snapshots[-1]
+    assert (
+        table.snapshots[1].changes.sentence
+        == "delete: 3 rows deleted by 2 deletion vectors; no data file changed"
+    )
+    whole = table.diff(first, last).sentence
+    assert "6 rows deleted by 2 deletion vectors; 3 files added; 3 more rows" in whole, (
+        "replaced ones count once"
+    )
+    assert first.live_record_count - last.live_record_count == 6 - 3
+    assert "6 fewer rows marked deleted" in table.diff(last, first).sentence
+    table = open_iceberg("v2-merge-on-read")
+    words = table.diff(table.snapshots[0], table.snapshots[-1]).sentence
+    assert "at most 6 rows deleted by 2 position delete files" in words
+    table = open_iceberg("v2-equality-deletes")
+    assert (
+        "rows deleted by 1 equality delete file, how many is not recorded"
+        in table.snapshots[1].changes.sentence
+    )
+    table = open_iceberg("v3-rewrite-data-files")
+    assert table.snapshots[-1].operation == "replace"
+    assert " rows deleted by" not in table.snapshots[-1].changes.sentence, "a rewrite deletes no row"
 
 
 def test_whole_documents_where_both_are_still_there() -> None:

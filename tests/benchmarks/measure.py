@@ -86,6 +86,7 @@ def run_process(command: Sequence[str], environment: dict[str, str], said: str =
 
     One that fails or takes too long is unavailable, with the last line it said. It runs in the checkout's own directory.
     """
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a cold process does not compile its libraries anew
     started = time.time()
     try:
         done = subprocess.run(

@@ -29,6 +29,7 @@ _HOST = """async ([module, css, state]) => {
       host.waiting -= 1;
     }
   };
+  host.wait = wait;
   host.model = {
     get: name => state[name],
     set(name, value) { state[name] = value; dirty.add(name); fire(`change:${name}`, value); },
@@ -45,9 +46,10 @@ _HOST = """async ([module, css, state]) => {
   const style = document.createElement("style");
   style.textContent = css;
   document.head.append(style);
-  const { default: { render } } = await import(`data:text/javascript;base64,${module}`);
-  host.dispose = render({ model: host.model, el: document.getElementById("widget") });
+  const { default: define } = await import(`data:text/javascript;base64,${module}`);
   window.host = host;
+  host.dispose = (await define()).render({ model: host.model, el: document.getElementById("widget") });
+  while (host.waiting) await new Promise(done => setTimeout(done, 10)); // the view asks what to draw
 }"""
 
 
@@ -57,12 +59,18 @@ def read_state(widget: Any) -> dict[str, Any]:
     return {name: getattr(widget, name) for name in own if not name.startswith("_")}
 
 
-def ask(widget: Any, content: Any) -> list[Any]:
-    """Send a message as a browser does; gives the answers."""
+def collect(widget: Any) -> list[Any]:
+    """The list in which what a widget sends from now on gathers."""
     sent: list[Any] = []
     widget.send = lambda answer, buffers=None: sent.append(answer)
-    widget._handle_custom_msg(content, [])
     return sent
+
+
+def ask(widget: Any, content: Any) -> list[Any]:
+    """Send a message as a browser does; gives the answers, without what is drawn anew."""
+    sent = collect(widget)
+    widget._handle_custom_msg(content, [])
+    return [answer for answer in sent if answer["type"] != "shown"]
 
 
 def host_widget(page: Any, widget: Any, scheme: str = "light") -> list[str]:
@@ -71,18 +79,26 @@ def host_widget(page: Any, widget: Any, scheme: str = "light") -> list[str]:
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
 
+    sent = collect(widget)
+
+    def take() -> tuple[dict[str, Any], list[Any]]:
+        """What Python has, and what it sent since it was asked last."""
+        answers, sent[:] = sent[:], []
+        return read_state(widget), answers
+
     def save(changed: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
         with widget.hold_trait_notifications():
             for name, held in changed.items():
                 setattr(widget, name, held)
-        return read_state(widget), []
+        return take()
 
     def answer(content: Any) -> tuple[dict[str, Any], list[Any]]:
-        answers = ask(widget, content)
-        return read_state(widget), answers
+        widget._handle_custom_msg(content, [])
+        return take()
 
     page.expose_function("save", save)
     page.expose_function("ask", answer)
+    page.expose_function("look", take)
     ground = "#fff" if scheme == "light" else "#111"
     page.set_content(
         f"<!DOCTYPE html><html lang=en style='color-scheme:{scheme};background:{ground}'><title>widget</title>"
@@ -101,6 +117,6 @@ def settle(page: Any) -> None:
     page.wait_for_function("host.waiting === 0")
 
 
-def push(page: Any, widget: Any) -> None:
+def push(page: Any) -> None:
     """Give the browser what Python has changed."""
-    page.evaluate("state => host.take(state)", read_state(widget))
+    page.evaluate("host.wait('look')")

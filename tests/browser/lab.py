@@ -31,7 +31,7 @@ class Lab:
     def __init__(self, root: Path) -> None:
         self.root = root / "notebooks"
         self.root.mkdir(parents=True)
-        self.port = _find_port()
+        self.port = find_port()
         self.environment = {
             **os.environ,
             "JUPYTER_CONFIG_DIR": str(root / "config"),
@@ -50,6 +50,7 @@ class Lab:
             "IdentityProvider.token": "",
             "ServerApp.password": "",
             "LabApp.expose_app_in_browser": "True",
+            "JupyterNotebookApp.expose_app_in_browser": "True",  # where Notebook 7 is installed, the same server has it
         }
         arguments = [f"--{name}={value}" for name, value in options.items()]
         self._process = subprocess.Popen(
@@ -99,9 +100,21 @@ class Lab:
 
     def open(self, page: Any, name: str, theme: str = "light") -> Any:
         """Show a notebook in a page, in a theme of JupyterLab's own; gives the notebook's panel."""
-        page.goto(f"http://127.0.0.1:{self.port}/lab/tree/{name}?reset", timeout=_WAIT)
+        return self._open(page, f"lab/tree/{name}?reset", theme)
+
+    def open_alone(self, page: Any, name: str, theme: str = "light") -> Any:
+        """The same in Notebook 7, which shows one notebook and nothing else."""
+        return self._open(page, f"notebooks/{name}", theme)
+
+    def _open(self, page: Any, place: str, theme: str) -> Any:
+        page.goto(f"http://127.0.0.1:{self.port}/{place}", timeout=_WAIT)
         panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
         panel.locator(".jp-Cell").first.wait_for(timeout=_WAIT)
+        self.change_theme(page, theme)
+        return panel
+
+    def change_theme(self, page: Any, theme: str) -> None:
+        """Another theme in the page that is open."""
         page.evaluate(
             "async theme => { const app = window.jupyterapp; await app.restored; app.shell.collapseLeft();"
             " await app.commands.execute('apputils:change-theme', { theme }) }",
@@ -109,7 +122,6 @@ class Lab:
         )
         flag = "true" if theme == "light" else "false"
         page.locator(f"body[data-jp-theme-light={flag}]").wait_for(state="attached", timeout=_WAIT)
-        return panel
 
     def run_cell(self, page: Any, index: int) -> None:
         """Run one cell of the notebook in front; without waiting for its kernel JupyterLab would ask which one."""
@@ -145,7 +157,8 @@ def _keep_settings(folder: Path) -> None:
         path.write_text(json.dumps(held))
 
 
-def _find_port() -> int:
+def find_port() -> int:
+    """A port that nobody uses."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

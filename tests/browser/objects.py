@@ -34,6 +34,9 @@ def _walk() -> Iterator[tuple[str, Any]]:
         yield f"{name} explain", asked.explain(f"{column} IS NOT NULL", row_groups=True)
         yield f"{name} row", asked.row(f"{column} IS NOT NULL")
         yield f"{name} biography", asked.biography(next(iter(asked.files)))
+        if name in ("iceberg", "paimon"):
+            yield f"{name} plot", table.plot()
+            yield f"{name} plot of files", table.files.plot()
         if name.startswith("iceberg"):
             yield f"{name} expire", asked.dry_run("expire_snapshots", older_than="2100-01-01", retain_last=2)
             yield f"{name} rewrite", asked.dry_run("rewrite_data_files", rewrite_all=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import lakelens as ll
 from lakelens.codecs.span.span import Span
 from lakelens.model.bytes_view import BytesView
 from tests.browser.host import host_widget, settle
@@ -31,7 +32,10 @@ def test_a_field_shows_its_bytes_and_bytes_their_field(page: Any) -> None:
     page.locator("tr", has_text="bytes 8 to 9").locator("[data-p]").first.hover()
     assert list_marked(page, "ll-same") == marked
     assert list_marked(page, "ll-on") == ["68 65 6c 6c 6f 77 6f 72", "6c 64"]
-    assert page.locator(".ll-q").inner_text() == "name · text: UTF-8 · bytes 28 to 37, 10 bytes"
+    assert (
+        page.locator(".ll-q").inner_text()
+        == "name · text: UTF-8 · at +24 to +33, 10 bytes, counted from byte 0 28 to 37"
+    )
     assert errors == []
 
 
@@ -56,7 +60,10 @@ def test_what_python_selects_is_shown(page: Any) -> None:
     widget.select(30)
     page.evaluate("selected => host.model.set('selected', selected)", widget.selected)
     assert list_marked(page, "ll-sel") == ["68 65 6c 6c 6f 77 6f 72", "6c 64"]
-    assert page.locator(".ll-q").inner_text() == "selected: text · bytes 28 to 37"
+    assert (
+        page.locator(".ll-q").inner_text()
+        == "selected: text · at +24 to +33, 10 bytes, counted from byte 0 28 to 37"
+    )
     page.evaluate("host.model.set('selected', null)")
     assert list_marked(page, "ll-sel") == []
 
@@ -141,10 +148,75 @@ def test_leaves_of_a_line_are_reached_by_keyboard(page: Any) -> None:
     assert list_marked(page, "ll-on") == []
 
 
+def test_the_status_counts_as_the_rows_do(page: Any) -> None:
+    """A row said +24 and the status "bytes 28 to 35": two origins without a word."""
+    manifest: Any = ll.sample("paimon").current.manifests[-1]  # type: ignore[union-attr]
+    widget = manifest.entries[0].file.value_stats.min_values.bytes_view().widget()
+    host_widget(page, widget)
+    line = next(row for row in widget.view["rows"] if row["kind"] == "line" and row["at"].startswith("+8"))
+    assert line["start"] == line["origin"] + 8
+    page.locator("tr", has=page.locator("td", has_text=line["at"])).first.click()
+    first, last = line["start"], line["end"] - 1
+    said = f"selected: {line['name']} · at +8 to +15, 8 bytes, counted from byte 0 {first} to {last}"
+    assert page.locator(".ll-q").inner_text() == said
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    assert page.locator(".ll-q").inner_text() == said.removeprefix("selected: "), "the row that was reached"
+
+
+def test_search_offsets_copying(page: Any) -> None:
+    widget = make_blocks().widget()
+    errors = host_widget(page, widget)
+    page.evaluate(
+        "window.copied = []; Object.defineProperty(navigator, 'clipboard', { configurable: true,"
+        " value: { writeText: async text => { copied.push(text) } } })"
+    )
+    focused = "document.activeElement.innerText"
+    page.locator("button", has_text="before").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("/")
+    page.keyboard.type("field 12")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert "field 12" in page.locator(".ll-q").inner_text()
+    assert page.evaluate("document.activeElement.tagName") == "INPUT", "Enter goes on"
+    page.keyboard.press("Enter")
+    settle(page)
+    assert "field 120" in page.locator(".ll-q").inner_text()
+    page.keyboard.press("Escape")
+    assert "field 120" in page.evaluate(focused)
+    assert page.locator("tr[tabindex='0']:visible").count() == 1
+    page.keyboard.press("n")
+    settle(page)
+    assert "field 121" in page.evaluate(focused)
+    page.keyboard.press("g")
+    page.keyboard.type("0xb23")
+    page.keyboard.press("Enter")
+    settle(page)
+    page.keyboard.press("ArrowDown")
+    assert "field 2851" in page.evaluate(focused)
+    page.keyboard.press("c")
+    settle(page)
+    assert page.evaluate("copied") == ["51"]
+    assert page.locator(".ll-q").inner_text() == "copied: 51"
+    page.evaluate("() => { navigator.clipboard.writeText = async () => { throw new Error('denied') } }")
+    page.locator(".ll-link", has_text="copy").click()
+    settle(page)
+    assert "does not let this page copy" in page.locator(".ll-q").inner_text()
+    page.locator(".ll-link", has_text="go to").click()
+    page.keyboard.type("99999")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert "not among bytes 0 to 2,999" in page.locator(".ll-q").inner_text()
+    assert find_overflow(page, "#widget") == []
+    assert find_faults(page, "#widget") == []
+    assert errors == []
+
+
 def test_listeners_end_with_the_view(page: Any) -> None:
     host_widget(page, make_blocks().widget())
     page.evaluate("window.row = document.querySelector('#widget tr[tabindex]')")
-    assert page.evaluate("Object.values(host.handlers).flat().length") == 2
+    assert page.evaluate("Object.values(host.handlers).flat().length") == 3
     page.evaluate("host.dispose()")
     assert page.evaluate("Object.values(host.handlers).flat().length") == 0
     assert page.locator("#widget > *").count() == 0

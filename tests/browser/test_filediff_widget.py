@@ -224,7 +224,7 @@ def test_what_python_chooses_is_shown(page: Any) -> None:
     host_widget(page, widget)
     widget.select(diff.added[2])
     widget.filter = "p=a"
-    push(page, widget)
+    push(page)
     assert page.locator("tbody [aria-selected=true]").get_attribute("data-key") == "added/2"
     assert "diff.added[2]" in page.locator("[role=status]").inner_text()
     assert page.locator("input").input_value() == "p=a"
@@ -234,7 +234,7 @@ def test_listeners_end_with_the_view(page: Any) -> None:
     widget = make_diff().widget()
     host_widget(page, widget)
     page.evaluate("window.body = document.querySelector('#widget tbody')")
-    assert page.evaluate("Object.values(host.handlers).flat().length") == 4
+    assert page.evaluate("Object.values(host.handlers).flat().length") == 3
     page.evaluate("host.dispose()")
     assert page.evaluate("Object.values(host.handlers).flat().length") == 0
     assert page.locator("#widget > *").count() == 0
@@ -293,7 +293,7 @@ def test_in_jupyterlab_a_choice_comes_back_as_a_file(lab: Lab, browser: Any) -> 
         page.keyboard.press("ArrowDown")
         page.keyboard.press("End")
         page.keyboard.press("Enter")
-        files.locator(".ll-detail b", has_text="Data file").wait_for()
+        files.locator(".ll-detail :is(h4, h5)", has_text="Data file").wait_for()
         assert files.locator("[aria-selected=true]").count() == 1
         lab.run_until(page, 1, "('answer', True, 'added parquet')")
     finally:

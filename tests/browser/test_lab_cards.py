@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from tests.browser.lab import Lab
 from tests.browser.looks import find_faults, find_overflow, open_folds
@@ -59,3 +61,19 @@ def test_folds_open_by_keyboard(cards: tuple[Any, bool]) -> None:
     assert details.evaluate("d => d.open") == before
     page.keyboard.press("Tab")
     assert page.evaluate("() => document.activeElement.tagName") == "SUMMARY"
+
+
+def test_a_plot_is_seen_on_the_ground_of_the_page(cards: tuple[Any, bool]) -> None:
+    page, _ = cards
+    is_dark = page.evaluate("document.body.dataset.jpThemeLight") == "false"
+    names = [*list_objects()]
+    for name in ("iceberg plot", "paimon plot of files"):
+        picture = page.locator(OUTPUT).nth(names.index(name)).locator("img")
+        picture.scroll_into_view_if_needed()
+        assert picture.evaluate("image => image.complete && image.naturalWidth > 800")
+        assert "by size" in picture.get_attribute("alt") or "snapshots" in picture.get_attribute("alt")
+        shot = Image.open(io.BytesIO(picture.screenshot())).convert("L")
+        darkest, lightest = shot.getextrema()
+        # trusted or not: without its sheet a card has the colours of the page all the same
+        assert abs(shot.getpixel((1, 1)) - (0x11 if is_dark else 0xFF)) <= 1
+        assert lightest > 200 if is_dark else darkest < 60

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
+import string
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import rich_click as click
 
 import lakelens as ll
 from lakelens.cli.commands import VERBS
+from lakelens.cli.completing import complete_ref
+from lakelens.samples import unpack_table
 from tests.support.documents import invoke
 
 
@@ -56,3 +61,23 @@ def test_bash_completes_samples_refs_and_snapshots(tmp_path: Path) -> None:
     assert {"main", "audit", str(table.snapshots[0].id)} <= set(found)
     assert complete_in_bash(["lakelens", "diff", table.location, "ma"], tmp_path) == ["main"]
     assert complete_in_bash(["lakelens", "show", "/nowhere", "-s", ""], tmp_path) == []
+
+
+def test_nothing_that_a_shell_would_run_is_completed(tmp_path: Path) -> None:
+    table = unpack_table("iceberg-branches", tmp_path)
+    newest = max(Path(table).glob("metadata/*.metadata.json"))
+    document = json.loads(newest.read_text())
+    main = document["refs"]["main"]
+    document["refs"] |= dict.fromkeys(("$(touch${IFS}x)", "a;b", "-rf", "~root", "`id`", "v1.0"), main)
+    for snapshot in document["snapshots"]:
+        snapshot["summary"]["operation"] = "append\nevil$(id)\x1b[31m"
+    newest.write_text(json.dumps(document))
+    context = click.Context(VERBS[0])
+    context.params["path"] = str(table)
+    found = complete_ref(context, click.Option(["--snapshot"]), "")
+    assert {"main", "v1.0", "audit"} <= {item.value for item in found}
+    assert not [item.value for item in found if not set(item.value + (item.help or "")) <= set(_PLAIN)]
+    assert not [item.value for item in found if item.value.startswith("-")]
+
+
+_PLAIN = string.ascii_letters + string.digits + "._-"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,10 +108,10 @@ class TestLocalStore(StoreConformance):
     def test_what_may_not_be_read_is_denied(self, place, monkeypatch):
         store, root = place
 
-        def refuse(self: Path) -> bytes:
+        def refuse(path: str, flags: int) -> int:
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr(Path, "read_bytes", refuse)
+        monkeypatch.setattr(os, "open", refuse)
         with pytest.raises(AccessDenied, match="refused"):
             store.read(f"{root}/t/empty")
 
@@ -117,6 +119,31 @@ class TestLocalStore(StoreConformance):
         store, root = place
         with pytest.raises(LakeError):
             store.info(f"{root}/a\0b")
+
+    @pytest.mark.parametrize("read", [lambda s, p: s.read(p), lambda s, p: s.read_range(p, -4, 4)])
+    def test_what_may_never_end_is_not_read(self, place, read):
+        store, root = place
+        os.mkfifo(f"{root}/pipe")
+        Path(root, "zeros").symlink_to("/dev/zero")
+        for name, kind in (("pipe", "a pipe"), ("zeros", "a device")):
+            with pytest.raises(LakeError, match=f"{name}: is {kind}, a file was expected"):
+                read(store, f"{root}/{name}")
+
+    def test_a_whole_read_has_a_limit_and_a_range_has_none(self, place):
+        store, root = place
+        with Path(root, "sparse").open("wb") as file:
+            file.truncate(1 << 33)
+        with pytest.raises(LakeError, match="8,589,934,592 bytes, at most 2,147,483,648"):
+            store.read(f"{root}/sparse")
+        assert store.read_range(f"{root}/sparse", -4, 4) == b"\0\0\0\0"
+
+    def test_a_time_out_of_range_hides_nothing(self, place, monkeypatch):
+        store, root = place
+        status = [*os.stat(f"{root}/t/empty")]
+        status[8] = 10**13  # seconds; tmpfs, ZFS and NFS keep such times
+        monkeypatch.setattr(os, "stat", lambda path: os.stat_result(status))
+        found = store.info(f"{root}/t/empty")
+        assert (found.size, found.modified) == (0, None)
 
 
 class TestMemoryStore(StoreConformance):
@@ -168,3 +195,65 @@ def test_sources_of_every_kind(tmp_path):
 def test_an_unknown_scheme_says_what_to_install():
     with pytest.raises(LakeError, match="nosuch"):
         open_filesystem("nosuch://bucket/t", None)
+
+
+class _Refusing:
+    """A file system whose client raises what it likes, and says what it was given."""
+
+    def __init__(self, error: Exception, often: int = 9) -> None:
+        self.error, self.often, self.asked = error, often, []
+
+    def cat_file(self, path: str, **options: Any) -> bytes:
+        self.asked.append(path)
+        if len(self.asked) <= self.often:
+            raise self.error
+        return b"read"
+
+    info = ls = cat_file
+
+
+@pytest.mark.parametrize(
+    "error", [AttributeError("no client"), KeyError("x"), ConnectionRefusedError(111), EOFError()]
+)
+def test_whatever_a_client_raises_is_an_error_of_the_lake(error):
+    store = FsspecStore(_Refusing(error), "s3")
+    for read in (store.read, store.info, store.list, lambda path: store.read_range(path, 0, 4)):
+        with pytest.raises(
+            LakeError, match=rf"^s3://bucket/t: cannot be read: {type(error).__name__}"
+        ) as raised:
+            read("bucket/t")
+        assert raised.value.__cause__ is None
+
+
+def test_an_answer_that_is_cut_off_is_asked_for_once_more():
+    filesystem = _Refusing(EOFError("cut"), often=1)
+    assert FsspecStore(filesystem, "s3").read("bucket/t") == b"read"
+    assert filesystem.asked == ["bucket/t", "bucket/t"]
+
+
+def test_no_error_holds_a_secret(monkeypatch):
+    import fsspec
+
+    filesystem = _Refusing(OSError("GET https://me:hunter2@host/t?sig=ab12 with s3cret-s3cret"))
+    url, options = "https://me:hunter2@host/t?sig=ab12", {"client_kwargs": {"token": "s3cret-s3cret"}}
+    monkeypatch.setattr(fsspec.core, "url_to_fs", lambda url, **options: (filesystem, url))
+    store, path = open_filesystem(url, options)
+    assert path == "https://host/t"
+    with pytest.raises(LakeError) as raised:
+        store.read(f"{path}/metadata")
+    assert filesystem.asked[0] == "https://me:hunter2@host/t/metadata?sig=ab12"
+    said = str(raised.value)
+    assert "https://host/t/metadata" in said and "OSError" in said
+    assert not any(secret in said for secret in ("hunter2", "ab12", "s3cret"))
+
+
+def test_no_refusal_of_options_holds_a_secret(monkeypatch):
+    import fsspec
+
+    def refuse(url: str, **options: Any) -> None:
+        raise TypeError(f"unexpected {options} for {url}")
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", refuse)
+    with pytest.raises(LakeError, match="cannot be opened: TypeError") as raised:
+        open_filesystem("s3://KEY1:hunter2@bucket/t", {"secret": "s3cret-s3cret", "anon": False})
+    assert not any(secret in str(raised.value) for secret in ("KEY1", "hunter2", "s3cret"))

@@ -169,7 +169,7 @@ def test_a_batch_is_filtered_by_path_now_or_recorded() -> None:
         ({"d": "2024-13-01"}, "no value of the partition field 'd'"),
         ({"i": 2**40}, "no value"),
         ({"i": (1,)}, "not a pair"),
-        ({"x": 1}, "no partition field 'x'; try: one of i, s, f, d"),
+        ({"x": 1}, "no partition field 'x'; try: there are i, s, f, d"),
     ],
 )
 def test_what_is_no_value_is_said(wanted: dict[str, Any], said: str) -> None:

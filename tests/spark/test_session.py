@@ -37,6 +37,19 @@ worker = spark.sparkContext.parallelize([0], 1).map(lambda _: __import__("sys").
 assert worker == [sys.executable], worker
 java = spark._jvm.System.getProperty("java.home")
 spark.stop()
+import lakelens as ll
+for ask in (
+    lambda: ll.open("iceberg.db.t", spark=spark),
+    lambda: ll.spark.files("warehouse/paimon/db.db/t", spark),
+    lambda: ll.watch("iceberg.db.t", spark=spark),
+    lambda: ll.spark.inventory("warehouse", spark),
+):
+    try:
+        ask()
+    except ll.errors.Unsupported as error:
+        assert error.message == "this Spark session is stopped", error
+    else:
+        raise AssertionError("a stopped session was used")
 again = session("second", formats=["iceberg"])
 assert again._jvm.System.getProperty("derby.stream.error.file").endswith("second/derby.log")
 again.stop()

@@ -91,7 +91,9 @@ def test_a_one_line_insert(
         spark.sql(f"INSERT INTO {name} VALUES (2, 'b')")
 
 
-def test_iceberg_statements_each_leave_their_mark(spark: Any, shell: InteractiveShell) -> None:
+def test_iceberg_statements_each_leave_their_mark(
+    spark: Any, shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
     name, place = make(spark, "iceberg", "life")
     spark.sql(f"INSERT INTO {name} VALUES (1, 'a'), (2, 'b'), (3, 'c')")
     change = trace(shell, name, f"UPDATE {name} SET name = 'x' WHERE id = 1", place)
@@ -112,13 +114,21 @@ def test_iceberg_statements_each_leave_their_mark(spark: Any, shell: Interactive
         place,
     )
     assert len(change.snapshots) == 2 and all(len(c.created) >= 4 for c in change.snapshots)
+    capsys.readouterr()
     change = trace(
         shell,
         name,
-        "CALL iceberg.system.rewrite_data_files(table => 'traced.life', options => map('rewrite-all', 'true'))",
+        "CALL iceberg.system.rewrite_data_files(table => 'traced.life', options => map('rewrite-all', 'true'));"
+        f"SELECT id, named_struct('a', TIMESTAMP '2024-01-02 03:04:05', 'b', map('k', id)) AS s, n, INTERVAL '1' YEAR AS id"
+        f" FROM {name} ORDER BY id DESC",
         place,
     )
     assert change.diff is not None and len(change.diff.added) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("CALL: 1 row, ") and "rewritten_data_files_count" in said
+    rows = said[said.index("SELECT: 4 rows, 4 columns") :].splitlines()
+    assert rows[1].split() == ["id", "s", "n", "id"] and rows[2].startswith("  8   {") and "'k', 8" in rows[2]
+    assert "2024-01-02 03:04:05+00:00" in rows[2] and "INTERVAL '1' YEAR" in rows[2]
     call = "CALL iceberg.system.expire_snapshots(table => 'traced.life', older_than => TIMESTAMP '2100-01-01 00:00:00')"
     change = trace(shell, place, call, place)
     assert len(change.tables[0].gone) >= 4 and len(change.removed) > 4

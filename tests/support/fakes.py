@@ -303,7 +303,7 @@ def list_objects(table: FakeTable) -> list[Any]:
     manifest = current.manifests[0]
     entry = manifest.entries[0]
     bounds = entry.file.bounds
-    found = FoundTable(table.location, table.name, table.evidence, None)  # type: ignore[arg-type]
+    found = FoundTable(table.location, table.name, table.evidence, lambda: table)
     tree = StorageTree(table.location, tuple(table.list_files()))
     return [
         table, table.schema, table.partitioning, table.partitioning.fields[0], table.snapshots, current,

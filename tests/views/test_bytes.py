@@ -35,6 +35,9 @@ TAGS = {
     "thead",
     "tbody",
     "tr",
+    "h4",
+    "caption",
+    "wbr",
 }
 TAGS |= {"th", "td", "abbr", "details", "summary"}
 
@@ -109,7 +112,9 @@ def parse(markup: str) -> html5lib.treebuilders.etree:  # type: ignore[name-defi
             if name == "class":
                 assert all(re.fullmatch(r"ll-[a-z]+[0-5]?", word) for word in value.split()), value
             if name == "style":
-                assert re.fullmatch(r"width:[0-9]{1,3}px|overflow-x:auto", value), value
+                assert re.fullmatch(
+                    r"width:\d{1,3}px|overflow-x:auto;max-width:\d{3,4}px|display:inline", value
+                ), value
             if name in ("colspan", "open"):
                 assert re.fullmatch(r"[0-9]?", value), value
     return tree
@@ -117,7 +122,10 @@ def parse(markup: str) -> html5lib.treebuilders.etree:  # type: ignore[name-defi
 
 def read_rows(markup: str) -> list[list[str]]:
     """The text of every cell of the lines."""
-    rows = [["".join(cell.itertext()) for cell in row.iter("td")] for row in parse(markup).iter("tr")]
+    rows = [
+        ["".join(cell.itertext()).replace("\u00a0", " ") for cell in row.iter("td")]
+        for row in parse(markup).iter("tr")
+    ]
     return [row for row in rows if row]
 
 
@@ -175,7 +183,7 @@ def test_style_is_small_and_holds_every_class_that_is_used() -> None:
     known = set(re.findall(r"\.(ll-[a-z]+[0-5]?)", style))
     assert used <= known
     for rule in style.strip().splitlines():
-        assert rule.startswith(".ll-root"), rule
+        assert rule.startswith((".ll-root", "@keyframes ll-")), rule
 
 
 def test_no_more_is_made_than_is_shown() -> None:
@@ -398,3 +406,34 @@ def test_an_offset_outside_is_refused() -> None:
         make_row().at(44)
     with pytest.raises(ValueError, match="not compressed"):
         make_row().unpacked()
+
+
+def test_a_value_has_the_room_that_it_needs() -> None:
+    moment = "1969-12-31 23:59:59.999000+00:00"
+    fields = (
+        Span(0, 8, "ts", moment, "TIMESTAMP_LTZ(6): 0 ns, ms at +128", number=0),
+        Span(8, 16, "id", 7, number=1),
+    )
+    markup = render_card(BytesView(bytes(16), Span(0, 16, "BinaryRow", None, "", fields)))
+    widths = [int(width) for width in re.findall(r'<col style="width:(\d+)px">', markup)]
+    assert widths[-1] >= 7 * len(moment)
+    most = re.search(r"max-width:(\d+)px", markup)
+    assert most is not None and 860 <= int(most[1]) <= 1400
+    long = tuple(Span(n, n + 1, "x", "v" * 70, "meant " * 60, number=n) for n in range(8))
+    assert "max-width:1400px" in render_card(BytesView(bytes(8), Span(0, 8, "BinaryRow", None, "", long)))
+
+
+def test_bytes_keep_their_place_in_a_word_without_any_style() -> None:
+    (row,) = [
+        cells for cells in re.findall(r"<tr class=.ll-m.>.*?</tr>", render_card(make_row())) if "+2" in cells
+    ]
+    code = re.search(r"<code>(\u00a0*)<span", row)
+    assert code is not None
+    assert len(code[1]) == 6
+    assert ">+2<" in row
+
+
+def test_a_page_of_bytes_has_a_heading_and_its_tables_have_names() -> None:
+    page = render_page(make_row())
+    assert re.findall(r"<(h[1-6])[ >]", page) == ["h1"]
+    assert page.count("<caption>") == page.count("<table") > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -13,7 +14,7 @@ from lakelens.errors import Corrupt
 from lakelens.model.snapshot import Snapshots
 from lakelens.options import display
 from lakelens.views.card import cells
-from lakelens.views.card.model import Card, Cell, Column, Grid, Note, Pairs, Picture
+from lakelens.views.card.model import Card, Cell, Column, Fact, Fold, Grid, Note, Pairs, Picture
 from lakelens.views.cards.schema import trace_columns
 from lakelens.views.present import present
 from lakelens.views.render.html import draw, render_card, render_page
@@ -230,7 +231,16 @@ def test_bars_repeat_numbers_and_stay_out_of_text() -> None:
     assert markup.count('<i class="ll-r" style="width:18px"></i><i class="ll-a" style="width:40px"></i>') == 3
     lines = [line for line in render_text(table, 2).splitlines() if "\u22124" in line]
     assert len(lines) == 3
-    assert all("\u22124  +9" in line for line in lines)
+    assert all(re.search("\u22124 +\\+9 ", line) for line in lines)
+    assert len({line.index("+9") for line in lines}) == 1
+
+
+def test_a_list_of_snapshots_is_headed_by_as_many_as_it_shows() -> None:
+    def head(snapshots: int) -> str:
+        return render_text(FakeTable(lambda: "t", snapshots=snapshots).snapshots).splitlines()[0]
+
+    assert head(10) == "Snapshots: 10 snapshots: 10 t"
+    assert head(300) == f"Snapshots: last {display.max_rows} of 300 snapshots: {display.max_rows} t"
 
 
 def test_history_of_columns() -> None:
@@ -252,3 +262,44 @@ def test_showing_outside_a_notebook_prints(capsys: pytest.CaptureFixture[str]) -
     schema = FakeTable(lambda: "t").schema
     schema.show(2)
     assert capsys.readouterr().out == render_text(schema, 2) + "\n"
+
+
+def test_cards_have_headings_and_tables_have_names() -> None:
+    inner = Card("Inner", "one", body=(cells.grid(("a",), [(cells.code("b"),)]),))
+    card = Card(
+        "Outer",
+        "all of it",
+        facts=(Fact("rows", Cell("3")),),
+        body=(cells.grid(("c",), [(Cell("d"),)]),),
+        folds=(Fold("Deep", "down", lambda: (cells.pairs([("e", Cell("f"))]), inner)),),
+    )
+    markup = draw(card, 1)
+    assert re.findall(r"<(h\d) style=\"display:inline\">(\w+)</", markup) == [
+        ("h4", "Outer"),
+        ("h5", "Inner"),
+    ]
+    assert re.findall(r"<caption>(.*?)</caption>", markup) == ["Facts", "Outer", "Deep", "Inner"]
+    assert markup.count("<table") == 4
+    section = draw(replace(card, noun="", sentence=""), 1, style=False, name="Section")
+    assert re.findall(r"<(h\d)", section) == ["h3"]
+    assert re.findall(r"<caption>(.*?)</caption>", section) == ["Facts", "Section", "Deep", "Inner"]
+
+
+def test_long_words_may_be_broken_where_a_reader_would() -> None:
+    markup = draw(
+        Card(
+            "n",
+            "in s3://bucket/warehouse/dt=2026-01-01/part-0.parquet",
+            body=(
+                cells.grid(("a",), [(cells.code("_last_updated_sequence_number"),), (cells.text("x" * 40),)]),
+            ),
+        ),
+        1,
+        style=False,
+    )
+    assert (
+        "s3://<wbr>bucket/<wbr>warehouse/<wbr>dt=<wbr>2026-<wbr>01-<wbr>01/<wbr>part-0.<wbr>parquet" in markup
+    )
+    assert "<code>_last_<wbr>updated_<wbr>sequence_<wbr>number</code>" in markup
+    assert f"{'x' * 16}<wbr>{'x' * 16}<wbr>{'x' * 8}<" in markup
+    assert read_markup(markup).endswith(f"{'x' * 40}")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 import tomllib
-from collections.abc import Callable
+from base64 import b64decode
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
+from xml.etree import ElementTree
 
 import html5lib
 import pytest
@@ -61,8 +63,14 @@ TAGS = frozenset(
         "nav",
         "a",
         "section",
-        "h2",
         "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "caption",
+        "wbr",
         "ol",
         "li",
     )
@@ -89,9 +97,10 @@ ATTRIBUTES = {
     "name",
     "content",
 }
+DRAWN = {"svg", "style", "rect", "path", "line", "circle", "text", "g", "polygon", "title"}
 
 
-_STYLE = r"width:[0-9]{1,2}px|overflow-x:auto|border-top:2px solid var\(--ll-line\)"
+_STYLE = r"width:[0-9]{1,2}px|display:inline|overflow-x:auto|border-top:2px solid var\(--ll-line\)"
 
 
 def cycle() -> Callable[[], str]:
@@ -99,15 +108,30 @@ def cycle() -> Callable[[], str]:
     return lambda: next(words)
 
 
+def check_picture(attributes: Mapping[str, str]) -> None:
+    """A picture in a page: nothing in it but what our own drawings are made of."""
+    assert set(attributes) == {"src", "alt", "style"}
+    head, _, held = attributes["src"].partition(",")
+    assert head == "data:image/svg+xml;base64"
+    drawing = ElementTree.fromstring(b64decode(held))
+    for element in drawing.iter():
+        assert element.tag.rsplit("}", 1)[-1] in DRAWN, element.tag
+        assert not [name for name in element.attrib if name.startswith("on") or "href" in name]
+
+
 def check_markup(markup: str, *, page: bool = False) -> None:
     parser = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False)
     tree = parser.parse(markup) if page else parser.parseFragment(markup)
-    allowed = TAGS | ({"html", "head", "body", "meta", "title", "main"} if page else set())
+    # the one picture of a page is the history, a document of our own that is looked at by itself
+    allowed = TAGS | ({"html", "head", "body", "meta", "title", "main", "img"} if page else set())
     for element in tree.iter():
         if not isinstance(element.tag, str) or element.tag == "DOCUMENT_FRAGMENT":
             assert element.tag == "DOCUMENT_FRAGMENT" or not callable(element.tag), "a comment"
             continue
         assert element.tag in allowed, element.tag
+        if element.tag == "img":
+            check_picture(element.attrib)
+            continue
         for name, value in element.attrib.items():
             assert name in ATTRIBUTES, name
             if name == "class":

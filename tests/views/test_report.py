@@ -17,7 +17,7 @@ from lakelens.model.manifest import ManifestList
 from lakelens.model.snapshot import History, Snapshot, Snapshots
 from lakelens.model.table import Table
 from lakelens.options import display
-from lakelens.views.card.model import Grid
+from lakelens.views.card.model import Grid, Picture
 from lakelens.views.present import present_page
 from lakelens.views.render.html import render_page
 from lakelens.views.report.parts import SIZES, list_parts
@@ -71,11 +71,9 @@ def test_every_link_leads_to_one_section(name: str) -> None:
     assert all(re.fullmatch(r"contents|s\d+", made) for made in ids)
     links = list_links(tree)
     assert {link.removeprefix("#") for link in links} <= set(ids)
-    # the contents name every section but the first, which stands above them
+    # the contents name every section, the first one too: a list's own numbers are then those of the sections
     toc = next(element for element in tree.iter("ol"))
-    assert [link.attrib["href"] for link in toc.iter("a")] == [
-        f"#{i}" for i in ids if i not in ("contents", "s1")
-    ]
+    assert [link.attrib["href"] for link in toc.iter("a")] == [f"#{i}" for i in ids if i != "contents"]
     assert [*tree.iter("script")] == []
     assert len(markup.encode()) <= MOST
 
@@ -181,7 +179,7 @@ def test_pages_of_parts_are_small(name: str, tmp_path: Path) -> None:
 def test_sizes_of_sections_add_up_to_less_than_a_page() -> None:
     """Of the largest report: as many parts of each kind as `list_parts` gives at most."""
     most = {"table": 2, "": 6, "list": 3, "manifest": 8, "file": 5, "deletes": 7, "index": 3, "statistics": 3}
-    most |= {"evidence": 4, "refs": 1, "findings": 1}
+    most |= {"refs": 1, "findings": 1}
     assert set(most) == set(SIZES)
     assert sum(SIZES[kind] * number for kind, number in most.items()) <= MOST
     for name in (*LAKE_PATHS[:2], *LAKE_PATHS[4:6]):
@@ -214,3 +212,45 @@ def test_history_in_outline_as_a_card() -> None:
     assert isinstance(history.first, Snapshot)
     assert history.to_text().startswith("Snapshots: last 2 of 5") or "5 snapshots" in history.to_text()
     assert "3 older" in history.to_text()
+
+
+def test_the_history_is_drawn_first() -> None:
+    table = open_lake("spark/iceberg/v2-merge-on-read")
+    sections = present_page(table, 2)
+    assert isinstance(sections[0].card.body[0], Picture)
+    assert "Changes" not in [fold.label for fold in sections[0].card.folds]
+    assert sections[1].noun == "History"
+    assert not sections[1].card.body
+    assert sections[1].card.folds[0].label == "Snapshots"
+    markup = render_page(table)
+    assert markup.index("<h1") < markup.index("<img") < markup.index('id="s2"')
+
+
+def test_contents_read_well_without_any_style() -> None:
+    toc = next(
+        element for element in parse(render_page(open_lake("spark/iceberg/v2-merge-on-read"))).iter("ol")
+    )
+    words = [" ".join("".join(item.itertext()).split()) for item in toc.iter("li")]
+    assert words[1] == "History"
+    assert not any(word[:1].isdigit() for word in words), "the list itself counts"
+    assert len(set(words)) == len(words), "each is told from the others"
+
+
+def test_checksums_are_one_line_and_the_tree_leads_to_sections(tmp_path: Path) -> None:
+    root = tmp_path / "table"
+    shutil.copytree(LAKES / "spark/iceberg/v2-merge-on-read/table", root)
+    for file in sorted(root.rglob("*.parquet")):
+        file.with_name(f".{file.name}.crc").write_bytes(b"crc\0\0\0\x02\0\0\0\0\0")
+    table = ll.open(root)
+    checksums = [file for file in table.tree().files if file.role == "checksum"]
+    assert len(checksums) > 5
+    sections = present_page(table, 2)
+    tree = find_section(sections, "Storage tree")
+    (grid,) = (body for body in tree.card.body if isinstance(body, Grid))
+    rows = [row for row in grid.rows if row[1].text == "checksum"]
+    assert [row[0].text for row in rows] == [f"{len(checksums)} checksums, each beside its file"]
+    linked = {row[0].text.strip(): row[0].section for row in grid.rows if row[0].section}
+    assert {section.number for section in sections if section.noun in ("Manifest", "Data file")} <= set(
+        linked.values()
+    )
+    assert all(sections[number - 1].name == name for name, number in linked.items())

@@ -22,10 +22,13 @@ from lakelens.model.facts.traits import Figures
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.present import present
+from lakelens.views.timeline.json import write_view
 from lakelens.views.timeline.layout import LEFT, WIDTH, lay_out
 from lakelens.views.timeline.legend import describe_cuts
 from lakelens.views.timeline.selection import find_path
+from lakelens.views.timeline.shapes import draw_timeline
 from lakelens.views.timeline.svg import render_picture
+from lakelens.views.timeline.terminal import draw_history
 from lakelens.views.timeline.wording import describe_history
 from tests.support import LAKES, growth
 from tests.support.view_lakes import PATHS, name_lake, open_lake
@@ -113,10 +116,68 @@ def test_the_story_in_words() -> None:
         "1 to 2. A rollback at 2026-11-21 14:04:27 UTC to 9139810181345852535 undid 2 snapshots."
     )
     story = describe_history(open_table("spark/paimon/expired").history)
-    assert "1 APPEND, 1 COMPACT. Rows on main shrank from 5 to 1. 4 snapshots expired." in story
+    assert "1 APPEND, 1 COMPACT. Stored rows on main shrank from 5 to 1. 4 snapshots expired." in story
     story = describe_history(open_table("spark/iceberg/v2-branches-and-tags").history)
     assert "on branches main and audit" in story
     assert "Tags v1/with slash and first. Branch empty-handed without a snapshot to itself." in story
+
+
+def list_bars(name: str) -> dict[str, int]:
+    """How many bars of each kind are in the picture of a table."""
+    picture = ElementTree.fromstring(render_picture(open_table(name).history))
+    found = [node.get("class") for node in picture.iter(f"{_SVG}path")]
+    return {kind: found.count(kind) for kind in ("ll-add", "ll-del", "ll-most") if kind in found}
+
+
+def test_deleted_rows_go_down() -> None:
+    history = open_table("spark/iceberg/v3-deletion-vectors").history
+    assert [mark.kind for mark in history.marks] == ["append", "append", "delete", "delete"]
+    assert list_bars("spark/iceberg/v3-deletion-vectors") == {"ll-add": 2, "ll-del": 2}
+    texts = read_texts(ElementTree.fromstring(render_picture(history)))
+    assert {"\u22124,500", "\u22121,002"} <= set(texts), "the numbers stand beside the bars"
+    (label,) = [item["label"] for item in write_view(lay_out(history))["items"][-1:]]
+    assert "rows +0 \u22120, 1,002 rows deleted" in label
+    assert "Live rows on main grew from 9,000 to 84,498." in describe_history(history)
+    lines = ["".join(text for text, _ in line) for line in draw_history(history)]
+    assert any("1,002 rows deleted, 84,498 live rows after" in line for line in lines)
+
+
+def test_deletes_that_are_not_counted_are_outlined() -> None:
+    assert list_bars("spark/iceberg/v2-equality-deletes") == {"ll-add": 2, "ll-most": 2}
+    history = open_table("spark/iceberg/v2-equality-deletes").history
+    assert "an outlined bar" in describe_cuts(lay_out(history))
+    assert "rows of 2 values deleted" in write_view(lay_out(history))["items"][2]["label"]
+    assert "2 values" in read_texts(ElementTree.fromstring(render_picture(history)))
+    assert list_bars("spark/iceberg/v2-merge-on-read")["ll-most"] == 4
+    assert "of which 17 to 23 live" in describe_history(open_table("spark/iceberg/v2-merge-on-read").history)
+
+
+def test_vectors_of_paimon_are_an_event_too() -> None:
+    history = open_table("spark/paimon/append-deletion-vectors").history
+    assert [mark.kind for mark in history.marks] == ["append", "delete", "delete"], (
+        "the engine calls them COMPACT"
+    )
+    assert "COMPACT that deletes 2" in read_texts(ElementTree.fromstring(render_picture(history)))
+    assert list_bars("spark/paimon/append-deletion-vectors") == {"ll-add": 1, "ll-del": 2}
+    kinds = {
+        mark.operation: mark.kind for mark in open_table("spark/paimon/pk-deletion-vectors").history.marks
+    }
+    assert kinds == {"APPEND": "append", "COMPACT": "compact"}, (
+        "there it marks rows that newer ones have replaced"
+    )
+
+
+def test_labels_of_one_second_have_milliseconds() -> None:
+    for spacing in ("time", "even"):
+        shapes = draw_timeline(lay_out(make_timeline(list(range(0, 5_500, 100))), spacing=spacing))  # type: ignore[arg-type]
+        labels = [text for _, _, text in shapes if re.match(r"\d\d:\d\d", text)]
+        assert len(labels) >= 4 and len(labels) == len(set(labels)), labels
+        assert any("." in label for label in labels)
+
+
+def test_a_table_without_snapshots_draws_nothing() -> None:
+    view = write_view(lay_out(open_table("spark/hive/parquet").history))
+    assert (view["shapes"], view["items"], view["height"]) == ([], [], 0)
 
 
 @pytest.mark.parametrize(
@@ -221,3 +282,10 @@ def test_10000_snapshots_stay_within_the_budget(tmp_path: Path) -> None:
 
             assert len(render_card(history, detail).encode()) <= 65_536
     assert len(render_picture(history)) < 40_000
+
+
+def test_the_picture_has_the_ground_of_the_page() -> None:
+    timeline = ll.sample("iceberg").history
+    assert "100%" not in render_picture(timeline)
+    # where nothing says that the page is dark, dark strokes need a light ground; what is sanitised away leaves none
+    assert 'style="max-width:100%;background:light-dark(#fff,transparent)"' in timeline._repr_html_()

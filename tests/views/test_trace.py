@@ -48,11 +48,11 @@ def make_trace(created: int = 0, removed: int = 0, rewritten: int = 0, statement
     ("counts", "words"),
     [
         ((0, 0, 0), "touched no file"),
-        ((5, 0, 1), "wrote 5 files, 5,000 bytes, and rewrote 1"),
-        ((1, 0, 0), "wrote 1 file, 1,000 bytes"),
-        ((0, 2, 0), "removed 2 files, 2,000 bytes"),
+        ((5, 0, 1), "wrote 5 files, 5,000 B, and rewrote 1"),
+        ((1, 0, 0), "wrote 1 file, 1,000 B"),
+        ((0, 2, 0), "removed 2 files, 2,000 B"),
         ((0, 0, 2), "rewrote 2 files"),
-        ((1, 2, 3), "wrote 1 file, 1,000 bytes, rewrote 3, and removed 2 files, 2,000 bytes"),
+        ((1, 2, 3), "wrote 1 file, 1,000 B, rewrote 3, and removed 2 files, 2,000 B"),
     ],
 )
 def test_the_sentence(counts: tuple[int, int, int], words: str) -> None:

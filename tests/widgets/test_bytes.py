@@ -155,6 +155,101 @@ def test_spans_of_decompressed_bytes_can_be_selected() -> None:
     assert widget.span.value == "ab"
 
 
+def find(widget: BytesWidget, words: str, *, again: bool = False) -> Any:
+    (answer,) = ask(widget, {"type": "find", "words": words, "again": again})
+    return answer
+
+
+def read_row(widget: BytesWidget, answer: Any) -> Any:
+    """The row that an answer leads to; every fold on the way was given with its rows."""
+    assert answer["type"] == "reveal", answer
+    rows = {row["id"]: row for row in widget.view["rows"]}
+    for identifier, given in answer["opened"]:
+        assert identifier in rows, "from the outermost inwards"
+        rows |= {row["id"]: row for row in given}
+    return rows[answer["row"]]
+
+
+def test_a_search_goes_from_hit_to_hit_by_name_value_and_bytes() -> None:
+    widget = make_row().widget()
+    assert read_row(widget, find(widget, "HELLO"))["field"] == "name", "by its value"
+    widget = make_row().widget()
+    first = read_row(widget, find(widget, "id"))
+    assert first["field"] == "id"
+    assert read_row(widget, find(widget, "0x68656c6c6f"))["field"] == "name"
+    assert read_row(widget, find(widget, "68 65 6c"))["name"] == "name"
+    names = [span.label for span in make_row().walk() if "bits" in span.label]
+    found = [read_row(widget, find(widget, "bits", again=True)) for _ in names]
+    assert found
+    assert "from the beginning again" in find(widget, "bits", again=True)["message"]
+    assert "nowhere" in find(widget, "no such thing")["message"]
+    assert "nowhere" in find(widget, "no such thing", again=True)["message"]
+    assert "search for a name" in find(widget, " ")["message"]
+
+
+def test_a_hit_deep_in_closed_folds_is_led_to() -> None:
+    asked: list[int] = []
+    widget = make_blocks(asked=asked).widget()
+    row = read_row(widget, find(widget, "field 2851"))
+    assert (row["kind"], row["field"], row["start"]) == ("line", "field 2851", 2851)
+    assert find(widget, "block 7")["row"] != row["id"]
+    (answer,) = ask(widget, {"type": "go", "text": "0x2bc", "origin": 0})
+    assert read_row(widget, answer)["field"] == "field 700"
+    (answer,) = ask(widget, {"type": "go", "text": "+12", "origin": 700})
+    assert read_row(widget, answer)["field"] == "field 712"
+    for text, words in (
+        ("3000", "is not among bytes 0 to 2,999"),
+        ("x", "an offset is 28"),
+        ("-1", "not among"),
+    ):
+        (answer,) = ask(widget, {"type": "go", "text": text, "origin": 0})
+        assert words in answer["message"]
+
+
+def test_an_offset_far_in_a_long_list_leaves_out_what_is_between() -> None:
+    widget = BytesView(bytes(100_000), make_endless(100_000)).widget()
+    (answer,) = ask(widget, {"type": "go", "text": "90,000"})
+    assert read_row(widget, answer)["field"] == "f90000"
+    assert sum(len(rows) for _, rows in answer["opened"]) < 200
+    (skipped,) = [
+        row for _, rows in answer["opened"] for row in rows if "left out here" in row.get("text", "")
+    ]
+    assert skipped["kind"] == "more"
+    (answer,) = ask(widget, {"type": "open", "id": skipped["id"]})
+    first = answer["rows"][0]
+    assert first["field"] == f"f{first['start']}"
+    assert answer["rows"][-1]["kind"] == "more", "and so on, as far as one likes"
+    (answer,) = ask(widget, {"type": "go", "text": str(first["start"] + 500)})
+    assert read_row(widget, answer)["field"] == f"f{first['start'] + 500}"
+
+
+def test_an_endless_search_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lakelens.widgets.bytes._SECONDS", 0.05)
+    widget = BytesView(Zeros(10**12), make_endless(10**12)).widget()
+    answer = find(widget, "nothing")
+    assert "goes on searching" in answer["message"]
+    assert "goes on searching" in find(widget, "nothing", again=True)["message"]
+
+
+def test_what_was_compressed_is_searched_where_it_is() -> None:
+    inner = Span(0, 3, "records", None, "1 record", (Span(0, 1, "id", 5, "varint"), Span(1, 3, "name", "ab")))
+    widget = make_packed(inner, b"\x0aab").widget()
+    row = read_row(widget, find(widget, "0x6162"))
+    assert (row["code"], row["field"]) == (".unpacked(4)", "name")
+
+
+def test_a_value_is_copied_whole() -> None:
+    text = "long " * 200
+    spans = (Span(0, 4, "text", text), Span(4, 6, "raw"), Span(6, 7, "gone", role="null"))
+    widget = BytesView(b"abcd\x01\xff\x00", Span(0, 7, "row", children=spans)).widget()
+    for line, copied in zip(widget.view["rows"], (text, "01 ff", "00"), strict=True):
+        wanted = {name: line[name] for name in ("start", "end", "code")} | {"label": line["name"]}
+        (answer,) = ask(widget, {"type": "value", **wanted})
+        assert answer == {"type": "copy", "text": copied}
+    (answer,) = ask(widget, {"type": "value", "start": 0, "end": 99, "label": "", "code": ""})
+    assert "bytes 0 to 99 are not in" in answer["message"]
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -151,11 +151,13 @@ def test_what_the_browser_chooses_is_a_file_in_python() -> None:
     widget.selected = "added/3"
     assert widget.file is diff.added[3]
     assert widget.detail["code"] == "diff.added[3]"
-    assert diff.added[3].path.rsplit("/", 1)[1][:12] in widget.detail["html"]
+    assert diff.added[3].path.rsplit("/", 1)[1][:12] in widget.detail["html"].replace("<wbr>", "")
     widget.select(diff.removed[0])
     assert widget.selected == "removed/0"
     widget.select(diff.added[1].path)
     assert widget.file is diff.added[1]
+    widget.select(diff.added[2].recorded_path)
+    assert widget.file is diff.added[2]
     widget.select(None)
     assert widget.detail["of"] == ""
     with pytest.raises(KeyError):
@@ -210,8 +212,8 @@ def test_order_is_by_size_rows_or_name() -> None:
     _, items = list_items({"removed": diff.removed, "added": diff.added})
     whole = Group(items, ())
     tells: dict[Order, Callable[[Item], Any]] = {
-        "size": lambda item: -(item.file.size_bytes or 0),
-        "rows": lambda item: -(item.file.record_count or 0),
+        "size": lambda item: -(item.size or 0),
+        "rows": lambda item: -(item.rows or 0),
         "name": lambda item: item.name,
     }
     for one, tell in tells.items():
@@ -299,6 +301,22 @@ def test_100000_files_are_small_json() -> None:
     name = large.added[77_777].path.rsplit("/", 1)[1]
     widget.filter = name
     assert list_keys(open_all(widget)) == ["added/77777"]
+
+
+def test_files_of_a_large_table_are_not_made_to_be_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of 100,000 files was an object of many attributes; now it is a row of columns until it is chosen."""
+    table = ll.open(growth.grow_iceberg(tmp_path / "table", files=3_000))
+    diff = table.diff(None, table.current)
+    made: list[str] = []
+    assert diff.added.rows is not None, "enough of them to be read by column"
+    monkeypatch.setattr(type(diff.added.rows), "make", lambda rows, number: made.append(str(number)))
+    widget = diff.widget()
+    widget.order = "rows"
+    widget.filter = "parquet"
+    assert made == []
+    assert int(widget.view["said"].split()[0].replace(",", "")) == len(diff.added)
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,20 @@ def ask(widget: TimelineWidget, content: Any) -> None:
     widget._handle_custom_msg(content, [])
 
 
+def read_facts(markup: str) -> dict[str, tuple[str, str]]:
+    """Label to value and small print."""
+    tree = html5lib.parseFragment(markup, namespaceHTMLElements=False)
+    found = {}
+    for cell in tree.iter("td"):
+        small = cell.find("small")
+        label = "".join(cell.find("span").itertext())
+        found[label] = (
+            "".join(cell.find("b").itertext()),
+            "" if small is None else "".join(small.itertext()),
+        )
+    return found
+
+
 def walk_texts(held: Any) -> Iterator[str]:
     if isinstance(held, str):
         yield held
@@ -55,6 +69,8 @@ def walk_texts(held: Any) -> Iterator[str]:
 def test_a_snapshot_that_is_chosen_comes_back() -> None:
     table = open_table()
     widget = table.timeline()
+    assert (widget.snapshot, widget.diff) == (table.snapshots[-1], None), "the newest"
+    widget.selected = None
     assert (widget.snapshot, widget.diff, widget.detail["html"]) == (None, None, "")
     chosen = table.snapshots[1]
     widget.selected = str(chosen.id)
@@ -63,7 +79,51 @@ def test_a_snapshot_that_is_chosen_comes_back() -> None:
     assert (widget.detail["from"], widget.detail["to"]) == (1, 1)
     assert widget.detail["code"] == f"table.snapshot({chosen.id})"
     assert "rolled back" in widget.detail["words"]
-    assert str(chosen.id) in widget.detail["html"]
+    assert str(chosen.id) in widget.detail["words"]
+    assert "<details" not in widget.detail["html"], "five facts, not the whole card"
+    ask(widget, {"type": "card"})
+    assert "<details" in widget.detail["html"]
+    assert "Manifests" in widget.detail["html"]
+    ask(widget, {"type": "card"})
+    assert "<details" not in widget.detail["html"]
+
+
+@pytest.mark.parametrize(
+    "name", ["spark/iceberg/v2-rollback", "paimon-java/2.0.0-branches", "spark/paimon/tags"]
+)
+def test_the_facts_are_those_of_the_snapshot(name: str) -> None:
+    """Held against the snapshot's own figures, of every mark and from the first to each."""
+    table = open_table(name)
+    widget = table.timeline()
+    marks = table.history.marks
+    for mark in marks:
+        widget.selected = mark.key
+        shown = read_facts(widget.detail["html"])
+        snapshot = mark.snapshot
+        assert shown["committed, UTC"][0].startswith(f"{snapshot.committed_at:%Y-%m-%d %H:%M:%S}")
+        if snapshot.figures.added_rows:
+            assert (
+                f"+{snapshot.figures.added_rows:,}" in shown[next(n for n in shown if n.endswith("rows"))][1]
+            )
+        assert shown["schema"][0] == str(snapshot.schema_id)
+    first, last = marks[0].snapshot, marks[-1].snapshot
+    widget.range = [first, last]
+    shown = read_facts(widget.detail["html"])
+    same = first.schema_id == last.schema_id
+    assert shown["schema"][0] == ("same" if same else f"{first.schema_id} became {last.schema_id}")
+    if first.figures.files is not None:
+        assert shown["files"][1] == f"{first.figures.files:,} became {last.figures.files:,}"
+
+
+def test_no_manifest_is_read_for_the_facts() -> None:
+    """Arrow keys and a dragged range go through the history as fast as it is drawn."""
+    table = open_table("spark/iceberg/v3-merge-on-read")
+    widget = table.timeline()
+    for mark in table.history.marks:
+        widget.selected = mark.key
+        widget.range = [table.history.marks[0].key, mark.key]
+    assert table.reads.paths
+    assert all(path.endswith(".metadata.json") for path in table.reads.paths)
 
 
 def test_two_that_are_chosen_come_back_as_a_diff() -> None:
@@ -112,7 +172,37 @@ def test_what_is_no_snapshot_is_refused(value: str) -> None:
         widget.range = [value, value]
     with pytest.raises(traitlets.TraitError):
         widget.range = [widget.view["items"][0]["first"]]
-    assert (widget.selected, widget.range) == ("", [])
+    assert (widget.selected, widget.range) == (widget.view["items"][-1]["last"], [])
+
+
+def test_whatever_stands_for_a_snapshot_can_be_set() -> None:
+    """`w.selected = snapshot.id` was refused: a string is wanted, it said."""
+    table: Any = open_table("paimon-java/2.0.0-branches")
+    widget = table.timeline()
+    worked = table.branch("worked").snapshot(3)
+    for wanted, key in (
+        (table.snapshots[0], str(table.snapshots[0].id)),
+        (table.snapshots[0].id, str(table.snapshots[0].id)),
+        (worked, "worked/3"),
+        ("main", str(table.current.id)),
+        *((tag.name, str(tag.snapshot_id)) for tag in table.refs.tags),
+        (None, ""),
+    ):
+        widget.selected = wanted
+        assert widget.selected == key
+    assert worked in (worked, widget.snapshot)
+    widget.range = [table.snapshots[0], worked]
+    assert widget.range == [str(table.snapshots[0].id), "worked/3"]
+    assert widget.diff.after is worked
+    with pytest.raises(
+        traitlets.TraitError, match=r"did you mean main.*an id, a Snapshot, the name of a branch"
+    ):
+        widget.selected = "mian"
+    for wrong in (True, 1.5, 10**9, ll.sample("iceberg").current):
+        with pytest.raises(traitlets.TraitError, match="no snapshot"):
+            widget.selected = wrong
+    with pytest.raises(traitlets.TraitError, match="two snapshots"):
+        widget.range = ["main", None]
 
 
 def test_unknown_arguments_are_refused() -> None:
@@ -190,6 +280,8 @@ def test_a_diff_that_fails_is_told_in_words() -> None:
     keys = [str(snapshot.id) for snapshot in table.snapshots]
     with display.using(strict_views=False):
         widget.range = keys[:2]
+        assert "OSError" not in widget.detail["words"], "the facts need no diff"
+        ask(widget, {"type": "card"})
         assert "OSError: the disk is gone" in widget.detail["words"]
         widget.selected = keys[0]
     assert widget.detail["html"]
@@ -253,18 +345,3 @@ def test_what_comes_from_a_lake_is_made_visible(tmp_path: Path) -> None:
         for text in walk_texts([widget.view, widget.detail["words"], widget.detail["code"]]):
             assert all(character == "\n" or character.isprintable() for character in text), repr(text)
             assert len(text) < 4000
-
-
-def test_it_is_shown_with_the_still_picture_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host that knows of widgets, but not of this one any more, shows an error in place of the first output."""
-    import IPython.display
-
-    shown: list[dict[str, str]] = []
-    monkeypatch.setattr(IPython.display, "publish_display_data", lambda data: shown.append(data))
-    table = open_table()
-    table.timeline()._ipython_display_()
-    living, still = shown
-    assert "application/vnd.jupyter.widget-view+json" in living
-    assert "text/html" not in living
-    assert still["text/html"] == f'<div class="ll-still">{table.history._repr_html_()}</div>'
-    assert still["text/plain"] == table.history.to_text()

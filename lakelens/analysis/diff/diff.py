@@ -9,22 +9,30 @@ from functools import cached_property
 from typing import Any
 
 from lakelens.analysis.diff.diff_summary import Relation, format_action, format_sentence, relate_snapshots
-from lakelens.analysis.diff.documents import JsonChange, diff_json
-from lakelens.analysis.diff.fields import PartitioningChange, SchemaChange, diff_partitioning, diff_schemas
+from lakelens.analysis.diff.documents import JsonChanges, diff_documents
+from lakelens.analysis.diff.fields import (
+    FieldChanges,
+    PartitioningChange,
+    SchemaChange,
+    diff_partitioning,
+    diff_schemas,
+)
 from lakelens.analysis.diff.level_promotion import Raised, find_raised
-from lakelens.display import Interactive
+from lakelens.display import Displayable, Interactive
 from lakelens.errors import LakeError, Missing
+from lakelens.model.collections import Document, Items
 from lakelens.model.comparison import FileCounts, IndexChanges, WholeComparison
 from lakelens.model.datafile import DataFile
+from lakelens.model.facts.facts import Fact
 from lakelens.model.fileset import FileColumns, FileSet
-from lakelens.model.manifest import Manifest
+from lakelens.model.manifest import Manifest, Manifests
 from lakelens.model.scan.arrow_files import pick
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionChange:
+class PartitionChange(Displayable):
     """What changed in one partition: counts of files, rows and bytes added and removed."""
 
     partition: str
@@ -36,12 +44,30 @@ class PartitionChange:
     removed_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteChanges:
+class PartitionChanges(Items[PartitionChange]):
+    """What changed in each partition, sorted by its text."""
+
+    __slots__ = ()
+    facts = (
+        Fact("partition"),
+        Fact("added_files", "int64"),
+        Fact("removed_files", "int64"),
+        Fact("added_rows", "int64"),
+        Fact("removed_rows", "int64"),
+        Fact("added_bytes", "int64"),
+        Fact("removed_bytes", "int64"),
+    )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DeleteChanges(Displayable):
     """Delete files and deletion vectors that were added and removed. Paimon's vectors are in `Diff.index_files`."""
 
     added: FileSet
     removed: FileSet
+
+    def __repr__(self) -> str:
+        return f"<DeleteChanges +{len(self.added)} -{len(self.removed)} deletes>"
 
 
 class Diff(Interactive):
@@ -88,15 +114,17 @@ class Diff(Interactive):
         return None if old is None or new is None else (old, new)
 
     @cached_property
-    def metadata(self) -> tuple[JsonChange, ...]:
+    def metadata(self) -> JsonChanges:
         """Places that differ: of the whole metadata documents where both still exist (`documents` names them).
 
         Else of the snapshots' own objects.
         """
         if self._documents is not None:
             (_, old), (_, new) = self._documents
-            return diff_json(old, new)
-        return diff_json((self.before.raw or {}) if self.before is not None else {}, self.after.raw or {})
+        else:
+            old = {} if self.before is None else self.before.raw or {}
+            new = self.after.raw or {}
+        return diff_documents(old, new, "$", self.after.vocabulary)
 
     @property
     def documents(self) -> tuple[str | None, str | None]:
@@ -105,12 +133,12 @@ class Diff(Interactive):
         return (None, None) if found is None else (found[0][0], found[1][0])
 
     @cached_property
-    def schema(self) -> tuple[SchemaChange, ...]:
+    def schema(self) -> FieldChanges[SchemaChange]:
         """Columns added, dropped, renamed or retyped."""
         return diff_schemas(self.before.schema if self.before is not None else None, self.after.schema)
 
     @cached_property
-    def partitioning(self) -> tuple[PartitioningChange, ...]:
+    def partitioning(self) -> FieldChanges[PartitioningChange]:
         """Partition fields added, dropped, renamed or changed, Paimon's number of buckets too."""
         before, after = self.before, self.after
         if before is None:
@@ -134,7 +162,7 @@ class Diff(Interactive):
         return find_raised(self.added, self.removed)
 
     @cached_property
-    def by_partition(self) -> tuple[PartitionChange, ...]:
+    def by_partition(self) -> PartitionChanges:
         """Files, rows and bytes added and removed, by partition; partitions without a change are left out."""
         return count_by_partition(self.added, self.removed)
 
@@ -156,17 +184,18 @@ class Diff(Interactive):
         return FileCounts(every.files, data.rows, every.bytes)
 
     @property
-    def summary(self) -> dict[str, int | None]:
+    def summary(self) -> Document:
         """Files, rows and bytes added, removed and kept; None where only reading every manifest would give it."""
         sums = {
             name: FileCounts(len(files), files.record_count, files.size_bytes)
             for name, files in (("added", self.added), ("removed", self.removed))
         } | {"kept": self.kept_counts}
-        return {
+        counted = {
             f"{name}_{unit}": getattr(counts, unit)
             for name, counts in sums.items()
             for unit in ("files", "rows", "bytes")
         }
+        return Document(counted, "diff")
 
     def __repr__(self) -> str:
         before = "nothing" if self.before is None else self.before.id
@@ -184,7 +213,7 @@ def pick_snapshot(table: Table, wanted: Any) -> Snapshot:
 
 def count_by_partition(
     added: FileSet | Iterable[DataFile], removed: FileSet | Iterable[DataFile]
-) -> tuple[PartitionChange, ...]:
+) -> PartitionChanges:
     """Files, rows and bytes added and removed by partition, sorted by its text; rows are those of data files."""
     counts: dict[str, list[int]] = {}
     for offset, files in ((0, added), (1, removed)):
@@ -195,14 +224,14 @@ def count_by_partition(
             row[offset] += 1
             row[2 + offset] += (rows or 0) if content == "data" else 0
             row[4 + offset] += size or 0
-    return tuple(PartitionChange(partition, *row) for partition, row in sorted(counts.items()))
+    return PartitionChanges(PartitionChange(partition, *row) for partition, row in sorted(counts.items()))
 
 
 def _is_delete(content: str) -> bool:
     return content not in ("data", "changelog")
 
 
-class ManifestChanges:
+class ManifestChanges(Displayable):
     """Manifests by what happened to them: `kept`, `new`, `dropped`. The kept ones are never read."""
 
     def __init__(
@@ -211,7 +240,9 @@ class ManifestChanges:
         new: tuple[Manifest, ...] = (),
         dropped: tuple[Manifest, ...] = (),
     ) -> None:
-        self.kept, self.new, self.dropped = kept, new, dropped
+        self.kept: Manifests[Manifest] = Manifests(kept)
+        self.new: Manifests[Manifest] = Manifests(new)
+        self.dropped: Manifests[Manifest] = Manifests(dropped)
 
     @cached_property
     def taken(self) -> Mapping[str, Mapping[str, int]]:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from lakelens.analysis.diff.deleted_rows import format_deleted
 from lakelens.model.datafile import IndexFile
 from lakelens.model.fileset import FileSet
 from lakelens.model.snapshot import Snapshot
@@ -110,9 +111,26 @@ def _format_return(relation: Relation) -> str:
 def _format_files(diff: Diff) -> str:
     """Files added and removed, without those that were only raised, and what happened to the rows."""
     raised = diff.raised
+    deleted = format_deleted(diff)
     added, removed = (_count_contents(raised.leave_out_of(files)) for files in (diff.added, diff.removed))
+    if deleted:
+        kept = "none rewritten" if raised.files else "no data file changed"
+        files = _format_changed(diff, *(_count_contents(_leave_data(f)) for f in (diff.added, diff.removed)))
+        return f"{deleted}; {files or kept}"
     if not added and not removed:
         return f"{'none rewritten' if raised.files else 'no files changed'}{_format_marked(diff)}"
+    return f"{_format_changed(diff, added, removed)}{_format_marked(diff)}"
+
+
+def _leave_data(files: FileSet) -> FileSet:
+    return files.choose(lambda content: content in ("data", "changelog"), "content")
+
+
+def _format_changed(diff: Diff, added: str, removed: str) -> str:
+    """Files added, removed and raised, and how many more rows they hold; empty for none."""
+    raised = diff.raised
+    if not added and not removed:
+        return ""
     words = [f"{counts} {what}" for counts, what in ((added, "added"), (removed, "removed")) if counts]
     if raised.files:
         words.append(f"{_plural(len(raised.files), 'file')} {raised.words}")
@@ -121,7 +139,7 @@ def _format_files(diff: Diff) -> str:
     )
     if again and not diff.deletes.added:
         words.append(f"{_plural(again, 'file')} of them rewritten under the same name")
-    return f"{', '.join(words)}; {format_rows(diff)}"
+    return f"{', '.join(words)}; {_format_growth(diff)}"
 
 
 def _list_paths(files: FileSet) -> set[str]:
@@ -135,10 +153,14 @@ def _count_contents(files: FileSet) -> str:
 
 
 def format_rows(diff: Diff) -> str:
-    """How many more or fewer rows the files hold, and how many of them are marked deleted: `2 more rows`."""
+    """How many more or fewer rows the files hold, and how many of them are deleted: `2 more rows, 1 row deleted by …`."""
+    deleted = format_deleted(diff)
+    return f"{_format_growth(diff)}{f', {deleted}' if deleted else _format_marked(diff)}"
+
+
+def _format_growth(diff: Diff) -> str:
     rows = diff.added.record_count - diff.removed.record_count
-    change = _format_difference(rows) if rows else "row count unchanged"
-    return f"{change}{_format_marked(diff)}"
+    return _format_difference(rows) if rows else "row count unchanged"
 
 
 def _format_difference(rows: int) -> str:

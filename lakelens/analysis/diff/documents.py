@@ -4,29 +4,39 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+from lakelens.display import Displayable
+from lakelens.model.collections import Items
+from lakelens.model.facts.facts import Fact
+from lakelens.model.facts.vocabulary import UNKNOWN, Place, Vocabulary
 
 # what identifies the items of a list, tried in this order
 _IDENTIFIERS = (
     "snapshot-id", "schema-id", "spec-id", "order-id", "metadata-file", "field-id", "id", "key-id", "name",
 )  # fmt: skip
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*\Z")
+Kind = Literal["added", "removed", "changed"]
 
 
 @dataclass(frozen=True, slots=True)
-class JsonChange:
+class JsonChange(Displayable):
     """One place of a JSON document that changed: `path` (`$.refs.main`), `kind`, the old and the new value.
+
+    `place` are the keys and positions that lead to it in the newer document, in the older one where it was removed.
 
     >>> print(JsonChange("$.last-updated-ms", "changed", 1, 2))
     $.last-updated-ms: 1 → 2
     """
 
     path: str
-    kind: Literal["added", "removed", "changed"]
+    kind: Kind
     before: Any = None
     after: Any = None
+    place: Place = field(default=(), compare=False, repr=False, kw_only=True)
+    vocabulary: Vocabulary = field(default=UNKNOWN, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         before = "absent" if self.kind == "added" else _dump(self.before)
@@ -34,7 +44,105 @@ class JsonChange:
         return f"{self.path}: {before} → {after}"
 
 
-def diff_json(before: Any, after: Any, path: str = "$") -> tuple[JsonChange, ...]:
+class JsonChanges(Items[JsonChange]):
+    """The places where two JSON documents differ, in the order of the newer one, removed places last.
+
+    `documents` are the two, `vocabulary` is what their format says of their keys.
+    """
+
+    __slots__ = ("documents", "vocabulary")
+    facts = (
+        Fact("path"),
+        Fact("kind"),
+        Fact("before", "string", lambda change: None if change.kind == "added" else _dump(change.before)),
+        Fact("after", "string", lambda change: None if change.kind == "removed" else _dump(change.after)),
+    )
+
+    def __init__(
+        self,
+        changes: Iterable[JsonChange] = (),
+        documents: tuple[Any, Any] = (None, None),
+        vocabulary: Vocabulary = UNKNOWN,
+    ) -> None:
+        super().__init__(changes)
+        self.documents = documents
+        self.vocabulary = vocabulary
+
+    def _like(self, held: Sequence[Any]) -> Self:
+        return type(self)(held, self.documents, self.vocabulary)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (tuple(self), self.documents, self.vocabulary)
+
+    def __repr__(self) -> str:
+        return f"<JsonChanges {len(self)} {'place' if len(self) == 1 else 'places'}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Changes that are said in one line: one place, or items that stand side by side in a list and all came, or all went.
+
+    `path` is where, without the `$.`; `words` says what came or went, as the format words it, empty where the values speak
+    for themselves.
+    """
+
+    path: str
+    place: Place
+    changes: tuple[JsonChange, ...]
+    words: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        """What happened to all of them."""
+        return self.changes[0].kind
+
+
+def join_neighbours(changes: Sequence[JsonChange]) -> list[Neighbours]:
+    """The changes line by line; what was added to a list, or removed from it, is one line however many items it is.
+
+    >>> changes = diff_json({"log": [{"at": 1}]}, {"log": [{"at": 1}, {"at": 2}, {"at": 3}]})
+    >>> [(line.path, len(line.changes)) for line in join_neighbours(changes)]
+    [('log[1…2]', 2)]
+    """
+    groups: list[list[JsonChange]] = []
+    for change in changes:
+        if groups and _is_next(groups[-1][-1], change):
+            groups[-1].append(change)
+        else:
+            groups.append([change])
+    documents = changes.documents if isinstance(changes, JsonChanges) else (None, None)
+    return [_join(group, documents) for group in groups]
+
+
+def _is_next(last: JsonChange, change: JsonChange) -> bool:
+    """Whether a change is of the item that follows in the same list, and of the same kind."""
+    if change.kind != last.kind or change.kind == "changed" or not change.place or not last.place:
+        return False
+    step, before = change.place[-1], last.place[-1]
+    is_neighbour = isinstance(step, int) and isinstance(before, int) and step == before + 1
+    return is_neighbour and change.place[:-1] == last.place[:-1]
+
+
+def _join(changes: Sequence[JsonChange], documents: tuple[Any, Any]) -> Neighbours:
+    first, last = changes[0], changes[-1]
+    place, words = first.place, ""
+    is_item = bool(place) and isinstance(place[-1], int)
+    path = first.path
+    if is_item and first.kind != "changed":
+        end = f"…{last.place[-1]}" if len(changes) > 1 else ""
+        path = f"{_format_place(place[:-1])}[{place[-1]}{end}]"
+    if first.kind != "changed":
+        held = [change.after if change.kind == "added" else change.before for change in changes]
+        words = first.vocabulary.words(place, held, documents[1 if first.kind == "added" else 0])
+        words = words or (f"{len(held):,} items" if len(held) > 1 else "")
+    return Neighbours(path.removeprefix("$").removeprefix(".") or "$", place, tuple(changes), words)
+
+
+def _format_place(place: Place) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else _step(step) for step in place)
+
+
+def diff_json(before: Any, after: Any, path: str = "$") -> JsonChanges:
     """The places where two JSON documents differ, in the order of the newer one, removed places last.
 
     Items of a list of objects are matched by their id (`snapshot-id`, `schema-id`, …) where all have one, else by
@@ -43,9 +151,14 @@ def diff_json(before: Any, after: Any, path: str = "$") -> tuple[JsonChange, ...
     Parameters
     ----------
     before, after
-        Two documents, as `json.loads` gives them.
+        Two documents, as `json.loads` gives them, or as tables have them (`table.metadata`, `snapshot.raw`).
     path
         What the paths of the changes begin with.
+
+    Returns
+    -------
+    JsonChanges
+        The changes: a sequence with a card, in which times have their clock beside them.
 
     Examples
     --------
@@ -54,43 +167,71 @@ def diff_json(before: Any, after: Any, path: str = "$") -> tuple[JsonChange, ...
     $.a: 1 → 2
     $.refs.main: absent → {"snapshot-id": 7}
     """
-    return tuple(_compare(before, after, path))
+    return diff_documents(before, after, path, find_vocabulary(after, before))
 
 
-def _compare(before: Any, after: Any, path: str) -> Iterator[JsonChange]:
-    if isinstance(before, dict) and isinstance(after, dict):
-        steps = {key: _step(key) for key in (*after, *before)}
-        yield from _compare_items(before, after, path, steps)
-    elif isinstance(before, list) and isinstance(after, list):
-        old, new, steps = _match_items(before, after)
-        yield from _compare_items(old, new, path, steps)
-    elif type(before) is not type(after) or before != after:
-        yield JsonChange(path, "changed", before, after)
+def find_vocabulary(*documents: Any) -> Vocabulary:
+    """What the format of some documents says of their keys, by the first of them that knows its format."""
+    known = (getattr(document, "vocabulary", None) for document in documents)
+    return next((one for one in known if one is not None), UNKNOWN)
 
 
-def _compare_items(
-    before: dict[Any, Any], after: dict[Any, Any], path: str, steps: dict[Any, str]
-) -> Iterator[JsonChange]:
-    for key, value in after.items():
-        place = path + steps[key]
-        if key in before:
-            yield from _compare(before[key], value, place)
-        else:
-            yield JsonChange(place, "added", None, value)
-    for key, value in before.items():
-        if key not in after:
-            yield JsonChange(path + steps[key], "removed", value, None)
+def diff_documents(before: Any, after: Any, path: str, vocabulary: Vocabulary) -> JsonChanges:
+    """`diff_json` of documents whose format says what their keys mean."""
+    comparison = _Comparison(vocabulary)
+    return JsonChanges(comparison.compare(before, after, path, ()), (before, after), vocabulary)
 
 
-def _match_items(
-    before: list[Any], after: list[Any]
-) -> tuple[dict[Any, Any], dict[Any, Any], dict[Any, str]]:
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    vocabulary: Vocabulary
+
+    def compare(self, before: Any, after: Any, path: str, place: Place) -> Iterator[JsonChange]:
+        if isinstance(before, dict) and isinstance(after, dict):
+            yield from self._compare_objects(before, after, path, place)
+        elif isinstance(before, list) and isinstance(after, list):
+            yield from self._compare_lists(before, after, path, place)
+        elif type(before) is not type(after) or before != after:
+            yield self._make(path, "changed", before, after, place)
+
+    def _compare_objects(
+        self, before: dict[str, Any], after: dict[str, Any], path: str, place: Place
+    ) -> Iterator[JsonChange]:
+        for key, value in after.items():
+            inner, step = (*place, key), path + _step(key)
+            if key in before:
+                yield from self.compare(before[key], value, step, inner)
+            else:
+                yield self._make(step, "added", None, value, inner)
+        for key, value in before.items():
+            if key not in after:
+                yield self._make(path + _step(key), "removed", value, None, (*place, key))
+
+    def _compare_lists(
+        self, before: list[Any], after: list[Any], path: str, place: Place
+    ) -> Iterator[JsonChange]:
+        old, new, name = _match_items(before, after)
+        for position, (key, value) in enumerate(new.items()):
+            inner, step = (*place, position), f"{path}[{name}{key}]"
+            if key in old:
+                yield from self.compare(old[key], value, step, inner)
+            else:
+                yield self._make(step, "added", None, value, inner)
+        for position, (key, value) in enumerate(old.items()):
+            if key not in new:
+                yield self._make(f"{path}[{name}{key}]", "removed", value, None, (*place, position))
+
+    def _make(self, path: str, kind: Kind, before: Any, after: Any, place: Place) -> JsonChange:
+        return JsonChange(path, kind, before, after, place=place, vocabulary=self.vocabulary)
+
+
+def _match_items(before: list[Any], after: list[Any]) -> tuple[Mapping[Any, Any], Mapping[Any, Any], str]:
+    """The items of both lists by what identifies them, and what stands before that in a path."""
     for name in _IDENTIFIERS:
         old, new = _index_by(before, name), _index_by(after, name)
         if old is not None and new is not None:
-            return old, new, {key: f"[{name}={key}]" for key in (*new, *old)}
-    longest = max(len(before), len(after))
-    return dict(enumerate(before)), dict(enumerate(after)), {index: f"[{index}]" for index in range(longest)}
+            return old, new, f"{name}="
+    return dict(enumerate(before)), dict(enumerate(after)), ""
 
 
 def _index_by(items: list[Any], name: str) -> dict[Any, Any] | None:

@@ -6,13 +6,16 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
+from lakelens.display import Displayable
+from lakelens.model.collections import Items
+from lakelens.model.facts.facts import Fact
 from lakelens.model.schema import Field, PartitionSpec, Schema
 
 Kind = Literal["added", "dropped", "renamed", "retyped", "changed"]
 
 
 @dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(Displayable):
     """One field that changed: `kind`, its field id (None where the format has none), its name today, before and after."""
 
     kind: Kind
@@ -57,6 +60,13 @@ class PartitioningChange(FieldChange):
 Change = TypeVar("Change", bound=FieldChange)
 
 
+class FieldChanges(Items[Change]):
+    """What changed in the columns of a schema, or in the fields of a partitioning."""
+
+    __slots__ = ()
+    facts = (Fact("kind"), Fact("name"), Fact("field_id", "int64"), Fact("before"), Fact("after"))
+
+
 class _Compared(NamedTuple):
     """A field as it is compared: `name` is its own, `path` the one that is shown, `value` what makes it another one."""
 
@@ -67,13 +77,13 @@ class _Compared(NamedTuple):
     text: str
 
 
-def diff_schemas(before: Schema | None, after: Schema) -> tuple[SchemaChange, ...]:
+def diff_schemas(before: Schema | None, after: Schema) -> FieldChanges[SchemaChange]:
     """Columns added, dropped, renamed and retyped, nested ones too; the same column is the one with the same field id.
 
     A change of nullability counts as a change of type: `int not null` to `int`.
     """
     old = dict(_index_columns(before.fields)) if before is not None else {}
-    return tuple(_compare(SchemaChange, "retyped", old, dict(_index_columns(after.fields))))
+    return FieldChanges(_compare(SchemaChange, "retyped", old, dict(_index_columns(after.fields))))
 
 
 def diff_partitioning(
@@ -81,7 +91,7 @@ def diff_partitioning(
     after: PartitionSpec | None,
     old_options: Mapping[str, str] | None = None,
     new_options: Mapping[str, str] | None = None,
-) -> tuple[PartitioningChange, ...]:
+) -> FieldChanges[PartitioningChange]:
     """Partition fields added, dropped, renamed and changed; the same field is the one with the same field id.
 
     Where the format gives fields no id, it is the one with the same source column. The options are those of Paimon's
@@ -94,7 +104,7 @@ def diff_partitioning(
         ]
         if buckets[0] != buckets[1]:
             changes.append(PartitioningChange("changed", None, "bucket", *buckets))
-    return tuple(changes)
+    return FieldChanges(changes)
 
 
 def _compare(

@@ -19,7 +19,7 @@ from lakelens.analysis.dry_run.deletions import (
     find_deletions,
 )
 from lakelens.display import Displayable
-from lakelens.errors import LakeError, Unsupported
+from lakelens.errors import LakeError, Unsupported, list_nearest
 from lakelens.model.collections import Items, Tabular
 from lakelens.model.facts.amounts import format_size
 from lakelens.model.facts.facts import Fact
@@ -27,7 +27,6 @@ from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
 from lakelens.model.maintenance.procedure import Procedure
 from lakelens.model.maintenance.proposal import Assumption, Fate, Group, Output, Piece, Proposal
-from lakelens.model.scan.choosing import list_nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa

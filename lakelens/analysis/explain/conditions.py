@@ -38,9 +38,8 @@ from lakelens.analysis.explain.sql import (
     split_pattern,
     unwrap,
 )
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import LakeError, Missing, list_nearest
 from lakelens.model.predicate import Condition, Constant, Term, Test, join_parts
-from lakelens.model.scan.choosing import list_nearest
 from lakelens.model.schema import Field, Schema
 
 if TYPE_CHECKING:
@@ -108,7 +107,8 @@ class _Parser:
             begin, said = describe_syntax(self._text, error)
             shown = cut_text(self._text, begin or 0)
             message = f"not a predicate in SQL{describe_place(begin)}: {shown!r} ({said})"
-            raise LakeError(message, hint=_WHERE) from None
+            span = None if begin is None else (begin, begin + 1)
+            raise LakeError(message, hint=_WHERE, sql=self._text, span=span) from None
 
     def _refuse(self, node: exp.Expression, why: str, hint: str | None = None) -> LakeError:
         """An error that names the place of a part, or of the part around it."""
@@ -119,9 +119,10 @@ class _Parser:
             shown = self._text[begin : end + 1]
         while begin is None and node.parent is not None:
             node = cast("exp.Expression", node.parent)
-            begin, _ = find_place(node)
+            begin, end = find_place(node)
         place = describe_place(begin)
-        return LakeError(f"{cut_text(shown)!r}{place}: {why}", hint=hint)
+        span = None if begin is None or end is None else (begin, end + 1)
+        return LakeError(f"{cut_text(shown)!r}{place}: {why}", hint=hint, sql=self._text, span=span)
 
     def _show(self, node: exp.Expression, negated: bool) -> str:
         return show_sql(node, negated, self._text)
@@ -313,10 +314,11 @@ class _Parser:
         alike = [known for known in self._fields if known.lower() == name.lower()]
         if len(alike) == 1:
             return alike[0], self._fields[alike[0]]
-        begin, _ = find_place(column)
+        begin, end = find_place(column)
         at = "" if begin is None else f" (at character {begin + 1})"
         message = f"there is no column {cut_text(name)!r}{at}"
-        raise Missing(message, hint=list_nearest(name, self._fields))
+        span = None if begin is None or end is None else (begin, end + 1)
+        raise Missing(message, hint=list_nearest(name, self._fields), sql=self._text, span=span)
 
     def _read_literal(self, node: exp.Expression) -> Any:
         """A literal: text, a number, a time, bytes, TRUE or FALSE; None for NULL."""

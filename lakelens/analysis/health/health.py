@@ -34,12 +34,12 @@ from lakelens.model.health.measure import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from matplotlib.figure import Figure
 
     from lakelens.model.health.reach import Reach
     from lakelens.model.health.rules import HealthRules
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
+    from lakelens.views.render.plot import Plot
 
 T = TypeVar("T")
 
@@ -166,7 +166,7 @@ class Health(Tabular, Displayable):
         """The measures: one row for each. What they are made of is in `parts`."""
         return self.measures.to_arrow()
 
-    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Plot:
         """Plot the sizes of files against their limit, the largest partitions, deletes, and how well columns are clustered.
 
         Parameters

@@ -19,7 +19,7 @@ from lakelens.analysis.life.sightings import (
     read_file,
 )
 from lakelens.display import Displayable
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import LakeError, Missing, list_nearest
 from lakelens.model.collections import Items
 from lakelens.model.datafile import DataFile
 from lakelens.model.facts.facts import Fact
@@ -275,7 +275,6 @@ def write_biography(table: Table, file: str | DataFile) -> Biography:
 
 def _find_listed(table: Table, file: str | DataFile) -> DataFile:
     """The file of a listing that a path or a name means."""
-    from lakelens.model.scan.choosing import list_nearest
 
     name = file.path if isinstance(file, DataFile) else file
     found = [one for one in table.files if one.path == name or one.path.endswith("/" + name.lstrip("/"))]

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import LakeError, Missing
-from lakelens.model.scan.choosing import list_nearest
+from lakelens.errors import LakeError, Missing, list_nearest
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from lakelens.analysis.timeline.timeline import Mark
+from lakelens.model.facts.amounts import NO_ROWS, Amount
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 _MONDAY = 3 * _DAY  # 1970 began on a Thursday
@@ -65,6 +66,26 @@ class Item:
     def removed(self) -> int:
         """Rows that went, as far as they are recorded."""
         return sum(mark.amounts.removed_rows or 0 for mark in self.marks)
+
+    @property
+    def deleted(self) -> Amount:
+        """Rows that were deleted in files that stayed, as far as that is known."""
+        return sum((mark.amounts.deleted or NO_ROWS for mark in self.marks), NO_ROWS)
+
+    @property
+    def deleted_values(self) -> int:
+        """Values that rows were deleted by: how many rows have them is not known."""
+        return sum(mark.amounts.added_equality_deletes or 0 for mark in self.marks)
+
+    @property
+    def gone(self) -> tuple[int, int]:
+        """Rows that went, with their files or deleted in them: those that certainly did, and as many as may have.
+
+        Of deleted values, as many as there are of these.
+        """
+        deleted = self.deleted
+        most = deleted.least + (self.deleted_values or 1) if deleted.most is None else deleted.most
+        return self.removed + deleted.least, self.removed + most
 
     def count_operations(self) -> Counter[str]:
         """How often each operation is among them."""

@@ -34,6 +34,9 @@ from lakelens.model.table import Table
 
 _MAIN = "main"
 _MOST_LANES = 8  # of branches; what the other branches alone lead to shares one lane
+_MOST_NEW = (
+    100  # snapshots that are asked for rows that vectors deleted where their documents do not record them
+)
 _MOST_STEPS = 1_000_000  # along parents in search of rollbacks: a log is an attacker's too
 _KINDS: dict[str, Kind] = {
     "append": "append",
@@ -56,7 +59,8 @@ def trace_history(table: Table) -> Timeline:
     _place_loose(table, found, undone)
     gaps = tuple(_find_gaps(table, found))
     flags = tuple(_make_flags(table, found))
-    marks = tuple(_make_marks(found, {gap.before for gap in gaps}, undone))
+    has_keys = bool(table.schema.identifier_names)
+    marks = tuple(_make_marks(found, {gap.before for gap in gaps}, undone, has_keys=has_keys))
     return Timeline(table, marks, tuple(found.lanes), flags, gaps, rollbacks)
 
 
@@ -73,7 +77,7 @@ class _Seen(NamedTuple):
     notes: tuple[str, ...]
 
 
-def _see(snapshot: Snapshot, source: Snapshot | Place) -> _Seen:
+def _see(snapshot: Snapshot, source: Snapshot | Place, *, is_new: bool = True) -> _Seen:
     return _Seen(
         source,
         snapshot.id,
@@ -81,7 +85,7 @@ def _see(snapshot: Snapshot, source: Snapshot | Place) -> _Seen:
         _to_milliseconds(snapshot.committed_at),
         intern(snapshot.operation or "not recorded"),
         "wap.id" in snapshot.summary,
-        read_amounts(snapshot),
+        read_amounts(snapshot, is_new=is_new),
         snapshot.notes,
     )
 
@@ -103,7 +107,10 @@ def _gather(table: Table) -> _Found:
     """Every snapshot once: the table's, those that only a tag keeps, those of branches that keep their own."""
     found = _Found()
     listed = table.snapshots
-    own = {str(one.id): _see(one, Place(listed, place)) for place, one in enumerate(listed)}
+    new = len(listed) - _MOST_NEW
+    own = {
+        str(one.id): _see(one, Place(listed, place), is_new=place >= new) for place, one in enumerate(listed)
+    }
     kept = dict(_list_kept_by_tags(table, own))
     found.kept = set(kept)
     found.snapshots = kept | own
@@ -256,7 +263,7 @@ def _make_flags(table: Table, found: _Found) -> Iterator[Flag]:
             yield Flag(ref.name, "branch", None)
 
 
-def _make_marks(found: _Found, gapped: set[str], undone: set[str]) -> Iterator[Mark]:
+def _make_marks(found: _Found, gapped: set[str], undone: set[str], *, has_keys: bool) -> Iterator[Mark]:
     """The marks in order of time; a commit whose clock went back stands where the one before it stands."""
     times: dict[str, int] = {}
     newest: dict[str, int] = {}  # commits of one branch never overtake each other
@@ -269,13 +276,26 @@ def _make_marks(found: _Found, gapped: set[str], undone: set[str]) -> Iterator[M
             key,
             snapshot.source,
             snapshot.operation,
-            _KINDS.get(snapshot.operation.lower(), "other"),
+            _find_kind(snapshot, has_keys),
             found.lane_of[key],
             times[key],
             found.parents[key],
             snapshot.amounts,
             tuple(_list_notes(key, found, gapped, undone)),
         )
+
+
+def _find_kind(snapshot: _Seen, has_keys: bool) -> Kind:
+    """What a commit did; one that adds and removes no row but deletes some is a delete, whatever its word.
+
+    A compaction of a table with keys marks rows that newer ones have replaced: that is none.
+    """
+    kind = _KINDS.get(snapshot.operation.lower(), "other")
+    amounts = snapshot.amounts
+    deleted = amounts.deleted
+    if deleted is None or deleted.most == 0 or amounts.added_rows or amounts.removed_rows:
+        return kind
+    return kind if kind == "compact" and has_keys else "delete"
 
 
 def _list_notes(key: str, found: _Found, gapped: set[str], undone: set[str]) -> Iterator[str]:
@@ -292,12 +312,14 @@ def _to_milliseconds(moment: datetime | None) -> int:
     return 0 if moment is None else round(moment.timestamp() * 1000)
 
 
-def read_amounts(snapshot: Snapshot) -> Figures:
-    """What a snapshot's own document records.
+def read_amounts(snapshot: Snapshot, *, is_new: bool = True) -> Figures:
+    """What a snapshot's own document records; of a new one also the rows that it deleted, where another small file has them.
 
     Where that is the net change of rows alone, it counts as added when it is positive, as removed when it is negative.
     """
     figures = snapshot.figures
     if (net := figures.net_rows) is None:
         return figures
-    return Figures(added_rows=max(net, 0), removed_rows=max(-net, 0), rows=snapshot.record_count)
+    deleted = snapshot.newly_deleted if is_new and figures.deleted is None else figures.deleted
+    rows = snapshot.record_count
+    return Figures(added_rows=max(net, 0), removed_rows=max(-net, 0), rows=rows, deleted=deleted)

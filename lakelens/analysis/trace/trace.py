@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Literal, TypeAlias, overload
 
 from lakelens.analysis.diff.diff import Diff
-from lakelens.analysis.diff.documents import JsonChange, diff_json
-from lakelens.analysis.diff.fields import SchemaChange, diff_schemas
+from lakelens.analysis.diff.documents import JsonChanges, diff_json
+from lakelens.analysis.diff.fields import FieldChanges, SchemaChange, diff_schemas
 from lakelens.analysis.trace.listing import ListingChange, State, TableState
 from lakelens.analysis.trace.object_reasons import describe_created, describe_removed, find_checked
 from lakelens.analysis.tree import attempt, find_references, walk_snapshot
@@ -225,26 +225,26 @@ class TableTrace(FileChanges, Displayable):
         return Diff(self.before.current if self.before is not None and is_same else None, after)
 
     @cached_property
-    def schema(self) -> tuple[SchemaChange, ...]:
+    def schema(self) -> FieldChanges[SchemaChange]:
         """Columns that changed; none of a table that was created or dropped."""
         if self.before is None or self.after is None:
-            return ()
+            return FieldChanges()
         try:
             return diff_schemas(self.before.schema, self.after.schema)
         except LakeError:
-            return ()
+            return FieldChanges()
 
     @cached_property
-    def document(self) -> tuple[JsonChange, ...]:
+    def document(self) -> JsonChanges:
         """What changed in the table's own documents. A listed table has none: `metastore` says what changed there."""
         if self.before is None or self.after is None:
-            return ()
+            return JsonChanges()
         if self.before.traits.files_are_listed or self.after.traits.files_are_listed:
-            return ()
+            return JsonChanges()
         return diff_json(self.before.metadata, self.after.metadata)
 
     @cached_property
-    def metastore(self) -> tuple[JsonChange, ...]:
+    def metastore(self) -> JsonChanges:
         """What changed in what the catalog says, where it was asked (`is_metastore_known`)."""
         return diff_facts(*self._facts)
 
@@ -261,12 +261,14 @@ class Trace(FileChanges, Displayable):
     """What a statement, or a block of code, did to storage. It is empty until the block has ended (`is_finished`).
 
     `tables` are those in which anything changed, `untouched_files` counts the objects that stayed as they were, `notes`
-    say what could not be compared, and why. `diff`, `snapshots` and the like are those of the one table; of several
-    tables they are joined where that makes sense. `error` is what the block raised.
+    say what could not be compared, and why, `statements` are those of SQL that a magic ran. `diff`, `snapshots` and the
+    like are those of the one table; of several tables they are joined where that makes sense. `error` is what the block
+    raised.
     """
 
     def __init__(self, root: str, statement: str | None = None, error: BaseException | None = None) -> None:
-        self.root, self.statement, self.error = root, statement, error
+        self.root, self.error = root, error
+        self.statements: tuple[str, ...] = () if statement is None else (statement,)
         self.is_finished = False
         self.files = TracedFiles(root)
         self.tables: tuple[TableTrace, ...] = ()
@@ -286,6 +288,11 @@ class Trace(FileChanges, Displayable):
         self.is_finished = True
 
     @property
+    def statement(self) -> str | None:
+        """The one statement of SQL; None of a block of code, and of several."""
+        return self.statements[0] if len(self.statements) == 1 else None
+
+    @property
     def snapshots(self) -> tuple[CommitTrace, ...]:
         """The snapshots that were committed in between, by table and in commit order."""
         return tuple(commit for table in self.tables for commit in table.snapshots)
@@ -297,9 +304,9 @@ class Trace(FileChanges, Displayable):
         return found[0] if len(found) == 1 else None
 
     @property
-    def metastore(self) -> tuple[JsonChange, ...]:
+    def metastore(self) -> JsonChanges:
         """What changed in what the catalog says, where a Spark session was given."""
-        return tuple(change for table in self.tables for change in table.metastore)
+        return JsonChanges(change for table in self.tables for change in table.metastore)
 
     def __getitem__(self, name: str) -> TableTrace:
         """The trace of one table, by its name or location."""
@@ -332,7 +339,7 @@ def list_claims(snapshot: Snapshot, name: str, wanted: Mapping[str, State]) -> I
             yield use.path, f"{use.noun} added by {name}"
 
 
-def diff_facts(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[JsonChange, ...]:
+def diff_facts(before: Mapping[str, object], after: Mapping[str, object]) -> JsonChanges:
     """What a catalog says before and after; partitions are identified by name.
 
     >>> [str(c) for c in diff_facts({"partitions": []}, {"partitions": [{"name": "d=1", "record_count": 2}]})]

@@ -20,12 +20,14 @@ from typing import Any, NamedTuple
 
 from lakelens.codecs.avro.schema import AvroSchema, find_record, parse_schema
 from lakelens.codecs.avro.types import decode_text, read_long
-from lakelens.codecs.compression import decompress
+from lakelens.codecs.compression import allow_growth, decompress
 from lakelens.codecs.span.reader import in_file
 from lakelens.codecs.span.span import Octets
 from lakelens.errors import Corrupt, Unsupported
 
 MAGIC = b"Obj\x01"
+# manifests compress three to twenty times; a block of many equal records more, but it is small
+_RATIO = 64
 SYNC_SIZE = 16
 #: Avro's names of codecs and ours; snappy is followed by a CRC-32 of the content.
 CODECS = {
@@ -213,9 +215,10 @@ def decompress_block(data: Octets, block: AvroBlock, codec: str, path: str | Non
         return content
     if codec not in CODECS:
         raise Unsupported(f"Avro codec {codec!r} is not read", path=path, hint=f"one of {', '.join(CODECS)}")
+    limit = allow_growth(len(data), _RATIO)
     if codec != "snappy":
-        return decompress(CODECS[codec], content, offset=block.start, path=path)
-    expanded = decompress("snappy", content[:-4], offset=block.start, path=path)
+        return decompress(CODECS[codec], content, limit, offset=block.start, path=path)
+    expanded = decompress("snappy", content[:-4], limit, offset=block.start, path=path)
     computed, stored = zlib.crc32(expanded), int.from_bytes(content[-4:], "big")
     if computed != stored or len(content) < 4:
         expected, seen = f"CRC-32 {computed:08x}", f"{stored:08x}"

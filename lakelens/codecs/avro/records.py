@@ -136,7 +136,7 @@ class AvroRecords(Sequence[dict[str, Any]]):
                 self._blocks.append(block)
                 self._ends.append(len(self) + block.count)
         except LakeError as error:
-            self._error = error
+            self._error = error.without_frames()
 
     def _read_first(self, place: int, inside: int) -> Any:
         if place in self._whole:

@@ -26,9 +26,9 @@ MAGIC = b"PFA1"
 FOOTER_FRAME = 16
 FOOTER_TAIL = 12
 COMPRESSED_PAYLOAD = 1
-#: What a decompressed footer or blob may grow to unless the caller says otherwise.
-MAX_PAYLOAD = 64 * 2**20
+#: What a decompressed blob may grow to unless the caller says otherwise.
 MAX_BLOB = 2**30
+_MAX_PAYLOAD = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,17 @@ def decode_footer(tail: bytes, file_size: int | None = None, *, path: str | None
         raise Unsupported(f"Puffin footer flags {flags:#x}", path=path)
     payload = tail[start + 4 : len(tail) - FOOTER_TAIL]
     if flags & COMPRESSED_PAYLOAD:
-        payload = decompress("lz4", payload, MAX_PAYLOAD, offset=footer_start + 4, path=path)
+        payload = decompress("lz4", payload, limit_payload(footer_start), offset=footer_start + 4, path=path)
     return _parse_payload(payload, footer_start, size + FOOTER_FRAME, path)
+
+
+def limit_payload(footer_start: int) -> int:
+    """What a compressed footer may become: as much as the blobs before it need, of which each takes a few hundred bytes.
+
+    >>> limit_payload(50), limit_payload(1 << 20)
+    (1049376, 17825792)
+    """
+    return min(_MAX_PAYLOAD, (1 << 20) + 16 * footer_start)
 
 
 def decompress_blob(

@@ -19,11 +19,11 @@ from lakelens.codecs.iceberg.puffin import (
     FOOTER_FRAME,
     FOOTER_TAIL,
     MAGIC,
-    MAX_PAYLOAD,
     Blob,
     PuffinFooter,
     decode_footer,
     decompress_blob,
+    limit_payload,
 )
 from lakelens.codecs.iceberg.theta_sketch_spans import explain_theta_sketch
 from lakelens.codecs.kinds import explain
@@ -146,7 +146,7 @@ def _explain_footer(
     stop, last = reader.at, SpanReader(data, reader.at, end, _WHAT)
     flags = int.from_bytes(bytes(data[end - 8 : end - 4]), "little")
     if flags & COMPRESSED_PAYLOAD:
-        unpack = partial(_unpack, data, payload, stop, "lz4", MAX_PAYLOAD, _explain_document)
+        unpack = partial(_unpack, data, payload, stop, "lz4", limit_payload(start), _explain_document)
         yield Span(payload, stop, "payload", None, "JSON as one LZ4 frame", unpacked=unpack)
     else:
         yield rename(explain(data, "json", payload, stop), "payload", "JSON")

@@ -213,7 +213,7 @@ def collect(items: Iterable[_Item]) -> tuple[list[_Item], Corrupt | None]:
         for item in items:
             items_read.append(item)
     except Corrupt as error:
-        return items_read, error
+        return items_read, error.without_frames()
     return items_read, None
 
 

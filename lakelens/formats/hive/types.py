@@ -189,7 +189,7 @@ def parse_avro_fields(record: Mapping[str, Any]) -> list[Field]:
     """The columns of an Avro record, not yet numbered.
 
     >>> parse_avro_fields({"fields": [{"name": "a", "type": ["null", "long"]}]})
-    [Field(id=0, name='a', type='bigint', nullable=True, doc=None, initial_default=None, write_default=None)]
+    [<Field 0 a: bigint>]
     """
     found = []
     for column in record.get("fields", ()):

@@ -13,6 +13,7 @@ from lakelens.formats.iceberg.metadata.columns import ColumnIndex
 from lakelens.formats.iceberg.metadata.document import Document
 from lakelens.formats.iceberg.metadata.partitions import SpecBook
 from lakelens.formats.iceberg.metadata.schemas import SchemaBook, describe_specs
+from lakelens.formats.iceberg.metadata.vocabulary import VOCABULARY
 from lakelens.formats.iceberg.metadata.wire import to_text
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.fileset import FileColumns
@@ -126,6 +127,7 @@ class TableObject(Explainable):
     """An object that knows the context of its table, and finds its bytes through it."""
 
     _context: TableContext
+    vocabulary = VOCABULARY
 
     @property
     def _source(self) -> Source | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext, TableObject
+from lakelens.formats.iceberg.figures import bound_rows, read_figures
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList, KnownManifests
@@ -43,21 +44,6 @@ if TYPE_CHECKING:
     from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# keys of the summary
-_FIGURES = {
-    "added_files": "added-data-files",
-    "removed_files": "deleted-data-files",
-    "added_rows": "added-records",
-    "removed_rows": "deleted-records",
-    "added_bytes": "added-files-size",
-    "removed_bytes": "removed-files-size",
-    "rows": "total-records",
-    "files": "total-data-files",
-    "delete_files": "total-delete-files",
-    "size_bytes": "total-files-size",
-    "position_deletes": "total-position-deletes",
-    "equality_deletes": "total-equality-deletes",
-}
 _NOTES = {
     "source-snapshot-id": "cherry-picked from",
     "wap.id": "staged as",
@@ -86,6 +72,7 @@ class SnapshotReaders:
         self.context = context
         self.manifests = KnownManifests(context)
         self.documents = CommittedDocuments(context.access, context.document)
+        self.distances: dict[int, float] = {}
 
     @cached_property
     def deletes(self) -> DeleteReader:
@@ -128,7 +115,10 @@ class IcebergSnapshot(TableObject, Snapshot):
     @property
     def figures(self) -> Figures:
         """The figures of the summary."""
-        return Figures(**{name: parse_figure(self.summary, key) for name, key in _FIGURES.items()})
+        return read_figures(self.summary)
+
+    def _bound_live_rows(self) -> LiveRows:
+        return bound_rows(self, self._context.typed.format_version or 1, self._readers.distances)
 
     @property
     def picked_from(self) -> str | None:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
 
-from lakelens.errors import Missing
+from lakelens.errors import Missing, list_nearest
 from lakelens.formats.access import WeakLruCache
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.iceberg.context import TableContext, TableObject
@@ -69,14 +69,17 @@ class IcebergTable(TableObject, IcebergReferring, IcebergLiving, Table):
         self.branch = request.branch
         self._note_doubts()
         if self.branch is not None and self.refs.get(self.branch) is None:
-            known = ", ".join(self.refs.keys()) or "none"
-            raise Missing(f"no branch {self.branch!r}", path=self.location, hint=f"one of {known}")
+            hint = list_nearest(self.branch, self.refs.keys())
+            raise Missing(f"no branch {self.branch!r}", path=self.location, hint=hint)
 
     @property
     def traits(self) -> Traits:
         """What is true of every Iceberg table."""
         kind = f"Apache Iceberg table, format version {self.format_version}"
-        return Traits("Iceberg", kind, has_versions=True, lists_referrers=True, unquote=unquote_plus)
+        variant = f"v{self.format_version}"
+        return Traits(
+            "Iceberg", kind, "", variant, has_versions=True, lists_referrers=True, unquote=unquote_plus
+        )
 
     @property
     def split_rules(self) -> SplitRules:
@@ -107,7 +110,7 @@ class IcebergTable(TableObject, IcebergReferring, IcebergLiving, Table):
     @cached_property
     def metadata(self) -> Document:
         """The metadata document as it is, every key kept."""
-        return Document(self._context.document.raw, "metadata")
+        return Document(self._context.document.raw, "metadata", self.vocabulary)
 
     @cached_property
     def properties(self) -> Document:
@@ -172,7 +175,7 @@ class IcebergTable(TableObject, IcebergReferring, IcebergLiving, Table):
     @cached_property
     def snapshots(self) -> Snapshots:
         """The snapshots in commit order."""
-        return Snapshots(self._known)
+        return Snapshots(self._known, table=self)
 
     @cached_property
     def _known(self) -> Items[IcebergSnapshot]:

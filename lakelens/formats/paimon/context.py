@@ -14,6 +14,7 @@ from lakelens.formats.paimon.metadata.partitions import Partitions
 from lakelens.formats.paimon.metadata.schema import PaimonSchema, Schemas
 from lakelens.formats.paimon.metadata.type_promotion import Promotion, find_promotion
 from lakelens.formats.paimon.metadata.types import describe_field, describe_row, describe_type
+from lakelens.formats.paimon.metadata.vocabulary import VOCABULARY
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.io.tracing import TracingStore
@@ -202,6 +203,7 @@ class TableObject(Explainable):
     """An object that knows the context of its table, and finds its bytes through it."""
 
     context: TableContext
+    vocabulary = VOCABULARY
 
     @property
     def _source(self) -> Source:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lakelens.errors import LakeError
 from lakelens.formats.access import StoredKey
 from lakelens.formats.paimon.context import TableObject
+from lakelens.formats.paimon.deletes.known_rows import KnownRows
 from lakelens.formats.paimon.deletes.positions import Matches, find_dangling, match_deletes
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index import PaimonIndexFile, read_index_files
@@ -45,7 +46,7 @@ L = TypeVar("L", PaimonManifestList, PaimonManifest)
 _MOST_ANCESTORS = 200
 
 
-class PaimonSnapshot(TableObject, Snapshot):
+class PaimonSnapshot(KnownRows, TableObject, Snapshot):
     """One snapshot. Every key of its document is an attribute in snake case; `raw` is the document itself.
 
     `operation` is the commit kind (APPEND, COMPACT, OVERWRITE, ANALYZE); `statement` is what Paimon 2 writes under the key
@@ -189,10 +190,8 @@ class PaimonSnapshot(TableObject, Snapshot):
 
     def read_index_files(self) -> Sequence[PaimonIndexFile]:
         """Every index file of this snapshot. Raises `LakeError` when the index manifest cannot be read."""
-        name = self.index_manifest
-        if name is None:
-            return ()
-        return read_index_files(self.context, name, self._table.vector_reader.read_vector)
+        name, reader = self.index_manifest, self.vector_reader
+        return () if name is None else read_index_files(self.context, name, reader.read_vector)
 
     @property
     def deletion_vectors(self) -> Mapping[str, DeleteMatch]:

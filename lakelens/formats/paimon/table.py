@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import Missing
+from lakelens.errors import Missing, list_nearest
 from lakelens.formats.access import explain_late, read_ahead
 from lakelens.formats.base import OpenRequest, name_table
 from lakelens.formats.paimon.context import TableContext, TableObject
@@ -88,9 +88,9 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
     @property
     def traits(self) -> Traits:
         """What is true of every Paimon table; its key, and its buckets."""
-        key = "with primary key" if self.primary_keys else "without primary key"
-        kind = f"Apache Paimon table {key}"
-        return Traits("Paimon", kind, self._describe_buckets(), numbers_branches=True, has_levels=True)
+        kind = f"Apache Paimon table with{'' if self.primary_keys else 'out'} primary key"
+        words = (kind, self._describe_buckets(), "primary key" if self.primary_keys else "append only")
+        return Traits("Paimon", *words, numbers_branches=True, has_levels=True)
 
     @property
     def procedures(self) -> Mapping[str, Procedure]:
@@ -207,7 +207,7 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
         paths = [self.context.layout.document("snapshot", number) for number in unread]
         for number, read in zip(unread, read_ahead(self.context.store, paths), strict=True):
             self.find_numbered(number, read)
-        return Snapshots(list(self._find_readable(ids)))
+        return Snapshots(list(self._find_readable(ids)), table=self)
 
     @property
     def separate_branches(self) -> Mapping[str, Snapshots]:
@@ -272,7 +272,7 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
         folder = self._relative(self.context.layout.folder("snapshot"))
         documents |= {f"{folder}/{name}": text for name, text in self.pointer.hints.items()}
         documents |= {self._relative(tag.path): tag.raw for tag in self.tags.values()}
-        return Document(documents, "documents")
+        return Document(documents, "documents", self.vocabulary)
 
     @property
     def relocation(self) -> Relocation:
@@ -395,6 +395,6 @@ def _open_branch(
 ) -> PaimonTable:
     own = TableContext(context.store, context.layout.root, branch, context.find_bytes)
     if branch != MAIN and find_info(context.store, own.layout.home) is None:
-        hint = f"one of {', '.join(list_branches(context))}"
+        hint = list_nearest(str(branch), list_branches(context))
         raise Missing(f"no branch {branch!r}", path=own.layout.home, hint=hint)
     return PaimonTable(own, evidence, name, catalog)

@@ -158,5 +158,5 @@ class Rule:
                 if len(found) == MOST_FINDINGS:
                     break
         except LakeError as error:
-            return found, error
+            return found, error.without_frames()
         return found, None

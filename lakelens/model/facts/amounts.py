@@ -1,6 +1,33 @@
-"""Amounts in words, the same wherever they are said."""
+"""Amounts: what is known of a number, and sizes in words, the same wherever they are said."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number of rows as far as it is known: at least `least`, at most `most`; None where nothing says how many at most.
+
+    >>> Amount(3, 3).exact, Amount(0, 3).exact, Amount(1, 1) + Amount(0, None)
+    (3, None, Amount(least=1, most=None))
+    """
+
+    least: int
+    most: int | None
+
+    @property
+    def exact(self) -> int | None:
+        """The number where it is known exactly."""
+        return self.least if self.least == self.most else None
+
+    def __add__(self, other: Amount) -> Amount:
+        known = self.most is not None and other.most is not None
+        return Amount(self.least + other.least, (self.most or 0) + (other.most or 0) if known else None)
+
+
+#: None at all.
+NO_ROWS = Amount(0, 0)
 
 
 def format_size(number: float) -> str:

@@ -6,23 +6,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from lakelens.model.facts.amounts import Amount
+
 
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What is true of a table because of its format.
 
     `title` is the format's name in a sentence ("Iceberg"), `kind` says what the table is ("Apache Iceberg table, format
-    version 2"), `buckets` how rows are divided into buckets (empty where they are not). Without `has_snapshots` the one
-    state is a listing taken now; where `files_are_listed` only the directory says which files there are, and a metastore
-    the rest. `numbers_branches`: each branch numbers its commits without a gap, so that the parent of 7 is 6.
-    `has_versions`: older metadata documents can be opened. `has_levels` and `has_sequence_numbers` are true of its files.
-    `lists_referrers`: listing its objects names all that refers to them, entries too. `unquote` decodes what the directory
-    form of a partition escapes.
+    version 2"), `buckets` how rows are divided into buckets (empty where they are not), `variant` what follows the title in
+    a list of tables ("v2", "primary key"). Without `has_snapshots` the one state is a listing taken now; where
+    `files_are_listed` only the directory says which files there are, and a metastore the rest. `numbers_branches`: each
+    branch numbers its commits without a gap, so that the parent of 7 is 6. `has_versions`: older metadata documents can be
+    opened. `has_levels` and `has_sequence_numbers` are true of its files. `lists_referrers`: listing its objects names all
+    that refers to them, entries too. `unquote` decodes what the directory form of a partition escapes.
     """
 
     title: str
     kind: str
     buckets: str = ""
+    variant: str = ""
     has_snapshots: bool = True
     files_are_listed: bool = False
     numbers_branches: bool = False
@@ -35,7 +38,11 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one snapshot records of its changes and totals; None where it records nothing."""
+    """What one snapshot records of its changes and totals; None where it records nothing.
+
+    `rows` are those of the live files, deleted ones included. `deleted` are the rows that the commit deleted in files that
+    stay: by position, by vector or by value; `added_equality_deletes` are the values that it deletes rows by.
+    """
 
     added_files: int | None = None
     removed_files: int | None = None
@@ -51,6 +58,8 @@ class Figures:
     partitions: int | None = None
     position_deletes: int | None = None
     equality_deletes: int | None = None
+    deleted: Amount | None = None
+    added_equality_deletes: int | None = None
 
     @property
     def net_bytes(self) -> int | None:

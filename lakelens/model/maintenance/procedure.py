@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from lakelens.errors import Corrupt, LakeError
-from lakelens.model.scan.choosing import list_nearest
+from lakelens.errors import Corrupt, LakeError, list_nearest
 
 if TYPE_CHECKING:
     from lakelens.model.maintenance.proposal import Proposal

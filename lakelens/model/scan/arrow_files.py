@@ -11,13 +11,13 @@ from lakelens.display import plot_files
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-    from matplotlib.figure import Figure
 
     from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileColumns, FileSet
     from lakelens.model.scan.file_rows import FileRows
     from lakelens.model.scan.file_table import FileTable
     from lakelens.model.scan.plan import FileBatch, FileScan, ScanRequest
+    from lakelens.views.render.plot import Plot
 
 
 class ArrowFiles:
@@ -69,7 +69,7 @@ class ArrowFiles:
         (7, 2)
         """
         wanted = None if columns is None else list(columns)
-        if not self.is_loaded and self._scan is not None and stats:
+        if not self.is_loaded and self._scan is not None and (stats or wanted is None):
             from lakelens.model.scan.scan_to_arrow import read_table
 
             if (table := read_table(self._scan, stats, wanted, self._table.begun)) is not None:
@@ -200,7 +200,7 @@ class ArrowFiles:
             return self.rows.pick(names)
         return pick(iter(self), *names)
 
-    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Plot:
         """Plot these files: how many have which size, and bytes, files and rows by partition, bucket and level.
 
         Of more than 50 partitions or buckets the largest are shown and the others become one bar.
@@ -212,8 +212,8 @@ class ArrowFiles:
 
         Returns
         -------
-        matplotlib.figure.Figure
-            The figure; sizes are bytes in binary units.
+        Plot
+            It shows itself, light or dark; `figure` is matplotlib's, `save(path)` writes it. Sizes are in binary units.
 
         Raises
         ------
@@ -223,7 +223,7 @@ class ArrowFiles:
         Examples
         --------
         >>> import lakelens as ll
-        >>> [axes.get_xlabel() for axes in ll.sample("paimon").files.plot().axes]
+        >>> [axes.get_xlabel() for axes in ll.sample("paimon").files.plot().figure.axes]
         ['file size (binary units)', 'bytes (binary units)']
         """
         return plot_files(cast("FileSet", self), figsize)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, list_nearest
 from lakelens.model.scan.engines import run_query
 from lakelens.model.scan.files_to_arrow import list_columns
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 Mask = Callable[["FileSet"], Sequence[bool]]
 # what a SELECT with a WHERE alone has
 _PLAIN = {"expressions", "where", "from", "from_", "kind"}
-_MOST_LISTED = 40  # names of a hint: more than files have columns
+_WHERE = "what stands after WHERE, over the columns of to_arrow()"
+_PREFIX = "SELECT 1 FROM files WHERE "
 _ROW = "file_number"  # no column of files is called that
 
 
@@ -54,37 +55,38 @@ def check_name(name: str, columns: FileColumns) -> None:
         raise LakeError(f"there is no column {name}", hint=list_nearest(name, known))
 
 
-def list_nearest(name: str, known: Iterable[str]) -> str:
-    """What to try instead of a name that there is not: the nearest ones, else those that there are.
-
-    >>> list_nearest("sise_bytes", ["path", "size_bytes"]), list_nearest("x", ["path", "size_bytes"])
-    ('did you mean size_bytes?', 'there are path, size_bytes')
-    """
-    names = list(known)
-    near = get_close_matches(name, names, 3, 0.75) or get_close_matches(name, names, 3, 0.5)
-    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names[:_MOST_LISTED])}"
-
-
 def _parse_condition(text: str, columns: FileColumns) -> Mask:
     """A condition in SQL. Raises `LakeError` for what is none, and for columns that there are not."""
     import sqlglot
     from sqlglot import exp
 
     try:
-        (tree,) = sqlglot.parse(f"SELECT 1 FROM files WHERE {text}", dialect="duckdb")
+        (tree,) = sqlglot.parse(f"{_PREFIX}{text}", dialect="duckdb")
     except (sqlglot.errors.SqlglotError, ValueError) as error:
         said = str(error).splitlines()[0] if str(error) else "it is no SQL"
-        raise LakeError(f"not a condition in SQL: {text!r} ({said})") from error
+        said = re.sub(r" for <class '[^']*'>.*", "", said)  # a word of the parser's own
+        said = re.sub(
+            r"\.? Line \d+, Col: \d+.*", "", said
+        )  # counted from the beginning of a query that nobody wrote
+        span = _find_wrong(text, error)
+        raise LakeError(
+            f"not a condition in SQL: {text!r} ({said})", hint=_WHERE, sql=text, span=span
+        ) from None
     where = None if tree is None else tree.args.get("where")
     others = {key for key, value in (tree.args if tree is not None else {}).items() if value} - _PLAIN
     if not isinstance(tree, exp.Select) or where is None or others or where.find(exp.Query):
         raise LakeError(
             f"not a condition in SQL: {text!r}",
-            hint="what stands after WHERE, over the columns of to_arrow()",
+            hint=_WHERE,
         )
     names = list(dict.fromkeys(column.parts[0].name.lower() for column in where.find_all(exp.Column)))
     for name in names:
-        check_name(name, columns)
+        try:
+            check_name(name, columns)
+        except LakeError as error:
+            found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
+            error.sql, error.span = text, None if found is None else found.span()
+            raise
 
     def judge(files: FileSet) -> Sequence[bool]:
         import numpy as np
@@ -103,6 +105,18 @@ def _parse_condition(text: str, columns: FileColumns) -> Mask:
         return judged
 
     return judge
+
+
+def _find_wrong(text: str, error: Exception) -> tuple[int, int] | None:
+    """The word at which a parser stopped: its first character and the one after it."""
+    details: Any = (getattr(error, "errors", None) or [{}])[0]
+    here, line, column = (details.get(name) for name in ("highlight", "line", "col"))
+    if not here or not line or not column:
+        return None
+    before = f"{_PREFIX}{text}".split("\n")[: line - 1]
+    end = sum(len(one) + 1 for one in before) + column - len(_PREFIX)
+    begin = end - len(here)
+    return (begin, end) if begin >= 0 and text[begin:end] == here else None
 
 
 def _compare(files: FileSet, name: str, wanted: Any) -> Mask:

@@ -122,7 +122,7 @@ class ColumnarScan(FileScan):
     def refuse(self, task: ScanTask, error: LakeError) -> None:
         """A manifest that cannot be read, or not to its end, is a finding."""
         self.is_whole = False
-        self.__dict__.setdefault("_refused", {})[task.path] = error
+        self.__dict__.setdefault("_refused", {})[task.path] = error.without_frames()
         self.findings.add_error(error, task.path, self.snapshots)
 
     def read(

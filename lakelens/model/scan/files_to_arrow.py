@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lakelens.errors import list_nearest
 from lakelens.model.arrow import arrow_type, make_struct, to_array
 from lakelens.model.scan.plan import ORDER_BITS, FileBatch, ScanRequest
 
@@ -65,7 +66,7 @@ def choose_columns(
     chosen = tuple(names if wanted is None else wanted)
     unknown = [name for name in chosen if name not in names]
     if unknown:
-        raise KeyError(f"no column {unknown[0]!r}; there are {', '.join(names)}")
+        raise KeyError(f"no column {unknown[0]!r}; {list_nearest(unknown[0], names)}")
     return chosen
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from lakelens.errors import LakeError, Unsupported
+from lakelens.errors import LakeError, Unsupported, list_nearest
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.manifest import FieldSummary, Manifest
 from lakelens.model.scan.plan import FileBatch, ScanTask
@@ -163,8 +163,8 @@ def select_files(
     filters = []
     for name, wanted in (partition or {}).items():
         if name not in kinds:
-            known = ", ".join(kinds) or "none: it is not partitioned"
-            raise Unsupported(f"no partition field {name!r}", hint=f"one of {known}")
+            hint = list_nearest(name, kinds) if kinds else "it is not partitioned"
+            raise Unsupported(f"no partition field {name!r}", hint=hint)
         filters.append(_make_filter(name, arrow_type(kinds[name]), wanted))
     return Selection(tuple(filters), path)
 

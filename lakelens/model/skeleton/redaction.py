@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, list_nearest
 from lakelens.model.skeleton.names import Names
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class Redaction:
         """Raises `LakeError` when `keep` names what is neither a kind nor a column."""
         unknown = sorted(self.keep - set(KINDS) - set(columns))
         if unknown:
-            known = ", ".join([*KINDS, *columns][:40])
-            raise LakeError(f"keep names {unknown[0]!r}, which is no column", hint=f"one of {known}")
+            hint = list_nearest(unknown[0], [*KINDS, *columns])
+            raise LakeError(f"keep names {unknown[0]!r}, which is no column", hint=hint)
 
     def note(self, text: str) -> None:
         """Say something of what was left out, once."""

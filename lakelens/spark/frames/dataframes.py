@@ -12,6 +12,7 @@ from lakelens.opening import open_table
 from lakelens.spark.frames.planning import ReadPlan, Wanted, find_parallelism, plan_entries, plan_files
 from lakelens.spark.frames.scanning import IDENTITY, ORDER, make_reader
 from lakelens.spark.frames.types import spark_schema
+from lakelens.spark.local.session import check_running
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -138,7 +139,8 @@ def _want(
 
 
 def open_source(source: Any, spark: SparkSession | None) -> Table:
-    """A table as it is, or opened; names are looked up in the session's catalogs."""
+    """A table as it is, or opened; names are looked up in the session's catalogs. Raises what `check_running` does."""
+    check_running(spark)
     return source if isinstance(source, Table) else open_table(source, spark=spark)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing, Unsupported
+from lakelens.spark.local.session import check_running
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,8 +77,9 @@ def locate(spark: SparkSession, name: str, *, max_partitions: int = 1000) -> Cat
     Missing
         The catalog has no such table.
     Unsupported
-        It is a view, or of another format.
+        It is a view, or of another format; or the session is stopped.
     """
+    check_running(spark)
     catalog, database, table = parse_name(name)
     full = ".".join((catalog, database, table))
     quoted = quote_name(catalog, database, table)

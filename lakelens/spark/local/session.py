@@ -14,9 +14,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from lakelens.errors import Unsupported
@@ -29,6 +31,7 @@ FORMATS = ("hive", "iceberg", "paimon")
 
 _WAREHOUSE_KEY = "spark.lakelens.warehouse"
 _FORMATS_KEY = "spark.lakelens.formats"
+_LOGGING = "log4j2.properties"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _EXTENSIONS = "spark.sql.extensions"
 _PLAIN = "/:@!$&'()*+,;=-._~\\"  # what a path component of a URI may hold unencoded
@@ -36,7 +39,7 @@ _PLAIN = "/:@!$&'()*+,;=-._~\\"  # what a path component of a URI may hold unenc
 
 def session(
     warehouse: str | os.PathLike[str] = "warehouse",
-    formats: Iterable[str] = FORMATS,
+    formats: Iterable[str] | None = None,
     config: Mapping[str, object] | None = None,
     *,
     progress: runtime.Progress | None = None,
@@ -53,7 +56,8 @@ def session(
     warehouse
         The directory; it is made where there is none.
     formats
-        Which of "hive", "iceberg" and "paimon" the session knows.
+        Which of "hive", "iceberg" and "paimon" the session knows. By default all whose jars are available; a warning says
+        which are not, and why.
     config
         Spark settings that take the place of the defaults; `spark.jars.packages` replaces pinned jars of the same family.
     progress
@@ -62,12 +66,12 @@ def session(
     Returns
     -------
     pyspark.sql.SparkSession
-        A new session, or the one that already runs on this warehouse and knows all of `formats`.
+        A new session, or the one that already runs on this warehouse and knows all of the `formats` that were named.
 
     Raises
     ------
     Unsupported
-        Another session runs, a format is unknown, Java is missing, or a jar is not available.
+        Another session runs, a format is unknown, Java is missing, or a jar of a format that was named is not available.
 
     Examples
     --------
@@ -75,20 +79,50 @@ def session(
     Traceback (most recent call last):
     lakelens.errors.Unsupported: unknown format 'csv' ...
     """
-    wanted = _check_formats(formats)
+    wanted = FORMATS if formats is None else _check_formats(formats)
     place = Path(warehouse).expanduser().resolve()
     _check_place(place, wanted)
-    running = _running_session(place, wanted)
+    running = _running_session(place, () if formats is None else wanted)
     if running is not None:
         return running
     overrides = {key: str(value) for key, value in (config or {}).items()}
     say = progress or runtime.be_silent
     runtime.installed_pyspark()
     java = runtime.find_java()
-    jars = runtime.fetch_jars(wanted, config=overrides, progress=progress, java=java)
+    if formats is None:
+        wanted, jars = _fetch_available(overrides, progress, java)
+    else:
+        jars = runtime.fetch_jars(wanted, config=overrides, progress=progress, java=java)
     settings = _merge(_defaults(place, wanted, jars), overrides)
     say(f"starting Spark on Java {java.version} ({java.origin})")
     return _start(settings, place, java)
+
+
+def check_running(spark: Any) -> None:
+    """Raises `Unsupported` for a session that was stopped; what PySpark itself raises then does not say so."""
+    context = getattr(spark, "_sc", None)
+    stopped = getattr(spark, "is_stopped", False) if context is None else getattr(context, "_jsc", 0) is None
+    if stopped is True:
+        hint = 'start one: spark = lakelens.spark.session("warehouse")'
+        raise Unsupported("this Spark session is stopped", hint=hint)
+
+
+def _fetch_available(
+    overrides: Mapping[str, str], progress: runtime.Progress | None, java: runtime.Java
+) -> tuple[tuple[str, ...], list[Path]]:
+    """The formats whose jars are available, with these; a warning says which are not, and why."""
+    # what was named in the settings has to be there; Hive needs no other jar
+    jars = dict.fromkeys(runtime.fetch_jars(("hive",), config=overrides, progress=progress, java=java))
+    known = ["hive"]
+    for name in FORMATS[1:]:
+        try:
+            found = runtime.fetch_jars((name,), config=overrides, progress=progress, java=java)
+        except Unsupported as error:
+            warnings.warn(f"this Spark session starts without {name}: {error.reason}", stacklevel=3)
+        else:
+            known.append(name)
+            jars |= dict.fromkeys(found)
+    return tuple(known), list(jars)
 
 
 def _check_formats(formats: Iterable[str]) -> tuple[str, ...]:
@@ -143,7 +177,7 @@ def _running_session(place: Path, wanted: tuple[str, ...]) -> SparkSession | Non
 
 def _defaults(place: Path, wanted: tuple[str, ...], jars: list[Path]) -> dict[str, str]:
     scratch = place / "tmp"
-    logging = Path(__file__).with_name("log4j2.properties").as_uri()
+    logging = (scratch / _LOGGING).as_uri()
     options = {
         "user.timezone": "UTC",
         "log4j2.configurationFile": logging,
@@ -239,6 +273,8 @@ def _start(settings: Mapping[str, str], place: Path, java: runtime.Java) -> Spar
 
     for folder in (place, place / "tmp", place / "iceberg"):
         folder.mkdir(parents=True, exist_ok=True)
+    # a file for Java, wherever this package is: in a zip file too
+    (place / "tmp" / _LOGGING).write_bytes(files(__package__).joinpath(_LOGGING).read_bytes())
     _end_idle_jvm()
     builder = SparkSession.builder
     for key, value in settings.items():

@@ -6,10 +6,9 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.space.slices import Slices
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, list_nearest
 from lakelens.model.facts.facts import list_facts
 from lakelens.model.health.measure import Measures
-from lakelens.model.scan.choosing import list_nearest
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table

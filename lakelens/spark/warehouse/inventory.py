@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Missing
+from lakelens.spark.local.session import check_running
 from lakelens.spark.warehouse.answers import check_names
 from lakelens.spark.warehouse.run import Run
 from lakelens.spark.warehouse.store import Commit, open_store
@@ -75,6 +76,7 @@ def inventory(
         Another run has taken over the same target, or there is no such answer.
     """
     asked = check_names(answers)
+    check_running(spark)
     places = list_places(root_or_catalog, spark, depth=depth, storage_options=storage_options)
     store = open_store(spark, target)
     # a target inside the warehouse is not part of it

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from math import log10
 from typing import Any
 
+from lakelens.model.facts.amounts import Amount
+from lakelens.model.facts.vocabulary import UNKNOWN, Place, Vocabulary
 from lakelens.options import display
 from lakelens.views.card import wording
 from lakelens.views.card.glossary import find_meaning
@@ -29,18 +32,25 @@ from lakelens.views.card.model import (
 _SHORT = 12
 _AT_LIMIT = 48  # pixels, of every limit
 ABSENT = Cell("absent", "mute")
+#: The value that a row of a table does not have.
+NULL = Cell("NULL", "mute")
 #: What begins a new line between the parts of a cell.
 BREAK = Cell("\n")
 
 
 def text(thing: object, role: Role = "") -> Cell:
     """Plain text from a lake."""
-    return ABSENT if thing is None else Cell(wording.clean(thing), role)
+    return ABSENT if thing is None else Cell(wording.clean(thing), role, key=_measure(thing))
 
 
 def code(thing: object) -> Cell:
     """A name, an id, a type, a path: in the code font."""
-    return ABSENT if thing is None else Cell(wording.clean(thing), "code")
+    return ABSENT if thing is None else Cell(wording.clean(thing), "code", key=_measure(thing))
+
+
+def _measure(thing: object) -> object:
+    """What a thing is sorted by other than its text."""
+    return thing if isinstance(thing, int | float | Decimal | date) else None
 
 
 def codes(*things: object) -> tuple[Cell, ...]:
@@ -48,9 +58,24 @@ def codes(*things: object) -> tuple[Cell, ...]:
     return tuple(code(thing) for thing in things)
 
 
-def value(thing: object) -> Cell:
-    """A decoded value."""
-    return ABSENT if thing is None else Cell(wording.value(thing), "code")
+def value(thing: object, missing: str = "absent") -> Cell:
+    """A decoded value; a number in it is never clipped like an id. `missing` is said of what is none inside of it."""
+    if thing is None:
+        return ABSENT
+    return Cell(wording.value(thing, missing), _choose_role(thing), key=_measure(thing))
+
+
+def _choose_role(thing: object) -> Role:
+    return "exact" if _is_number(thing) else "code"
+
+
+def _is_number(thing: object) -> bool:
+    """Whether a value is a number, the digits of one, or made of such values alone."""
+    if isinstance(thing, Mapping):
+        return all(_is_number(held) for held in thing.values())
+    if isinstance(thing, list | tuple):
+        return all(_is_number(held) for held in thing)
+    return thing.lstrip("-").isdecimal() if isinstance(thing, str) else not isinstance(thing, bytes)
 
 
 def values(*things: object) -> tuple[Cell, ...]:
@@ -60,28 +85,41 @@ def values(*things: object) -> tuple[Cell, ...]:
 
 def number(amount: int | None) -> Cell:
     """A count; zero and unknown are muted."""
-    return Cell(wording.count(amount), "" if amount else "mute")
+    return Cell(wording.count(amount), "" if amount else "mute", key=amount)
 
 
 def size(amount: int | None) -> Cell:
     """Bytes, with the exact number for those who hover."""
     exact = f"{amount:,} bytes" if amount is not None and abs(amount) >= 10_000 else ""
-    return Cell(wording.size(amount), "" if amount else "mute", exact)
+    return Cell(wording.size(amount), "" if amount else "mute", exact, key=amount)
 
 
 def added(amount: int) -> Cell:
     """What came."""
-    return Cell(wording.change(amount), "add" if amount else "mute")
+    return Cell(wording.change(amount), "add" if amount else "mute", key=amount)
 
 
 def removed(amount: int) -> Cell:
     """What went."""
-    return Cell(wording.change(-amount), "del" if amount else "mute")
+    return Cell(wording.change(-amount), "del" if amount else "mute", key=amount)
+
+
+def deleted(rows: Amount | None, values: int | None) -> Cell:
+    """Rows that were deleted in files that stay."""
+    if rows is None:
+        return number(None)
+    if rows.exact is not None:
+        return removed(rows.exact)
+    if rows.most is not None:
+        return Cell(f"{wording.change(-rows.most)} at most", "del", key=rows.most)
+    known = f"{wording.change(-rows.least)} at least" if rows.least else ""
+    by = f"by {wording.plural(values, 'value')}" if values else ""
+    return Cell(", ".join(filter(None, (known, by))) or "unknown", "del", key=rows.least)
 
 
 def changed(amount: int) -> Cell:
     """A net change."""
-    return added(amount) if amount >= 0 else removed(-amount)
+    return added(amount) if amount >= 0 else replace(removed(-amount), key=amount)
 
 
 def added_size(amount: int) -> Cell:
@@ -96,16 +134,16 @@ def removed_size(amount: int) -> Cell:
 
 def changed_size(amount: int) -> Cell:
     """A net change of bytes."""
-    return added_size(amount) if amount >= 0 else removed_size(-amount)
+    return added_size(amount) if amount >= 0 else replace(removed_size(-amount), key=amount)
 
 
 def _sign(cell: Cell, role: Role, sign: str) -> Cell:
-    return Cell(sign + cell.text, role, cell.title)
+    return Cell(sign + cell.text, role, cell.title, key=cell.key)
 
 
 def optional(thing: object) -> Cell:
     """An id or a number that the format may not have."""
-    return ABSENT if thing is None else Cell(wording.clean(thing))
+    return ABSENT if thing is None else Cell(wording.clean(thing), key=_measure(thing))
 
 
 def optional_number(amount: int | None) -> Cell:
@@ -148,14 +186,39 @@ def moment(time: datetime | None, *, exact: bool = False) -> Cell:
     if time is None:
         return ABSENT
     shown, title = wording.moment(time, exact=exact), f"{wording.moment(time, exact=True)} UTC"
-    return Cell(shown, "", "" if exact else title)
+    return Cell(shown, "", "" if exact else title, key=time)
 
 
 def json_value(thing: object) -> Cell:
     """A value of a JSON document as JSON words it."""
     import json
 
-    return Cell(wording.clean(json.dumps(thing, ensure_ascii=False, default=_format_raw)), "code")
+    text = wording.clean(json.dumps(thing, ensure_ascii=False, default=_format_raw))
+    return Cell(text, _choose_role(thing))
+
+
+def stored(thing: object, place: Place, vocabulary: Vocabulary) -> Cell:
+    """A value of a document as it is stored, and beside it what its format says that it means: a time as a time.
+
+    >>> stored(1795261674986, ("at-ms",), Vocabulary({"at-ms": "time"})).text
+    '1795261674986 2026-11-21 11:47:54.986'
+    """
+    small, kind = vocabulary.find_special(place, thing), vocabulary.find_kind(place, thing)
+    if not small and kind == "time":
+        small = wording.moment(read_milliseconds(thing), exact=True)
+    elif not small and kind == "duration":
+        small = wording.duration(int(str(thing)))
+    elif not small and kind == "id":
+        return code(thing)
+    return join(Cell(str(thing), "exact"), Cell(" "), Cell(small, "small")) if small else json_item(thing)
+
+
+def read_milliseconds(thing: object) -> datetime | None:
+    """The time that milliseconds since 1970 are; None beyond the years that Python has."""
+    try:
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(str(thing)))
+    except (ValueError, OverflowError):
+        return None
 
 
 def grid(
@@ -283,8 +346,11 @@ def fields(
     raw: Mapping[str, Any], about: About = (), *, how: str = "", skip: Sequence[str] = ()
 ) -> list[Body]:
     """A stored record, key by key under its specified names; what it leaves empty is only named."""
+    known = getattr(raw, "vocabulary", None) or UNKNOWN
     filled = [
-        (str(key), json_item(held)) for key, held in raw.items() if key not in skip and held is not None
+        (str(key), stored(held, (str(key),), known))
+        for key, held in raw.items()
+        if key not in skip and held is not None
     ]
     absent = [str(key) for key, held in raw.items() if key not in skip and held is None]
     shown = filled[: display.max_rows * 3]
@@ -294,14 +360,6 @@ def fields(
     if absent:
         bodies.append(Note(f"null: {', '.join(wording.clean(key, 80) for key in absent[:40])}", "mute"))
     return bodies
-
-
-def _format_item(key: str, held: object) -> Cell:
-    """A value of a document; milliseconds since 1970 with the time that they are."""
-    if key.lower().endswith(("-ms", "millis")) and type(held) is int and 10**11 < held < 10**14:
-        time = datetime.fromtimestamp(held / 1000, UTC)
-        return Cell(f"{held}: {wording.moment(time, exact=True)} UTC")
-    return json_item(held)
 
 
 def json_item(thing: object) -> Cell:

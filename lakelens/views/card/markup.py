@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from functools import cache
 from importlib.resources import files
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _PACKAGE = "lakelens.views.render"
+_LONGEST = 16  # characters of a word that may have to be broken, and of what is left whole of it
+_LONG_WORD = re.compile(rf"\S{{{_LONGEST},}}")
+# a separator and what it ends: where a reader would break a path, a name, a type or a setting
+_PART = re.compile(r"[^/=_.,:;(-]*[/=_.,:;(-]+|[^/=_.,:;(-]+")
+_LEAST = 3
 
 
 @cache
@@ -28,6 +34,38 @@ def _keep_indent(text: str) -> str:
     """Leading spaces that are shown without any style too."""
     bare = text.lstrip(" ")
     return "\u00a0" * (len(text) - len(bare)) + bare
+
+
+def mark_breaks(text: str) -> Any:
+    """Text that may be broken after the separators of its long words, and in a longer run without any.
+
+    >>> str(mark_breaks("PLAIN, PLAIN_DICTIONARY")), str(mark_breaks("<b>/warehouse/orders"))
+    ('PLAIN, PLAIN_<wbr>DICTIONARY', '&lt;b&gt;/<wbr>warehouse/<wbr>orders')
+    """
+    from markupsafe import Markup, escape
+
+    if not _LONG_WORD.search(text):
+        return text
+    pieces: list[str] = [""]
+    for word in re.split(r"(\s+)", visible(text)):
+        if len(word) < _LONGEST:
+            pieces[-1] += word
+            continue
+        head, *parts = _cut(word)
+        pieces[-1] += head
+        pieces += parts
+    return Markup("<wbr>").join(map(escape, pieces))
+
+
+def _cut(word: str) -> list[str]:
+    """The parts of a long word, none so short that it would stand alone in a line."""
+    parts: list[str] = []
+    for part in _PART.findall(word):
+        if parts and (len(parts[-1]) < _LEAST or len(part) < _LEAST):
+            parts[-1] += part
+        else:
+            parts.append(part)
+    return [part[at : at + _LONGEST] for part in parts for at in range(0, len(part), _LONGEST)]
 
 
 def _to_base64(text: str) -> str:
@@ -48,6 +86,7 @@ def template_environment() -> Environment:
         finalize=_guard,
     )
     made.filters["split_ids"] = split_ids
+    made.filters["mark_breaks"] = mark_breaks
     made.filters["keep_indent"] = _keep_indent
     made.filters["to_base64"] = _to_base64
     kinds = {"grid": Grid, "pairs": Pairs, "block": Block, "note": Note, "picture": Picture, "card": Card}

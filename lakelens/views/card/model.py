@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from lakelens.errors import LakeError
 from lakelens.views.card.wording import clean
 
-# what a cell is; colour only repeats what its text already says
-Role = Literal["", "code", "tree", "mute", "add", "del", "warn", "small", "strong", "changed"]
+# what a cell is; colour only repeats what its text already says. Long ids are clipped in a "code", nothing in an "exact" one
+Role = Literal["", "code", "exact", "tree", "mute", "add", "del", "warn", "small", "strong", "changed"]
 # sections of the glossary in which the meaning of a label is looked up, the nearest first
 About: TypeAlias = tuple[str, ...]
 
@@ -72,7 +72,8 @@ class Cell:
 
     `meaning` explains a text that is itself a specified name: a key in a list of keys. `section` is the number of the
     section of a page that the text leads to, 0 for none. Where a cell has `parts` these are shown, each by its own role, and
-    its text is what they say together (`cells.join`); a part that is a line break begins a new line.
+    its text is what they say together (`cells.join`); a part that is a line break begins a new line. `key` is what a reader
+    sorts by where that is not the text: an amount, a time.
     """
 
     text: str
@@ -82,6 +83,7 @@ class Cell:
     meaning: str = ""
     section: int = 0
     parts: tuple[Cell, ...] = ()
+    key: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a view says of one object."""
+    """What a view says of one object; `role` is that of its noun: an error stands out."""
 
     noun: str
     sentence: str
@@ -212,3 +214,4 @@ class Card:
     body: tuple[Body, ...] = ()
     folds: tuple[Fold, ...] = field(default=())
     about: About = ()
+    role: Role = ""

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
+from lakelens.errors import show_active
+from lakelens.errors import visible as visible
 from lakelens.model.facts.amounts import format_size
 from lakelens.options import display
 
 if TYPE_CHECKING:
+    from lakelens.model.deletes import LiveRows
+    from lakelens.model.facts.amounts import Amount
     from lakelens.model.facts.traits import Figures
 
 MINUS = "\u2212"
-# categories whose characters act on the text around them: control, format (bidirectional marks), surrogate, private use,
-# line and paragraph separators
-_ACTIVE = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
 
 
 def clean(text: object, limit: int | None = None) -> str:
@@ -32,19 +32,8 @@ def clean(text: object, limit: int | None = None) -> str:
     limit = display.max_text if limit is None else limit
     shown = whole[:limit]
     if not shown.isprintable():
-        shown = "".join(_show(character) for character in shown)
+        shown = "".join(show_active(character) for character in shown)
     return shown if len(whole) <= limit else f"{shown}… ({count(len(whole))} characters)"
-
-
-def visible(text: str) -> str:
-    r"""Text with every active character shown; line feeds are kept. The last guard of every renderer.
-
-    >>> visible("a\x1b[0m\nb")
-    'a⟨U+001B⟩[0m\nb'
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c == "\n" else _show(c) for c in text)
 
 
 # a uuid, or a number of 13 to 19 digits: what CSS clips to its first eight characters
@@ -59,12 +48,6 @@ def split_ids(text: str) -> list[tuple[str, bool]]:
     """
     parts = enumerate(_ID.split(text))
     return [(part, index % 2 == 1) for index, part in parts if part]
-
-
-def _show(character: str) -> str:
-    if unicodedata.category(character) in _ACTIVE:
-        return f"⟨U+{ord(character):04X}⟩"
-    return character
 
 
 def format_failure(thing: object, error: Exception) -> str:
@@ -106,7 +89,70 @@ def list_changes(figures: Figures) -> list[str]:
         signed = [change(amount) for amount in (-(gone or 0), came or 0) if amount]
         if signed:
             words.append(f"{noun} {' '.join(signed)}")
-    return words
+    marked = deleted(figures.deleted, figures.added_equality_deletes)
+    return [*words, marked] if marked else words
+
+
+def amount(known: Amount) -> str:
+    """A number of rows as far as it is known; nothing where nothing is known of it.
+
+    >>> from lakelens.model.facts.amounts import Amount
+    >>> amount(Amount(5, 5)), amount(Amount(0, 5)), amount(Amount(2, 5)), amount(Amount(2, None)), amount(Amount(0, None))
+    ('5', 'at most 5', '2 to 5', 'at least 2', '')
+    """
+    if known.exact is not None:
+        return count(known.exact)
+    if known.most is None:
+        return f"at least {count(known.least)}" if known.least else ""
+    return f"{count(known.least)} to {count(known.most)}" if known.least else f"at most {count(known.most)}"
+
+
+def deleted(rows: Amount | None, values: int | None = None) -> str:
+    """Rows that were deleted in files that stay, and the values that rows are deleted by; nothing for none.
+
+    >>> from lakelens.model.facts.amounts import Amount
+    >>> deleted(Amount(1, 1)), deleted(Amount(0, 100)), deleted(Amount(0, None), 2)
+    ('1 row deleted', 'at most 100 rows deleted', 'rows of 2 values deleted')
+    """
+    if rows is None or rows.most == 0:
+        return ""
+    known = amount(rows)
+    words = [f"{known} row{'' if rows.exact == 1 else 's'} deleted"] if known else []
+    if rows.most is None and values:
+        words.append(f"rows of {plural(values, 'value')} deleted")
+    return ", ".join(words) or "rows deleted, not counted"
+
+
+def live(rows: LiveRows) -> str:
+    """How many rows are left: the number, or between which numbers it is.
+
+    >>> from lakelens.model.deletes import LiveRows
+    >>> live(LiveRows(8, "", 10, 8, 8)), live(LiveRows(None, "", 10, 0, 10)), live(LiveRows(None, "", 1002, 800, 1002))
+    ('8', '≤ 10', '800 to 1,002')
+    """
+    if rows.count is not None or rows.at_most is None:
+        return count(rows.count)
+    return f"{count(rows.at_least)} to {count(rows.at_most)}" if rows.at_least else f"≤ {count(rows.at_most)}"
+
+
+def stored(rows: LiveRows) -> str:
+    """What is stored beside the rows that are left, so that it adds up; else why they are not known; nothing where all is.
+
+    >>> from lakelens.model.deletes import LiveRows
+    >>> stored(LiveRows(800, "", 1002, 800, 800, deleted=202)), stored(LiveRows(4, "", 9, 4, 4, deleted=2, waiting=3))
+    ('1,002 stored, 202 deleted', '9 stored, 2 deleted, 3 wait in level 0')
+    """
+    if rows.recorded is None or rows.recorded == rows.count:
+        return ""
+    words = f"{count(rows.recorded)} stored"
+    if (
+        rows.count is None
+        or rows.deleted is None
+        or rows.count + rows.deleted + rows.waiting != rows.recorded
+    ):
+        return f"{words}, {clean(rows.reason)}"
+    words += f", {count(rows.deleted)} deleted" if rows.deleted else ""
+    return f"{words}, {count(rows.waiting)} wait in level 0" if rows.waiting else words
 
 
 def size(number: int | None) -> str:
@@ -132,6 +178,28 @@ def moment(value: datetime | None, *, exact: bool = False) -> str:
     return moved.strftime("%Y-%m-%d %H:%M:%S") + (f".{moved.microsecond // 1000:03d}" if exact else "")
 
 
+def duration(milliseconds: int) -> str:
+    """A length of time in the largest unit that it has at least two of.
+
+    >>> duration(432_000_000), duration(31_000), duration(90_000)
+    ('5 days', '31 s', '90 s')
+    """
+    for unit, length in (("days", 86_400_000), ("hours", 3_600_000), ("minutes", 60_000)):
+        if abs(milliseconds) >= 2 * length:
+            return f"{milliseconds / length:,.4g} {unit}"
+    return f"{milliseconds / 1000:,.4g} s"
+
+
+def name_statement(sql: str | None) -> str:
+    """The kind of a statement of SQL, its first word; empty where that is no word.
+
+    >>> name_statement("insert INTO t VALUES (1)"), name_statement("(SELECT 1)"), name_statement(None)
+    ('INSERT', '', '')
+    """
+    word = ((sql or "").split(None, 1) or [""])[0]
+    return word.upper() if word.isascii() and word.isalpha() and len(word) <= 20 else ""
+
+
 def plural(number: int, noun: str, many: str | None = None) -> str:
     """A count with its noun.
 
@@ -152,14 +220,14 @@ def some(items: Mapping[str, Any], most: int = 3) -> str:
     return ", ".join([*words, f"{count(len(listed) - most)} more"] if len(listed) > most else words)
 
 
-def value(thing: object) -> str:
-    """A decoded value as Python would print it, harmless and bounded; absent is said.
+def value(thing: object, missing: str = "absent") -> str:
+    """A decoded value as Python would print it, harmless and bounded; what is `missing` is said.
 
-    >>> value(None), value("a"), value(b"\\x01a"), value(date(2024, 1, 1)), value(True)
-    ('absent', "'a'", '01 61', '2024-01-01', 'True')
+    >>> value([None], "NULL"), value(None), value("a"), value(b"\\x01a"), value(date(2024, 1, 1)), value(True)
+    ('[NULL]', 'absent', "'a'", '01 61', '2024-01-01', 'True')
     """
     if thing is None:
-        return "absent"
+        return missing
     if isinstance(thing, str):
         return clean(repr(thing[: display.max_text])) if len(thing) <= display.max_text else clean(thing)
     if isinstance(thing, bytes | bytearray | memoryview):
@@ -169,9 +237,11 @@ def value(thing: object) -> str:
     if isinstance(thing, date):
         return thing.isoformat()
     if isinstance(thing, Mapping):
-        return clean("{" + ", ".join(f"{clean(k)}: {value(v)}" for k, v in _head(thing.items())) + "}")
+        return clean(
+            "{" + ", ".join(f"{clean(k)}: {value(v, missing)}" for k, v in _head(thing.items())) + "}"
+        )
     if isinstance(thing, list | tuple | set | frozenset):
-        return clean("[" + ", ".join(value(item) for item in _head(thing)) + "]")
+        return clean("[" + ", ".join(value(item, missing) for item in _head(thing)) + "]")
     return clean(thing if isinstance(thing, int | float) else _plain(thing))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from lakelens.model.stats import Bounds, ColumnBounds, RowStats
+from lakelens.model.stats import Bounds, ColumnBounds, KeyRow, Partition, RowStats
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
@@ -53,7 +53,7 @@ def grid_bounds(bounds: Bounds, how: str = "") -> Grid:
 @describe.register
 def card_of_bounds(bounds: Bounds, detail: int = 1) -> Card:
     """The statistics of one file, column by column."""
-    body = (grid_bounds(bounds, how="a mapping by column"),) if bounds else ()
+    body = (grid_bounds(bounds, how=".to_pandas()"),) if bounds else ()
     return Card("Bounds", format_bounds(bounds), body=body, about=list_sections(bounds, "bounds"))
 
 
@@ -110,6 +110,45 @@ def card_of_stats(stats: RowStats, detail: int = 1) -> Card:
         (cells.code(name), cells.value(low), cells.value(high), cells.optional_number(nulls))
         for name, low, high, nulls in _walk(stats)
     ]
-    grid = cells.grid(("column", "min", "max", "nulls#"), rows, how=".names", noun="column")
+    grid = cells.grid(
+        ("column", "min", "max", "nulls#"), rows, how=".names, .min_values, .max_values", noun="column"
+    )
     sentence = f"of {wording.plural(len(rows), 'column')}" if rows else "none kept"
     return Card("Statistics", sentence, body=(grid,) if rows else (), about=("common.bounds",))
+
+
+@describe.register
+def card_of_partition(partition: Partition, detail: int = 1) -> Card:
+    """The partition of a file: each value, and how a path spells it."""
+    texts = partition.texts
+    rows = [
+        (cells.code(name), cells.value(held), cells.code(texts.get(name))) for name, held in partition.items()
+    ]
+    grid = cells.grid(
+        ("field", "value", "in a path"), rows, how=".texts", noun="field", about=("common.partition",)
+    )
+    sentence = wording.clean(partition, 300) or "the table is not partitioned"
+    return Card("Partition", sentence, body=(grid,) if rows else (), about=("common.partition",))
+
+
+@describe.register
+def card_of_row(row: KeyRow, detail: int = 1) -> Card:
+    """A row that metadata keeps: its fields and their values."""
+    columns = {column.name: column.type for column in getattr(row, "columns", ())}
+    rows = [
+        (
+            cells.code(name),
+            cells.code(columns.get(name)),
+            Cell("NULL", "mute") if held is None else cells.value(held),
+        )
+        for name, held in zip(row.names, row.values, strict=True)
+    ]
+    grid = cells.prune(
+        cells.grid(
+            ("field", "type", "value"), rows, how=".to_dict()", noun="field", about=("common.partition",)
+        )
+    )
+    sentence = (
+        f"{wording.plural(len(rows), 'field')}, {wording.plural(len(row.data), 'byte')}, kind {row.kind}"
+    )
+    return Card("Row", sentence, body=(grid,) if rows else (), about=("common.partition",))

@@ -3,43 +3,230 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
-from lakelens.model.catalog import Catalog, FoundTable, Sample, Samples
+from lakelens.model.catalog import Catalog, FoundTable, Outline, Sample, Samples
 from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.model import Block, Card, Fold
+from lakelens.views.card.model import Block, Card, Cell, Fact, Fold, Note
 from lakelens.views.describe import describe, one
+
+# more tables than this are not opened for a card, and so cannot be sorted by their last commit
+_MOST_OPENED = 200
+_ABOUT = ("common.catalog",)
+_SEVERITIES = ("error", "warning", "note")
+UNKNOWN_CELL = Cell("unknown", "mute")
+NOT_COUNTED = Cell("not counted", "mute")
 
 
 @describe.register
 def card_of_catalog(catalog: Catalog, detail: int = 1) -> Card:
-    """The tables found below a directory."""
-    rows = [(cells.code(t.name), cells.text(t.format), cells.code(t.path)) for t in catalog]
-    tables = cells.grid(("name", "format", "path"), rows, how="iterate over it", noun="table")
-    folds = []
-    if catalog.problems:
-        found = [(cells.text(type(p).__name__), cells.text(p)) for p in catalog.problems]
-        grid = cells.grid(("error", "what"), found, how=".problems", noun="problem")
-        answer = f"{wording.plural(len(found), 'directory', 'directories')} could not be looked into"
-        folds.append(Fold("Problems", answer, lambda: one(grid)))
-    counts = sorted(Counter(table.format for table in catalog).items())
-    sentence = ", ".join(f"{number:,} {wording.clean(name)}" for name, number in counts) or "none found"
-    return Card(
-        "tables",
-        sentence,
-        wording.clean(catalog.root),
-        body=(tables,) if rows else (),
-        folds=tuple(folds),
-        about=("common.catalog",),
+    """Which tables there are below a directory, and whether each is well: the newest commit first."""
+    is_sorted = len(catalog) <= _MOST_OPENED
+    shown = catalog if is_sorted else catalog[: display.max_rows]
+    outlines = shown.read_outlines()
+    pairs = list(zip(shown, outlines, strict=True))
+    if is_sorted:
+        pairs.sort(key=lambda pair: (-_find_time(pair[1]), pair[0].path))
+    rows = [_row_table(catalog, found, outline) for found, outline in pairs[: display.max_rows]]
+    names = (
+        "table",
+        "format",
+        "live rows#",
+        "files#",
+        "bytes#",
+        "last commit, UTC!",
+        "snapshots#",
+        "findings!",
     )
+    grid = cells.grid(names, rows, how=".to_pandas()", noun="table", total=len(catalog), about=_ABOUT)
+    notes = _list_notes(outlines, is_sorted=is_sorted) if rows else []
+    return Card(
+        wording.name(catalog.root) or "tables",
+        _count_formats(catalog),
+        wording.clean(catalog.root),
+        _alert(outlines),
+        body=(grid, *notes) if rows else (),
+        folds=(
+            *((_fold_findings(catalog, pairs),) if rows else ()),
+            *((_fold_problems(catalog),) if catalog.problems else ()),
+        ),
+        about=_ABOUT,
+    )
+
+
+def _count_formats(catalog: Catalog) -> str:
+    counts = sorted(Counter(table.format for table in catalog).items(), key=lambda pair: -pair[1])
+    if not counts:
+        return "no table found"
+    listed = ", ".join(f"{number:,} {wording.clean(name).title()}" for name, number in counts)
+    return f"{wording.plural(len(catalog), 'table')}: {listed}"
+
+
+def _find_time(outline: Outline) -> float:
+    return outline.committed_at.timestamp() if outline.committed_at is not None else float("-inf")
+
+
+def _alert(outlines: Sequence[Outline]) -> str:
+    """How many errors and warnings the tables have together."""
+    sums = (
+        (word, sum(outline.count_findings(word) for outline in outlines)) for word in ("error", "warning")
+    )
+    return ", ".join(wording.plural(number, word.upper()) for word, number in sums if number)
+
+
+def _row_table(catalog: Catalog, found: FoundTable, outline: Outline) -> tuple[Cell, ...]:
+    nothing = Cell("none" if outline.error is None else "unknown", "mute")
+    title = cells.text(outline.title)
+    return (
+        cells.code(catalog.place(found.path)),
+        cells.join(title, Cell(f" {wording.clean(outline.variant)}", "small")) if outline.variant else title,
+        _show_rows(outline),
+        _show(outline, cells.number(outline.files)),
+        _show(outline, cells.size(outline.size_bytes) if outline.size_bytes is not None else NOT_COUNTED),
+        cells.moment(outline.committed_at) if outline.committed_at is not None else nothing,
+        cells.number(outline.snapshot_count) if outline.has_snapshots else Cell("keeps none", "mute"),
+        _show_findings(outline),
+    )
+
+
+def _show(outline: Outline, cell: Cell) -> Cell:
+    return cell if outline.error is None else UNKNOWN_CELL
+
+
+def _show_rows(outline: Outline) -> Cell:
+    """The live rows: a number, its bounds, or that nobody has counted them."""
+    rows = outline.rows
+    if rows is None:
+        return UNKNOWN_CELL
+    if rows.recorded is None:
+        return NOT_COUNTED
+    return Cell(wording.live(rows), "" if rows.at_most else "mute", wording.stored(rows))
+
+
+def _show_findings(outline: Outline) -> Cell:
+    """How many findings of the worst severity there are."""
+    for severity in _SEVERITIES:
+        number = outline.count_findings(severity)
+        if number:
+            is_bad = severity != "note"
+            return Cell(
+                wording.plural(number, severity.upper() if is_bad else severity), "warn" if is_bad else ""
+            )
+    return Cell("none found", "mute")
+
+
+def _fold_findings(catalog: Catalog, pairs: Sequence[tuple[FoundTable, Outline]]) -> Fold:
+    """What was found in the tables: the worst first, the table of each beside it."""
+    found = [
+        (severity, table, message)
+        for severity in _SEVERITIES
+        for table, outline in pairs
+        for message in _list_messages(outline, severity)
+    ]
+    if not found:
+        return Fold("Findings", "none found in what was looked at")
+    rows = [
+        (
+            Cell(severity.upper() if severity != "note" else severity, "warn" if severity != "note" else ""),
+            cells.code(catalog.place(table.path)),
+            cells.text(message),
+        )
+        for severity, table, message in found
+    ]
+    grid = cells.grid(("!", "table", "what"), rows, how="catalog[name].open().findings", noun="finding")
+    sums = ((word, sum(severity == word for severity, _, _ in found)) for word in _SEVERITIES)
+    answer = ", ".join(
+        wording.plural(number, word.upper() if word != "note" else word) for word, number in sums if number
+    )
+    return Fold("Findings", answer, lambda: one(grid), opened=found[0][0] != "note")
+
+
+def _list_messages(outline: Outline, severity: str) -> list[str]:
+    """What an outline has of a severity; that it could not be opened is an error."""
+    messages = [finding.message for finding in outline.findings if finding.severity == severity]
+    return (
+        [outline.error.reason, *messages] if outline.error is not None and severity == "error" else messages
+    )
+
+
+def _list_notes(outlines: Sequence[Outline], *, is_sorted: bool) -> list[Note]:
+    """What was looked at, and what was not."""
+    requests = sum(one.reads.requests for one in outlines if one.reads is not None)
+    size = sum(one.reads.bytes for one in outlines if one.reads is not None)
+    looked = (
+        f"Looked at: the newest metadata of {wording.plural(len(outlines), 'table')} "
+        f"({wording.plural(requests, 'request')}, {wording.size(size)}); not at manifests and data files."
+    )
+    if any(not one.has_snapshots for one in outlines):
+        looked += " Rows of tables without metadata are in the footers of their files."
+    if any(
+        one.rows is not None and one.rows.count is None and one.rows.at_most is not None for one in outlines
+    ):
+        looked += " ≤: deletes and keys may leave fewer; table.current.live_rows counts."
+    notes = [Note(looked, "mute")]
+    if not is_sorted:
+        notes.append(
+            Note(f"In path order: of more than {_MOST_OPENED:,} tables only these are opened.", "mute")
+        )
+    return notes
+
+
+def _fold_problems(catalog: Catalog) -> Fold:
+    """Directories that could not be looked into, by the reason: one line for each."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for problem in catalog.problems:
+        groups.setdefault((problem.reason, problem.hint or ""), []).append(catalog.place(problem.path))
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+    rows = [
+        (cells.explain(cells.text(reason), hint), cells.number(len(paths)), cells.code(_list_places(paths)))
+        for (reason, hint), paths in ordered
+    ]
+    grid = cells.grid(("reason", "directories#", "where"), rows, how=".problems", noun="reason")
+    said = [
+        f"{wording.clean(reason.split(':')[0], 60)} ({len(paths):,})" for (reason, _), paths in ordered[:3]
+    ]
+    more = f", {len(ordered) - 3:,} more reasons" if len(ordered) > 3 else ""
+    number = wording.plural(len(catalog.problems), "directory", "directories")
+    return Fold("Problems", f"{number} not listed: {', '.join(said)}{more}", lambda: one(grid), opened=True)
+
+
+def _list_places(paths: Sequence[str]) -> str:
+    more = f", … {len(paths) - 8:,} more" if len(paths) > 8 else ""
+    return ", ".join(wording.clean(path, 120) for path in paths[:8]) + more
+
+
+def _show_messages(outline: Outline) -> str:
+    said = [
+        f"{severity.upper()} {wording.clean(message, 160)}"
+        for severity in _SEVERITIES
+        for message in _list_messages(outline, severity)
+    ]
+    more = f"; … {len(said) - 3:,} more" if len(said) > 3 else ""
+    return "; ".join(said[:3]) + more if said else "none found in what was looked at"
 
 
 @describe.register
 def card_of_found(found: FoundTable, detail: int = 1) -> Card:
-    """One table that was found: where, and why it is one."""
-    fold = Fold("Evidence", wording.clean("; ".join(found.evidence.reasons), 400))
-    sentence = f"{wording.clean(found.format)} table, not opened yet: .open()"
-    return Card(wording.clean(found.name), sentence, wording.clean(found.path), folds=(fold,))
+    """One table that was found: where, why it is one, and what it is today."""
+    outline = found.outline
+    folds = (
+        Fold("Evidence", wording.clean("; ".join(found.evidence.reasons), 400)),
+        Fold("Findings", _show_messages(outline)),
+    )
+    facts = [Fact("live rows", _show_rows(outline))]
+    for label, cell in (
+        ("files", _show(outline, cells.number(outline.files))),
+        ("bytes", _show(outline, cells.size(outline.size_bytes))),
+        ("snapshots", cells.number(outline.snapshot_count)),
+        ("last commit, UTC", cells.moment(outline.committed_at)),
+    ):
+        if cell.text not in ("unknown", "absent"):
+            facts.append(Fact(label, cell))
+    sentence = f"{wording.clean(outline.title)} table: .open()"
+    alert = _alert((outline,))
+    place = wording.clean(found.path)
+    return Card(wording.clean(found.name), sentence, place, alert, tuple(facts), folds=folds, about=_ABOUT)
 
 
 @describe.register

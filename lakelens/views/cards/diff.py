@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from lakelens.analysis.diff.diff import Diff, ManifestChanges, PartitionChange
+from lakelens.analysis.diff.diff import (
+    DeleteChanges,
+    Diff,
+    ManifestChanges,
+    PartitionChange,
+    PartitionChanges,
+)
 from lakelens.analysis.diff.diff_summary import format_rows
-from lakelens.analysis.diff.documents import JsonChange
+from lakelens.analysis.diff.documents import JsonChange, JsonChanges, Neighbours, join_neighbours
+from lakelens.analysis.diff.fields import FieldChange, FieldChanges
 from lakelens.analysis.diff.level_promotion import Raised
-from lakelens.model.comparison import FileCounts, count_by_content
+from lakelens.model.comparison import FileCounts, IndexChanges, count_by_content
 from lakelens.model.manifest import Manifest
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Bar, Body, Card, Cell, Fold, Grid, Note
+from lakelens.views.card.model import Bar, Card, Cell, Fold, Grid, Note
 from lakelens.views.cards.fileset import format_contents, grid_files
+from lakelens.views.cards.index import grid_index_files
 from lakelens.views.describe import describe, one
 
 _MOST_REWRITTEN = (
     20_000  # entries of new and dropped manifests that are read to find which one took over which
 )
+_ABOUT = ("common.diff",)
 _STATES = {"ADDED": "add", "REMOVED": "del", "RAISED": "", "KEPT": ""}
 
 
@@ -33,7 +42,7 @@ def card_of_diff(diff: Diff, detail: int = 1) -> Card:
     if diff.manifests.new or diff.manifests.dropped or diff.manifests.kept:
         folds.append(_fold_manifests(diff))
     if diff.metadata:
-        answer = f"{wording.plural(len(diff.metadata), 'place')} of the {_format_documents(diff)} differ"
+        answer = f"{wording.plural(len(join_neighbours(diff.metadata)), 'place')} {_format_documents(diff)}"
         folds.append(Fold("Document", answer, lambda: one(grid_json(diff.metadata, how="diff.metadata"))))
     if raised.files:
         folds.append(_fold_raised(raised))
@@ -61,8 +70,8 @@ def format_range(diff: Diff) -> str:
 def _format_documents(diff: Diff) -> str:
     before, after = diff.documents
     if before is None or after is None:
-        return "document"
-    return f"documents {wording.name(before)} and {wording.name(after)}"
+        return "of the snapshots' own documents differ"
+    return f"differ between {wording.name(before)} and {wording.name(after)}"
 
 
 def _format_id(number: int | None) -> str:
@@ -150,7 +159,7 @@ def _fold_partitions(diff: Diff, raised: Raised) -> Fold:
     return Fold("Partitions", answer, lambda: one(_grid_partitions(changes)), opened=True)
 
 
-def _grid_partitions(changes: Sequence[PartitionChange]) -> Grid:
+def _grid_partitions(changes: Sequence[PartitionChange], how: str = "diff.by_partition.to_pandas()") -> Grid:
     rows = [
         (
             cells.code(c.partition),
@@ -164,7 +173,7 @@ def _grid_partitions(changes: Sequence[PartitionChange]) -> Grid:
         for c, bar in zip(changes, cells.bars([(c.removed_rows, c.added_rows) for c in changes]), strict=True)
     ]
     names = ("partition", "files −#", "files +#", "rows −#", "", "rows +!", "bytes ±#")
-    return cells.grid(names, rows, how="diff.by_partition", noun="partition")
+    return cells.grid(names, rows, how=how, noun="partition", total=len(changes))
 
 
 def _fold_raised(raised: Raised) -> Fold:
@@ -186,38 +195,107 @@ def _fold_raised(raised: Raised) -> Fold:
 
 
 def _fold_schema(diff: Diff) -> Fold:
-    rows = [
-        (
-            cells.state(change.kind.upper()),
-            *cells.codes(change.name, change.field_id, change.before, change.after),
-        )
-        for change in (*diff.schema, *diff.partitioning)
-    ]
     how = "diff.schema, diff.partitioning" if diff.partitioning else "diff.schema"
-    grid = cells.grid(("!", "column", "id#", "before", "after"), rows, how=how, noun="column")
+    grid = _grid_fields((*diff.schema, *diff.partitioning), how)
     answer = ", ".join(f"{wording.clean(c.name, 40)} {c.kind}" for c in diff.schema[:4])
     more = f", {len(diff.schema) - 4:,} more" if len(diff.schema) > 4 else ""
     partitioned = "the partitioning changed" if diff.partitioning else ""
     return Fold("Schema", "; ".join(part for part in (answer + more, partitioned) if part), lambda: one(grid))
 
 
+def _grid_fields(changes: Sequence[FieldChange], how: str) -> Grid:
+    rows = [
+        (
+            cells.state(change.kind.upper()),
+            *cells.codes(change.name, change.field_id, change.before, change.after),
+        )
+        for change in changes
+    ]
+    return cells.grid(("!", "column", "id#", "before", "after"), rows, how=how, noun="column")
+
+
 def _fold_manifests(diff: Diff) -> Fold:
     changes = diff.manifests
-    answer = (
+    return Fold("Manifests", _count_manifests(changes), lambda: one(_grid_manifests(changes)))
+
+
+def _count_manifests(changes: ManifestChanges) -> str:
+    return (
         f"{wording.count(len(changes.kept))} kept, {wording.count(len(changes.new))} new, "
         f"{wording.count(len(changes.dropped))} dropped"
     )
 
-    def make() -> tuple[Body, ...]:
-        is_readable = changes.dropped and changes.new and changes.entry_count <= _MOST_REWRITTEN
-        taken = changes.taken if is_readable else {}
-        notes = _note_manifests(changes, taken)
-        states = (("NEW", changes.new), ("DROPPED", changes.dropped), ("KEPT", changes.kept))
-        rows = [_row_manifest(s, m, notes.get(m.path)) for s, manifests in states for m in manifests]
-        names = ("!", "manifest", "content!", "added#", "existing#", "deleted#", "bytes#", "note")
-        return (cells.prune(cells.grid(names, rows, how="diff.manifests", noun="manifest")),)
 
-    return Fold("Manifests", answer, make)
+def _grid_manifests(changes: ManifestChanges, how: str = "diff.manifests") -> Grid:
+    is_readable = changes.dropped and changes.new and changes.entry_count <= _MOST_REWRITTEN
+    taken = changes.taken if is_readable else {}
+    notes = _note_manifests(changes, taken)
+    states = (("NEW", changes.new), ("DROPPED", changes.dropped), ("KEPT", changes.kept))
+    rows = [_row_manifest(s, m, notes.get(m.path)) for s, manifests in states for m in manifests]
+    names = ("!", "manifest", "content!", "added#", "existing#", "deleted#", "bytes#", "note")
+    return cells.prune(cells.grid(names, rows, how=how, noun="manifest", about=_ABOUT))
+
+
+@describe.register
+def card_of_manifest_changes(changes: ManifestChanges, detail: int = 1) -> Card:
+    """Manifests that are new, dropped and kept."""
+    grid = _grid_manifests(changes, ".new, .dropped, .kept")
+    return Card("Manifests", _count_manifests(changes), body=(grid,) if grid.rows else (), about=_ABOUT)
+
+
+@describe.register
+def card_of_partition_changes(changes: PartitionChanges, detail: int = 1) -> Card:
+    """Files, rows and bytes by partition."""
+    body = (_grid_partitions(changes, ".to_pandas()"),) if changes else ()
+    answer = f"{wording.plural(len(changes), 'partition')} changed" if changes else "none changed"
+    return Card("Partitions", answer, body=body, about=_ABOUT)
+
+
+@describe.register
+def card_of_partition_change(change: PartitionChange, detail: int = 1) -> Card:
+    """What changed in one partition."""
+    name = wording.clean(change.partition, 200) or "the table is not partitioned"
+    return Card("Partition", name, body=(_grid_partitions((change,)),), about=_ABOUT)
+
+
+@describe.register
+def card_of_field_changes(changes: FieldChanges, detail: int = 1) -> Card:  # type: ignore[type-arg]
+    """What changed in columns, or in a partitioning."""
+    body = (_grid_fields(changes, ".to_pandas()"),) if changes else ()
+    answer = wording.plural(len(changes), "field") + " changed" if changes else "none"
+    return Card("Changes", answer, body=body, about=_ABOUT)
+
+
+@describe.register
+def card_of_field_change(change: FieldChange, detail: int = 1) -> Card:
+    """What changed in one column, or in one field of a partitioning."""
+    sentence = f"{change.kind}: {wording.clean(change.words, 300)}"
+    return Card(wording.clean(change.name, 120), sentence, body=(_grid_fields((change,), ""),), about=_ABOUT)
+
+
+@describe.register
+def card_of_delete_changes(changes: DeleteChanges, detail: int = 1) -> Card:
+    """Delete files and vectors that came and went."""
+    folds = []
+    for label, files, how in (("Added", changes.added, ".added"), ("Removed", changes.removed, ".removed")):
+        if len(files):
+            grid = grid_files(files, how=f"{how}.to_pandas()")
+            folds.append(Fold(label, format_contents(files), lambda grid=grid: one(grid), True))  # type: ignore[misc]
+    sentence = f"{wording.count(len(changes.added))} added, {wording.count(len(changes.removed))} removed"
+    return Card("Deletes", sentence, folds=tuple(folds), about=_ABOUT)
+
+
+@describe.register
+def card_of_index_changes(changes: IndexChanges, detail: int = 1) -> Card:
+    """Index files that came and went."""
+    folds = []
+    for label, files, how in (("Added", changes.added, ".added"), ("Removed", changes.removed, ".removed")):
+        if files:
+            grid = grid_index_files(files, how=how)
+            answer = wording.plural(len(files), "index file")
+            folds.append(Fold(label, answer, lambda grid=grid: one(grid), True))  # type: ignore[misc]
+    sentence = f"{wording.count(len(changes.added))} added, {wording.count(len(changes.removed))} removed"
+    return Card("Index files", sentence, folds=tuple(folds), about=_ABOUT)
 
 
 def _note_manifests(changes: ManifestChanges, taken: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
@@ -266,13 +344,40 @@ def _row_manifest(state: str, manifest: Manifest, note: str | None) -> tuple[Cel
 
 
 def grid_json(changes: Sequence[JsonChange], how: str = "") -> Grid:
-    """Places of a JSON document that differ, with the old and the new value."""
+    """Places of a JSON document that differ, with the old and the new value; what came to a list is one line."""
     rows = [
         (
-            cells.code(c.path),
-            cells.ABSENT if c.kind == "added" else cells.json_value(c.before),
-            cells.ABSENT if c.kind == "removed" else cells.json_value(c.after),
+            cells.code(line.path),
+            cells.ABSENT if line.kind == "added" else _show_side(line, line.changes[0].before),
+            cells.ABSENT if line.kind == "removed" else _show_side(line, line.changes[0].after),
         )
-        for c in changes
+        for line in join_neighbours(changes)
     ]
     return cells.grid(("path", "before", "after"), rows, how=how, noun="place")
+
+
+def _show_side(line: Neighbours, held: object) -> Cell:
+    """What was there, or what is there now, in the format's words where it has any."""
+    if line.words:
+        return cells.text(line.words)
+    return cells.stored(held, line.place, line.changes[0].vocabulary)
+
+
+@describe.register
+def card_of_changes(changes: JsonChanges, detail: int = 1) -> Card:
+    """The places where two documents differ."""
+    lines = wording.plural(len(join_neighbours(changes)), "place")
+    body = (grid_json(changes, how=".to_pandas()"),) if changes else ()
+    return Card("Changes", f"{lines} of the documents differ" if changes else "none", body=body, about=_ABOUT)
+
+
+@describe.register
+def card_of_change(change: JsonChange, detail: int = 1) -> Card:
+    """One place of a document that changed."""
+    (line,) = join_neighbours((change,))
+    items = [
+        (side, _show_side(line, getattr(change, side)))
+        for side, missing in (("before", "added"), ("after", "removed"))
+        if change.kind != missing
+    ]
+    return Card("Change", f"{wording.clean(change.path)} {change.kind}", body=(cells.pairs(items, _ABOUT),))

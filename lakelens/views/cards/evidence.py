@@ -30,7 +30,9 @@ def list_evidence(evidence: Evidence, location: str) -> list[Body]:
     more = len(evidence.candidates) - _MOST
     if more > 0:
         bodies.append(
-            cells.hint(f"… {wording.plural(more, 'more candidate', 'more candidates')}", "table.evidence")
+            cells.hint(
+                f"… {wording.plural(more, 'more candidate', 'more candidates')}", "table.evidence.candidates"
+            )
         )
     return bodies
 
@@ -75,7 +77,7 @@ def list_relocation(relocation: Relocation) -> list[Body]:
         pairs = {(relocation.recorded_location or "", relocation.location): None}
     rows = [(cells.code(recorded), cells.code(now)) for recorded, now in pairs]
     rows += [(cells.code(recorded), Cell("not mapped", "warn")) for recorded in relocation.unmapped]
-    grid = cells.grid(("recorded", "now"), rows, how="table.relocation", about=("common.evidence",))
+    grid = cells.grid(("recorded", "now"), rows, how="table.relocation.mapping", about=("common.evidence",))
     return [grid] if rows else []
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from lakelens.analysis.explain.tasks import ScanTaskGroup, Tasks
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
+from lakelens.model.scan.arrow_files import pick
 from lakelens.model.scan.splits import SplitFigure
 from lakelens.options import display
 from lakelens.views.card import cells, wording
@@ -16,6 +17,17 @@ from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Card, Fact, Fold, Grid
 from lakelens.views.describe import describe, one
 
+#: The columns of a list of files, each with that of `FileSet.pick`.
+FILE_COLUMNS = {
+    "content": "content",
+    "file": "path",
+    "partition": "partition",
+    "bucket": "bucket",
+    "level": "level",
+    "rows": "record_count",
+    "bytes": "size_bytes",
+    "sequence": "sequence_number",
+}
 _MOST_COUNTED = 200
 _NOUNS = {
     "data": "data file",
@@ -29,7 +41,8 @@ _NOUNS = {
 def grid_files(files: FileSet | Sequence[DataFile], how: str = "", noun: str = "file") -> Grid:
     """Files, one a row; a column that none of them has is left out. Only the rows shown are looked at."""
     shown = list(files[: display.max_rows])
-    largest = max((f.size_bytes or 0 for f in shown), default=0)
+    # a full bar is the largest file of the set, not of those that are shown
+    largest = max((size or 0 for (size,) in pick(files, "size_bytes")), default=0)
     drawn = cells.shares([f.size_bytes for f in shown], [largest] * len(shown))
     rows = [
         (

@@ -1,17 +1,22 @@
-"""Cards of findings: what is wrong or odd about a table, as found so far."""
+"""Cards of findings, what is wrong or odd about a table as found so far, and of errors, what keeps it from being read."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
+from pathlib import Path
+from traceback import FrameSummary, extract_tb
 
+from lakelens.errors import LakeError, NotATable
 from lakelens.model.finding import Finding, Findings
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Fold
+from lakelens.views.card.model import Block, Body, Card, Cell, Fold
 from lakelens.views.describe import describe, one
 
+_MOST_SAID, _MOST_SQL = 2_000, 90
 _SEVERITIES = ("error", "warning", "note")
 #: What compares everything that is recorded with what is there.
 CHECK = "table.check()"
@@ -57,7 +62,9 @@ def _list_findings(findings: Findings) -> list[Body]:
     ]
     columns = ("severity!", "code!", "what", "where", "snapshots")
     about, total = ("common.finding",), len(ordered)
-    grid = cells.grid(columns, rows, how="table.findings", noun="finding", total=total, about=about)
+    grid = cells.grid(
+        columns, rows, how="table.findings.to_pandas()", noun="finding", total=total, about=about
+    )
     return [cells.prune(grid)]
 
 
@@ -99,3 +106,77 @@ def card_of_finding(finding: Finding, detail: int = 1) -> Card:
         body=tuple(body),
         about=about,
     )
+
+
+@describe.register
+def card_of_error(error: LakeError, detail: int = 1) -> Card:
+    """What went wrong, where, what was seen and expected, what to try; the frames that led to it are folded."""
+    body: list[Body] = [] if error.sql is None else [Block(mark_span(error.sql, error.span))]
+    where = ", ".join(filter(None, (error.path, error.place)))
+    labels = {
+        "where": where,
+        "seen": error.seen,
+        "looked for" if isinstance(error, NotATable) else "expected": error.expected,
+        "because": _format_cause(error),
+        "try": error.hint,
+    }
+    items = [
+        (label, (cells.code if label == "where" else cells.text)(wording.clean(text, _MOST_SAID)))
+        for label, text in labels.items()
+        if text
+    ]
+    if items:
+        body.append(cells.pairs(items, is_open=True))
+    folds = () if error.__traceback__ is None else (_fold_frames(extract_tb(error.__traceback__)),)
+    sentence = wording.clean(error.message, _MOST_SAID)
+    return Card(type(error).__name__, sentence, body=tuple(body), folds=folds, role="del")
+
+
+def mark_span(sql: str, span: tuple[int, int] | None) -> str:
+    """The line of a condition or a query in which a part is wrong, and carets under that part.
+
+    >>> print(mark_span("id = 1 AND nmae = 'a'", (11, 15)))
+    id = 1 AND nmae = 'a'
+               ^^^^
+    """
+    begin, end = span or (0, 0)
+    first = sql.rfind("\n", 0, begin) + 1
+    line = sql[first:].split("\n", 1)[0]
+    begin, end = begin - first, min(end - first, len(line))
+    cut = max(0, begin - _MOST_SQL // 2) if len(line) > _MOST_SQL else 0
+    lead = "…" if cut else ""
+    shown = wording.clean(line[cut : cut + _MOST_SQL])
+    if span is None:
+        return shown
+    before = len(lead) + len(wording.clean(line[cut:begin]))
+    marked = len(wording.clean(line[begin : min(end, cut + _MOST_SQL)]))
+    return f"{lead}{shown}\n{' ' * before}{'^' * max(1, marked)}"
+
+
+def _format_cause(error: LakeError) -> str:
+    """What an error comes from, in one line; nothing where the error says that itself."""
+    cause = error.__cause__
+    if cause is None or isinstance(error, OSError) or not str(cause).strip():
+        return ""
+    first = str(cause).strip().splitlines()[0]
+    if first[:60] in error.message or error.message in first:
+        return ""
+    return f"{type(cause).__name__}: {wording.clean(first, 200)}"
+
+
+def _fold_frames(frames: Sequence[FrameSummary]) -> Fold:
+    """The frames that led to an error: the reader's own and ours, each by file, line and function."""
+    ours = str(Path(__file__).parents[2])
+    own = sum(not frame.filename.startswith(ours) for frame in frames)
+    lines = [
+        f"{_shorten_file(frame.filename, ours)}:{frame.lineno} in {frame.name}\n    {frame.line or ''}".rstrip()
+        for frame in frames
+    ]
+    counted = f"{wording.plural(own, 'frame')} of yours, {wording.count(len(frames) - own)} of lakelens"
+    return Fold("Traceback", counted, lambda: one(Block("\n".join(map(wording.visible, lines)))), level=3)
+
+
+def _shorten_file(name: str, ours: str) -> str:
+    if name.startswith(ours):
+        return "lakelens" + name.removeprefix(ours).replace("\\", "/")
+    return Path(name).name

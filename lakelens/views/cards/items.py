@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,18 +13,21 @@ from lakelens.model.deletes import DanglingDeletes, DeleteMatches
 from lakelens.model.facts.facts import Fact
 from lakelens.model.manifest import Entries, FieldSummaries, FieldSummary, ManifestLists, Manifests
 from lakelens.model.schema import PartitionSpecs, Schemas, SortOrder, SortOrders
-from lakelens.model.snapshot import LogEntry, SnapshotLog
+from lakelens.model.snapshot import LogEntry, Refs, SnapshotLog, Snapshots
 from lakelens.model.storage import MetadataLog, MetadataLogEntry
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Column, Grid
+from lakelens.views.card.model import About, Body, Card, Cell, Column, Grid
 from lakelens.views.cards.delete import grid_dangling, grid_matches
 from lakelens.views.cards.index import grid_index_files, grid_statistics
 from lakelens.views.cards.manifest import grid_entries, grid_lists, grid_manifests
+from lakelens.views.cards.ref import grid_refs
+from lakelens.views.cards.snapshot import grid_snapshots
 from lakelens.views.describe import describe, fold_json
 
 _ABOUT = ("common.items",)
+_LISTED = ("file_set", "manifest", "index_file", "snapshot", "ref")
 _HOW = ".to_pandas()"
 _MOST_COLUMNS = 60
 # what a list is called, what one of it is called, and its grid where it has one of its own
@@ -42,6 +46,8 @@ _KINDS: dict[type[Items[Any]], tuple[str, tuple[str, str], Callable[..., Grid] |
     DanglingDeletes: ("Dangling deletes", ("dangling delete", "dangling deletes"), grid_dangling),
     MetadataLog: ("Metadata log", ("earlier version", "earlier versions"), None),
     SnapshotLog: ("Snapshot log", ("entry", "entries"), None),
+    Snapshots: ("Snapshots", ("snapshot", "snapshots"), lambda some, how="": grid_snapshots(some[::-1], how)),
+    Refs: ("Refs", ("ref", "refs"), lambda some, how="": grid_refs(some)),
 }
 # where the keys of a document are explained; the keys of the others are a lake's own
 _SECTIONS = {
@@ -63,19 +69,46 @@ _SECTIONS = {
 @describe.register
 def card_of_items(items: Items, detail: int = 1) -> Card:  # type: ignore[type-arg]
     """A list: how many there are, and the first of them."""
-    title, (noun, nouns), grid = next(_KINDS[kind] for kind in type(items).__mro__ if kind in _KINDS)
+    title, (noun, nouns), grid = _find_kind(items)
     if not len(items):
         return Card(title, "none")
     shown = _grid_facts(items, (noun, nouns)) if grid is None else grid(items, how=_HOW)
-    about = (*list_sections(items[0], "file_set", "manifest", "index_file"), *_ABOUT)
-    return Card(title, wording.plural(len(items), noun, nouns), body=(shown,), about=about)
+    return Card(title, wording.plural(len(items), noun, nouns), body=(shown,), about=about_items(items))
 
 
-def _grid_facts(items: Items[Any], nouns: tuple[str, str]) -> Grid:
-    """One line for each item, one column for each of its facts."""
-    rows = [[_show_fact(item, fact) for fact in items.facts] for item in islice(items, display.max_rows)]
+def _find_kind(items: Items[Any]) -> tuple[str, tuple[str, str], Callable[..., Grid] | None]:
+    return next(_KINDS[kind] for kind in type(items).__mro__ if kind in _KINDS)
+
+
+def name_items(items: Items[Any]) -> tuple[str, str, str]:
+    """What a list is called, what one of it is called, and several.
+
+    >>> name_items(Schemas()), name_items(type("TriedRules", (Items,), {})())
+    (('Schemas', 'schema', 'schemas'), ('Tried rules', 'item', 'items'))
+    """
+    title, nouns, _ = _find_kind(items)
+    if title == "Items":
+        title = re.sub(r"(?<!^)([A-Z])", lambda found: f" {found[1].lower()}", type(items).__name__)
+    return title, *nouns
+
+
+def grid_some(items: Items[Any], some: Sequence[Any]) -> Grid:
+    """Some of a list's items, in their order, as its card shows them."""
+    _, nouns, grid = _find_kind(items)
+    return _grid_facts(items, nouns, some) if grid is None else grid(some, how="")
+
+
+def about_items(items: Items[Any]) -> About:
+    """Where the labels of a list are explained."""
+    return (*list_sections(items[0], *_LISTED), *_ABOUT) if len(items) else _ABOUT
+
+
+def _grid_facts(items: Items[Any], nouns: tuple[str, str], some: Sequence[Any] | None = None) -> Grid:
+    """One line for each item, or for some of them, one column for each of its facts."""
+    shown = items if some is None else some
+    rows = [[_show_fact(item, fact) for fact in items.facts] for item in islice(shown, display.max_rows)]
     names = [fact.name.replace("_", " ") + ("#" if fact.kind == "int64" else "") for fact in items.facts]
-    return cells.prune(cells.grid(names, rows, how=_HOW, noun=nouns, total=len(items), about=_ABOUT))
+    return cells.prune(cells.grid(names, rows, how=_HOW, noun=nouns, total=len(shown), about=_ABOUT))
 
 
 def _show_fact(item: Any, fact: Fact) -> Cell:
@@ -128,9 +161,13 @@ def card_of_document(document: Document, detail: int = 1) -> Card:
 @describe.register(QueryResult)
 def card_of_rows(rows: Rows, detail: int = 1) -> Card:
     """The first rows under their columns, whose names are a lake's own or the query's."""
-    names = rows.to_arrow().column_names
-    shown = [tuple(cells.value(value) for value in row) for row in rows.rows(display.max_rows)]
-    columns = [Column(wording.clean(name, 80)) for name in names[:_MOST_COLUMNS]]
+    held = rows.to_arrow()
+    names = held.column_names
+    shown = [tuple(_show_value(value) for value in row) for row in rows.rows(display.max_rows)]
+    columns = [
+        Column(wording.clean(field.name, 80), is_number=_is_number(field.type))
+        for field in list(held.schema)[:_MOST_COLUMNS]
+    ]
     cut = [row[:_MOST_COLUMNS] for row in shown]
     body: list[Body] = [cells.grid(columns, cut, how=_HOW, total=len(rows), is_open=True)] if shown else []
     if len(names) > _MOST_COLUMNS:
@@ -138,6 +175,20 @@ def card_of_rows(rows: Rows, detail: int = 1) -> Card:
     sentence = f"{wording.plural(len(rows), 'row')}, {wording.plural(len(names), 'column')}"
     title = "Preview"
     if isinstance(rows, QueryResult):
-        title = "Query"
-        sentence += f" from {', '.join(rows.views) or 'no view'}"
+        title = wording.name_statement(rows.statement) or "Query"
+        if rows.is_cut:
+            sentence = f"the first {sentence}"
+        elif not rows.statement:
+            sentence += f" from {', '.join(rows.views) or 'no view'}"
     return Card(title, sentence, body=tuple(body))
+
+
+def _show_value(held: object) -> Cell:
+    """A value of a row, as SQL calls it where there is none."""
+    return cells.NULL if held is None else cells.value(held, "NULL")
+
+
+def _is_number(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))

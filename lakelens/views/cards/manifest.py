@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, Missing
 from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid
+from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Pairs
 from lakelens.views.cards.file import card_of_file
 from lakelens.views.describe import card_of_path, describe, one
 
@@ -73,11 +74,22 @@ def card_of_list(found: ManifestList, detail: int = 1) -> Card:
     facts = (role, Fact("bytes", _show_size(found)))
     title = wording.name(found.path) or "inline in the metadata document"
     folds = [_fold_listed(found)]
-    if found.path is not None:
+    if found.path is not None and not _is_gone(found):
         folds.append(_fold_header(found))
     about = list_sections(found, "manifest_list")
     place = wording.clean(found.path or "")
     return Card("Manifest list", title, place, facts=facts, folds=tuple(folds), about=about)
+
+
+def _is_gone(found: ManifestList) -> bool:
+    """Whether its file is missing: then it has no header to offer."""
+    try:
+        found.manifests  # noqa: B018 - read for the card anyway
+    except Missing:
+        return True
+    except LakeError:
+        return False
+    return False
 
 
 def _fold_listed(found: ManifestList) -> Fold:
@@ -107,14 +119,32 @@ def _fold_header(found: Manifest | ManifestList) -> Fold:
 
 
 def _list_header(header: Mapping[str, Any], about: tuple[str, ...]) -> list[Body]:
-    items = [(name, cells.value(held)) for name, held in header.items() if name not in ("schema", "metadata")]
-    bodies: list[Body] = [cells.pairs(items, about)]
-    metadata = header.get("metadata")
-    if metadata:
-        bodies += cells.fields(dict(metadata), about, how=".header['metadata']", skip=("avro.schema",))
-    if header.get("schema"):
-        bodies.append(cells.document(header["schema"], most=4_000, how=".header['schema']"))
+    own = {name: held for name, held in header.items() if name not in ("schema", "metadata")}
+    metadata = {**(header.get("metadata") or {})}
+    # a key of the file that says the same is left out
+    skip = ("avro.schema", *(key for key in metadata if metadata[key] == own.get(key.removeprefix("avro."))))
+    shown = cells.fields(metadata, about, how=".header['metadata']", skip=skip)
+    first = tuple((name, cells.value(held)) for name, held in own.items())
+    # one table, so that all names and all values stand in one column each
+    bodies = [
+        replace(body, items=(*first, *body.items)) if isinstance(body, Pairs) else body for body in shown
+    ]
+    schema = header.get("schema")
+    if schema:
+        document = cells.document(schema, most=4_000, how=".header['schema']")
+        fold = Fold("Schema", _format_schema(schema), lambda: one(document), level=3)
+        bodies.append(Card("", "", folds=(fold,)))
     return bodies
+
+
+def _format_schema(schema: Any) -> str:
+    """The record of an Avro schema in a line."""
+    fields = schema.get("fields") if isinstance(schema, Mapping) else None
+    if not isinstance(fields, list):
+        return "as stored, in Avro's JSON"
+    names = [wording.clean(field.get("name"), 60) for field in fields[:4] if isinstance(field, Mapping)]
+    more = f", {wording.count(len(fields) - 4)} more" if len(fields) > 4 else ""
+    return f"Avro record of {wording.plural(len(fields), 'field')}: {', '.join(names)}{more}"
 
 
 @describe.register

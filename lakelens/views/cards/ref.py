@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from itertools import islice
 from typing import Any
 
@@ -50,7 +51,9 @@ def grid_refs(refs: Refs, table: Table | None = None) -> Grid:
     ]
     names = ("ref", "kind!", "snapshot", "rows#", "committed, UTC!", "made!", "kept for", "snapshots kept")
     about = ("common.ref",)
-    return cells.prune(cells.grid(names, rows, how="table.refs", noun="ref", total=len(refs), about=about))
+    return cells.prune(
+        cells.grid(names, rows, how="table.refs.to_pandas()", noun="ref", total=len(refs), about=about)
+    )
 
 
 def _target_row(ref: Ref, table: Table | None) -> tuple[Cell, Cell]:
@@ -66,7 +69,12 @@ def _target_row(ref: Ref, table: Table | None) -> tuple[Cell, Cell]:
 def _format_age(milliseconds: int | None) -> Cell:
     if milliseconds is None:
         return cells.ABSENT
-    return Cell(f"{milliseconds / _DAY:,.4g} days", title=f"{milliseconds:,} ms")
+    return Cell(_format_days(milliseconds), title=wording.clean(f"{milliseconds:,} ms"))
+
+
+def _format_days(milliseconds: int) -> str:
+    """Days with four digits; a tag may say any number."""
+    return f"{Decimal(milliseconds) / _DAY:,.4g} days"
 
 
 def _format_keeping(ref: Ref) -> Cell:
@@ -74,7 +82,7 @@ def _format_keeping(ref: Ref) -> Cell:
     if ref.min_snapshots_to_keep is not None:
         words.append(f"at least {wording.count(ref.min_snapshots_to_keep)}")
     if ref.max_snapshot_age_ms is not None:
-        words.append(f"{ref.max_snapshot_age_ms / _DAY:,.4g} days")
+        words.append(_format_days(ref.max_snapshot_age_ms))
     return Cell(", ".join(words)) if words else cells.ABSENT
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from lakelens.errors import LakeError
-from lakelens.model.schema import PartitionField, PartitionSpec, Schema
+from lakelens.model.schema import Field, PartitionField, PartitionSpec, Schema
 from lakelens.model.table import Table
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
@@ -38,6 +38,34 @@ def format_schema(schema: Schema) -> str:
     names = schema.identifier_names
     key = f", key ({', '.join(wording.clean(name, 60) for name in names[:6])})" if names else ""
     return f"{wording.plural(len(schema), 'column')}{key}"
+
+
+@describe.register
+def card_of_field(field: Field, detail: int = 1) -> Card:
+    """One column with the fields inside it."""
+    rows = [
+        (
+            cells.code(found.id),
+            cells.code(name),
+            cells.code(found.type),
+            cells.text("may be null" if found.nullable else "not null"),
+            cells.text(found.doc),
+            cells.value(found.initial_default),
+            cells.value(found.write_default),
+        )
+        for name, found in _walk_field(field)
+    ]
+    names = ("id#", "column", "type", "null!", "doc", "initial default", "write default")
+    grid = cells.prune(cells.grid(names, rows, how=".type.children", noun="field", about=("common.field",)))
+    required = "" if field.nullable else ", not null"
+    sentence = f"{wording.clean(field.type, 200)}{required}, id {field.id}"
+    return Card(wording.clean(field.name, 120), sentence, body=(grid,), about=list_sections(field, "schema"))
+
+
+def _walk_field(field: Field, prefix: str = "") -> Iterator[tuple[str, Field]]:
+    yield f"{prefix}{field.name}", field
+    for child in field.type.children:
+        yield from _walk_field(child, f"{prefix}{field.name}.")
 
 
 def _format_required(schema: Schema) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -28,7 +29,8 @@ from lakelens.views.describe import describe, fold_document, one
 @describe.register
 def card_of_snapshots(snapshots: Snapshots, detail: int = 1) -> Card:
     """The history, newest first."""
-    return _card_of_newest(snapshots, len(snapshots))
+    shown = min(display.max_rows, len(snapshots))
+    return _card_of_newest(snapshots, len(snapshots), f"table.snapshots[:-{shown}]")
 
 
 @describe.register
@@ -37,15 +39,16 @@ def card_of_history(history: History, detail: int = 1) -> Card:
     return _card_of_newest(history.newest, history.count)
 
 
-def _card_of_newest(snapshots: Snapshots, total: int) -> Card:
+def _card_of_newest(snapshots: Snapshots, total: int, how: str = "table.snapshots") -> Card:
     if not len(snapshots):
         return Card("Snapshots", "none")
     body = (
-        grid_snapshots(snapshots, total=total, looks_closer=True),
+        grid_snapshots(snapshots, how, total, looks_closer=True),
         cells.hint("any two states", "table.diff(before, after)"),
     )
     about = list_sections(snapshots[-1], "snapshot")
-    return Card("Snapshots", format_snapshots(snapshots, total=total), body=body, about=about)
+    answer = format_snapshots(snapshots, display.max_rows, total)
+    return Card("Snapshots", answer, body=body, about=about)
 
 
 @describe.register
@@ -191,11 +194,15 @@ def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact
     if snapshot.committed_at is not None:
         label = "committed, UTC" if snapshot.id is not None else "newest file, UTC"
         facts.append(Fact(label, cells.moment(snapshot.committed_at), _format_history(history)))
-    if figures.rows is not None:
-        facts.append(Fact("rows", Cell(wording.count(figures.rows)), _format_deletes(figures)))
+    rows = snapshot.known_live_rows
+    if rows.recorded is not None:
+        is_whole = rows.count == rows.recorded
+        label = "rows" if is_whole else "live rows"
+        facts.append(Fact(label, Cell(wording.live(rows)), wording.stored(rows)))
     files = count_by_lists(snapshot) if figures.files is None else figures.files
     if files is not None:
-        facts.append(Fact("files", Cell(f"{wording.count(files)} data"), _format_delete_files(figures)))
+        small = _format_delete_files(figures, snapshot.known_vector_count)
+        facts.append(Fact("files", Cell(f"{wording.count(files)} data"), small))
     if figures.size_bytes is not None:
         every = files + (figures.delete_files or 0) if files else 0
         small = f"{wording.size(figures.size_bytes // every)} a file" if every else ""
@@ -211,31 +218,25 @@ def _format_history(history: History | None) -> str:
     return f"{wording.plural(history.count, 'snapshot')}{since}"
 
 
-def _format_deletes(figures: Figures) -> str:
-    words = [
-        f"{wording.count(number)} deleted by {how}"
-        for number, how in ((figures.position_deletes, "position"), (figures.equality_deletes, "equality"))
-        if number
-    ]
-    return ", ".join(words)
-
-
-def _format_delete_files(figures: Figures) -> str:
-    if figures.delete_files:
-        return wording.plural(figures.delete_files, "delete file")
+def _format_delete_files(figures: Figures, vectors: int | None) -> str:
+    if figures.delete_files or vectors:
+        noun = "delete file" if figures.delete_files else "deletion vector"
+        return wording.plural(figures.delete_files or vectors or 0, noun)
     return f"{figures.partitions} partitions" if figures.partitions else ""
 
 
-# label, figure, how to word it
+# label, figure, how to word it; the bar stands before the rows that came
 _CHANGES: tuple[tuple[str, Callable[[Figures], int | None], Callable[[int], Cell]], ...] = (
     ("files −#", lambda f: f.removed_files, cells.removed),
     ("files +#", lambda f: f.added_files, cells.added),
     ("rows −#", lambda f: f.removed_rows, cells.removed),
+    ("deleted#", lambda f: _count_deleted(f) or None, cells.removed),
     ("rows +!", lambda f: f.added_rows, cells.added),
-    ("rows ±#", lambda f: f.net_rows, cells.changed),
+    ("rows ±!", lambda f: f.net_rows, cells.changed),
     ("bytes ±#", lambda f: f.net_bytes, cells.changed_size),
-    ("rows after#", lambda f: f.rows, cells.number),
 )
+_BEHIND_BARS = ("rows +!", "rows ±!")
+_MOST_RUNS = 6  # of operations in a line
 
 
 def grid_snapshots(
@@ -258,26 +259,64 @@ def grid_snapshots(
 def _grid(shown: Sequence[Snapshot], how: str, looks_closer: bool) -> Grid:
     raised = [find_raised_by(snapshot) if looks_closer else None for snapshot in shown]
     figures = [_read_figures(snapshot, found) for snapshot, found in zip(shown, raised, strict=True)]
-    columns = [change for change in _CHANGES if any(change[1](f) is not None for f in figures)]
     exact = _share_seconds(shown)
-    rows = [
-        (
-            cells.code(snapshot.id),
-            cells.text(snapshot.operation),
-            cells.moment(snapshot.committed_at, exact=exact),
-            *(word(find(found) or 0) for _, find, word in columns),
-            cells.text(_format_raised(up) if up is not None else "", "mute"),
-            cells.text(", ".join(snapshot.refs), "mute"),
-        )
-        for snapshot, found, up in zip(shown, figures, raised, strict=True)
+    parts = [
+        [
+            ("snapshot", [cells.code(snapshot.id) for snapshot in shown]),
+            ("operation!", [cells.text(snapshot.operation) for snapshot in shown]),
+            ("committed, UTC!", [cells.moment(snapshot.committed_at, exact=exact) for snapshot in shown]),
+        ],
+        _list_changes(figures),
+        _list_totals(shown),
+        [
+            ("note", [cells.text(_format_raised(up) if up is not None else "", "mute") for up in raised]),
+            ("refs", [cells.text(", ".join(snapshot.refs), "mute") for snapshot in shown]),
+        ],
     ]
-    names = ["snapshot", "operation!", "committed, UTC!", *(label for label, _, _ in columns), "note", "refs"]
-    if "rows −#" in names and "rows +!" in names:
-        place = names.index("rows +!")
-        names.insert(place, "")
-        drawn = cells.bars([(f.removed_rows or 0, f.added_rows or 0) for f in figures])
-        rows = [(*row[:place], bar, *row[place:]) for row, bar in zip(rows, drawn, strict=True)]
+    columns = [column for part in parts for column in part]
+    names, rows = [name for name, _ in columns], zip(*(made for _, made in columns), strict=True)
     return cells.prune(cells.grid(names, rows, how=how, noun="snapshot", about=("common.anywhere",)))
+
+
+def _list_changes(figures: Sequence[Figures]) -> list[tuple[str, list[Cell]]]:
+    """What commits changed, a column for each figure that one of them records, with bars before the rows that came."""
+    columns: list[tuple[str, list[Cell]]] = []
+    for label, find, word in _CHANGES:
+        if all(find(found) is None for found in figures):
+            continue
+        if label in _BEHIND_BARS and all(name for name, _ in columns):
+            columns.append(("", cells.bars([_measure_rows(found) for found in figures])))
+        if label == "deleted#":
+            columns.append((label, [cells.deleted(f.deleted, f.added_equality_deletes) for f in figures]))
+        else:
+            columns.append((label, [word(find(found) or 0) for found in figures]))
+    return columns
+
+
+def _measure_rows(figures: Figures) -> tuple[int, int]:
+    """The rows that went, with their files or deleted in them, and those that came."""
+    net = figures.net_rows or 0
+    gone = (figures.removed_rows or 0) + max(-net, 0) + _count_deleted(figures)
+    return gone, (figures.added_rows or 0) + max(net, 0)
+
+
+def _count_deleted(figures: Figures) -> int:
+    """As many rows as may have been deleted in files that stay; of deleted values as many as these are."""
+    found = figures.deleted
+    if found is None:
+        return 0
+    return found.least + (figures.added_equality_deletes or 1) if found.most is None else found.most
+
+
+def _list_totals(shown: Sequence[Snapshot]) -> list[tuple[str, list[Cell]]]:
+    """The rows after each commit: the live ones where these are others than those that are stored."""
+    rows = [snapshot.known_live_rows for snapshot in shown]
+    if all(one.recorded is None for one in rows):
+        return []
+    if all(one.count == one.recorded for one in rows):
+        return [("rows after#", [cells.number(one.recorded) for one in rows])]
+    live = [Cell(wording.live(one), "" if one.at_most else "mute", key=one.at_most) for one in rows]
+    return [("live after#", live)]
 
 
 def _read_figures(snapshot: Snapshot, raised: Raised | None) -> Figures:
@@ -296,8 +335,12 @@ def _share_seconds(snapshots: Sequence[Snapshot]) -> bool:
 
 
 def format_snapshots(snapshots: Sequence[Snapshot], most: int = 5, total: int | None = None) -> str:
-    """The newest operations in a line, the newest first; the same ones in a row are counted."""
+    """The newest operations in a line, the newest first; the same ones in a row are counted, of many all.
+
+    `most` are as many as are shown beside it.
+    """
     count = len(snapshots) if total is None else total
+    most = min(most, len(snapshots), count)
     runs: list[list[str | int]] = []
     for snapshot in reversed(snapshots[-most:]):
         word = wording.clean(snapshot.operation or "not recorded", 40)
@@ -305,6 +348,9 @@ def format_snapshots(snapshots: Sequence[Snapshot], most: int = 5, total: int | 
             runs[-1][1] = int(runs[-1][1]) + 1
         else:
             runs.append([word, 1])
+    if len(runs) > _MOST_RUNS:
+        counts = Counter(snapshot.operation or "not recorded" for snapshot in snapshots[-most:])
+        runs = [[wording.clean(word, 40), times] for word, times in counts.most_common(_MOST_RUNS)]
     operations = ", ".join(str(word) if times == 1 else f"{times} {word}" for word, times in runs)
     if count <= most:
         return f"{wording.plural(count, 'snapshot')}: {operations}"
@@ -316,9 +362,9 @@ def format_changes(snapshot: Snapshot) -> str:
     raised = find_raised_by(snapshot)
     figures = _read_figures(snapshot, raised)
     words = [] if raised is None else [f"{_format_raised(raised)}, none rewritten"]
-    words += wording.list_changes(figures)
     if figures.net_rows:
         words.append(f"rows {wording.change(figures.net_rows)}")
+    words += wording.list_changes(figures)
     if figures.added_bytes or figures.removed_bytes:
         net = (figures.added_bytes or 0) - (figures.removed_bytes or 0)
         words.append(f"bytes {'+' if net > 0 else ''}{wording.size(net)}")

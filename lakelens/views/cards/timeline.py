@@ -59,7 +59,7 @@ def _fold_snapshots(timeline: Timeline) -> Fold:
     total = len(timeline.marks)
     return Fold(
         "Snapshots",
-        format_snapshots(newest, total=total),
+        format_snapshots(newest, display.max_rows, total),
         lambda: one(grid_snapshots(newest, total=total)),
         opened=True,
     )

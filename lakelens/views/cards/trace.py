@@ -21,7 +21,7 @@ _MOST_TABLES = 20
 @describe.register
 def card_of_trace(trace: Trace, detail: int = 1) -> Card:
     """What was written, removed and rewritten; where there is one table, its commits and its diff."""
-    verb = _format_verb(trace.statement)
+    verb = _name_subject(trace)
     if not trace.is_finished:
         return Card("Trace", f"{verb} is still running", wording.clean(trace.root), about=_ABOUT)
     folds: list[Fold] = []
@@ -93,13 +93,23 @@ def format_changes(changes: FileChanges) -> str:
 
 
 def _format_amount(files: TracedFiles) -> str:
-    return f"{wording.plural(len(files), 'file')}, {wording.plural(files.size_bytes, 'byte')}"
+    return f"{wording.plural(len(files), 'file')}, {wording.size(files.size_bytes)}"
 
 
-def _format_verb(statement: str | None) -> str:
-    """The first word of a statement that was written in letters; of a block of code there is none."""
-    word = (statement or "").split(None, 1)[0] if (statement or "").strip() else ""
-    return word.upper() if word.isascii() and word.isalpha() and len(word) <= 20 else "the block"
+def format_sentence(trace: Trace) -> str:
+    """What a statement, or a block of code, did, in one sentence: `INSERT wrote 4 files, 13.7 KiB`."""
+    said = f"{_name_subject(trace)} {format_changes(trace)}"
+    return f"{said} ({_format_error(trace.error)})" if trace.error is not None else said
+
+
+def _name_subject(trace: Trace) -> str:
+    """The kinds of the statements; of a block of code there is none."""
+    kinds = list(dict.fromkeys(filter(None, map(wording.name_statement, trace.statements))))
+    if not kinds:
+        return "the block"
+    if len(kinds) > 3:
+        return f"the {len(trace.statements):,} statements"
+    return kinds[0] if len(kinds) == 1 else f"{', '.join(kinds[:-1])} and {kinds[-1]}"
 
 
 def _format_error(error: BaseException | None) -> str:

@@ -95,12 +95,14 @@ def _fold_loose(loose: Sequence[StoredFile]) -> Fold:
 
 
 def _grid_tree(tree: StorageTree) -> Grid:
-    """Directories as lines of their own, files indented below them."""
+    """Directories as lines of their own, files indented below them; checksums are one line at the end."""
     most = display.max_rows * 3
+    checksums = [f for f in tree.files if f.role == "checksum"]
+    files = [f for f in tree.files if f.role != "checksum"] if len(checksums) > 1 else tree.files
     rows: list[tuple[Cell, ...]] = []
     above: tuple[str, ...] = ()
     # the first ones only: to sort 100,000 paths for the sixty that are shown takes longer than all the rest
-    for f in nsmallest(most, tree.files, key=lambda f: f.relative_path.split("/")):
+    for f in nsmallest(most, files, key=lambda f: f.relative_path.split("/")):
         *folders, name = f.relative_path.split("/")
         same = 0
         while same < min(len(above), len(folders)) and above[same] == folders[same]:
@@ -114,7 +116,11 @@ def _grid_tree(tree: StorageTree) -> Grid:
             format_referrers(f.referenced_by) or "nothing found", "mute" if f.referenced_by else "warn"
         )
         rows.append((indented, cells.text(f.role), cells.size(f.size_bytes), by))
-    left = len(tree) - most
+    left = len(files) - most
+    if len(files) < len(tree):
+        words = f"{wording.plural(len(checksums), 'checksum')}, each beside its file"
+        size = cells.size(sum(f.size_bytes for f in checksums))
+        rows.append((Cell(words, "tree"), Cell("checksum"), size, Cell("the files beside them", "mute")))
     columns = (
         Column("object"),
         Column("role", is_short=True),

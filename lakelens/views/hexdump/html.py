@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 # classes of the common sheet that this view never uses: their rules are left out of its style
 _UNUSED = ("ll-f", "ll-b", "ll-o", "ll-a", "ll-r", "ll-s", "ll-id", "ll-c")
-_WIDTH = 860  # pixels of a view
-_MEANING = 190  # pixels that the meaning has before values are broken
+_WIDTH, _WIDEST = 860, 1400  # pixels of a view
+_MEANING = 6.2  # pixels of one character of the meaning
+_WIDEST_MEANING = 420  # pixels, before it is broken
 _PIXELS = 7.25  # of one character of code
-_SHORT = 14  # characters of a value that is never broken
+_SHORT = 32  # characters of a value that is not broken where there is room
+_LONG = 44  # characters that a value has before it is broken
 _ROW = 250  # bytes of a short line
 _SMALLEST = 0.001  # of the rows of a view: fewer than the few that there always are
 _INDENT = 8  # pixels, of the body of a fold
@@ -39,6 +41,13 @@ class Columns(NamedTuple):
     octets: int
     ascii: int
     value: int
+    meaning: int = 0
+
+    @property
+    def width(self) -> int:
+        """The width of the view: what its columns need, between that of prose and what a wide screen has."""
+        needed = self.at + self.number + self.field + self.octets + self.ascii + self.value + self.meaning
+        return min(max(needed, _WIDTH), _WIDEST)
 
     @property
     def across(self) -> int:
@@ -50,11 +59,13 @@ class Columns(NamedTuple):
         return max(24, self.at - depth * _INDENT)
 
 
-def render_bytes(explanation: BytesView, detail: int, most: int, *, style: bool = True) -> str:
-    """An explanation as HTML of at most `most` bytes: with fewer rows until it fits."""
+def render_bytes(
+    explanation: BytesView, detail: int, most: int, *, style: bool = True, level: int = 4
+) -> str:
+    """An explanation as HTML of at most `most` bytes: with fewer rows until it fits. Its name is a heading of `level`."""
     scale = choose_scale(detail, most, _ROW)
     while True:
-        markup = _render(present_bytes(explanation, detail, scale), style)
+        markup = _render(present_bytes(explanation, detail, scale), style, level)
         size = len(markup.encode())
         if size <= most:
             return markup
@@ -63,11 +74,11 @@ def render_bytes(explanation: BytesView, detail: int, most: int, *, style: bool 
         scale *= min(0.7, 0.9 * most / size)
 
 
-def _render(view: HexDump, style: bool) -> str:
+def _render(view: HexDump, style: bool, level: int) -> str:
     markup: str = (
         _environment()
         .get_template("bytes.html")
-        .render(view=view, has=choose_columns(view), style=bytes_style() if style else None)
+        .render(view=view, has=choose_columns(view), style=bytes_style() if style else None, level=level)
     )
     return markup
 
@@ -84,10 +95,13 @@ def choose_columns(view: HexDump) -> Columns:
     octets_width = int(max(octets, 5) * 3 * _PIXELS) + 6
     ascii_width = int(max(octets, 5) * _PIXELS) + 12
     # sixteen bytes and their characters leave one column for what they mean and what they are
-    usual = 0 if octets > 8 else _find_usual([len(line.value) for line in lines if line.value])
-    room = _WIDTH - at - number - field - octets_width - ascii_width - _MEANING
-    value = min(_measure(usual, 24), max(_measure(_SHORT, _SHORT), room)) if usual else 0
-    return Columns(at, number, field, octets_width, ascii_width, value)
+    is_wide = octets > 8
+    usual = 0 if is_wide else _find_usual([len(line.value) for line in lines if line.value])
+    said = _find_usual(
+        [len(line.meaning + line.aside) + (len(line.value) if is_wide else 0) for line in lines]
+    )
+    meaning = int(min(said * _MEANING, _WIDEST_MEANING)) + 24
+    return Columns(at, number, field, octets_width, ascii_width, _measure(usual, _LONG), meaning)
 
 
 def measure_depth(parts: Sequence[DumpPart]) -> int:

@@ -39,8 +39,8 @@ class Piece:
 class Line:
     """One line: where, whose, which bytes, what they mean. `lead` blank cells stand before the bytes.
 
-    `start` and `end` are absolute; `at` is what the reader counts with, `tip` the byte that it is. `aside` says which
-    bytes of the line are padding.
+    `start` and `end` are absolute; `at` is what the reader counts with, from `origin`; `tip` is the byte that it is, `base`
+    the place of the first one in its file. `aside` says which bytes of the line are padding.
     """
 
     start: int
@@ -57,6 +57,8 @@ class Line:
     role: LineRole = ""
     code: str = ""
     group: str = ""
+    origin: int = 0
+    base: int = 0
     span: Span | None = dataclasses.field(default=None, repr=False, compare=False)
 
     @property
@@ -202,6 +204,8 @@ class Frame:
             role="mute" if span.role in _MUTED else "",
             code=self.code,
             group=self._name_group(span),
+            origin=self.origin or 0,
+            base=self.base or 0,
             span=span,
         )
 

@@ -10,17 +10,16 @@ from lakelens.analysis.health.clustering import ColumnDepth
 from lakelens.analysis.health.health import Health
 from lakelens.analysis.health.parts import PartRows
 from lakelens.views.card import wording
-from lakelens.views.render.plots import COLOURS, draw_panels, escape, format_bytes, set_title
+from lakelens.views.render.plot import BLUE, ORANGE, TEXT, Plot
+from lakelens.views.render.plots import draw_panels, escape, format_bytes, set_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _MOST = 20
-_LIMIT = "#d9822b"
 
 
-def plot_health(health: Health, figsize: tuple[float, float] | None = None) -> Figure:
+def plot_health(health: Health, figsize: tuple[float, float] | None = None) -> Plot:
     """What has something to show: sizes, partitions, deletes, clustering; a table without files is one line of words."""
     panels: list[tuple[float, Callable[[Axes], None]]] = []
     if len(health.figures.data):
@@ -54,12 +53,14 @@ def _draw_sizes(axes: Axes, health: Health) -> None:
     limit = health.rules.file_size.value
     lowest = int(np.log2(min(int(sizes.min()), limit)))
     highest = int(np.log2(max(int(sizes.max()), limit))) + 1
-    axes.hist(sizes, bins=[2.0**power for power in range(lowest, highest + 1)], color=COLOURS["data"])
-    axes.axvline(limit, color=_LIMIT, linewidth=1.6)
+    axes.hist(sizes, bins=[2.0**power for power in range(lowest, highest + 1)], color=BLUE)
+    axes.axvline(limit, color=ORANGE, linewidth=1.6)
     axes.annotate(
-        f" limit {wording.size(round(limit))}",
+        f"limit {wording.size(round(limit))}",
         (limit, 1),
+        xytext=(3, 0),
         xycoords=("data", "axes fraction"),
+        textcoords="offset points",
         va="top",
         fontsize=8,
     )
@@ -73,14 +74,18 @@ def _draw_sizes(axes: Axes, health: Health) -> None:
 
 def _draw_parts(axes: Axes, rows: PartRows, by: str, title: str) -> None:
     """The largest parts by a column."""
+    from matplotlib.ticker import MaxNLocator
+
     shown = rows.list_largest(by, _MOST)
     held: list[Any] = [row[by] for row in shown]
-    axes.barh(range(len(shown)), held, color=COLOURS["data"], height=0.7)
+    axes.barh(range(len(shown)), held, color=BLUE, height=0.7)
     names = [escape(str(row[rows.noun]) or "no partition") for row in shown]
     axes.set_yticks(range(len(shown)), names, fontsize=8)
     axes.invert_yaxis()
     if by == "size_bytes":
         axes.xaxis.set_major_formatter(format_bytes)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     more = f", the first {len(shown)} of {len(rows):,}" if len(rows) > len(shown) else ""
     axes.set_xlabel("bytes (binary units)" if by == "size_bytes" else "delete files and vectors", fontsize=8)
     set_title(axes, title + more)
@@ -88,11 +93,16 @@ def _draw_parts(axes: Axes, rows: PartRows, by: str, title: str) -> None:
 
 def _draw_clustering(axes: Axes, columns: list[ColumnDepth]) -> None:
     """For each column the depths that a twentieth of its bounds do not exceed, with mean and worst."""
+    from matplotlib.ticker import LogFormatter
+
     for place, column in enumerate(columns):
-        axes.plot(column.quantiles, [place] * len(column.quantiles), "|", color=COLOURS["data"], markersize=8)
-        axes.plot([column.worst], [place], "|", color="#16365f", markersize=14, markeredgewidth=2)
-        axes.plot([column.mean], [place], "o", color=_LIMIT, markersize=3)
+        axes.plot(column.quantiles, [place] * len(column.quantiles), "|", color=BLUE, markersize=8)
+        axes.plot([column.worst], [place], "|", color=TEXT, markersize=14, markeredgewidth=2)
+        axes.plot([column.mean], [place], "o", color=ORANGE, markersize=3)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(LogFormatter(labelOnlyBase=False))
+    axes.xaxis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1, 0.4)))
+    axes.tick_params(labelsize=8, which="both")
     axes.set_xlim(left=0.9)
     axes.set_yticks(range(len(columns)), [escape(column.name) for column in columns], fontsize=8)
     axes.invert_yaxis()

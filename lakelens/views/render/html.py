@@ -89,7 +89,7 @@ def render_page(thing: object, detail: int = 2) -> str:
 def _draw_section(section: Section, detail: int) -> str:
     """What stands below a title: the card without its head line, its folds closed but the one asked for most."""
     card = replace(section.card, noun="", sentence="", alert="")
-    return _fit(card, detail if detail >= 3 else 1, section.most, style=False)
+    return _fit(card, detail if detail >= 3 else 1, section.most, style=False, name=section.noun)
 
 
 def _measure_head(section: Section) -> int:
@@ -101,7 +101,7 @@ def _measure_head(section: Section) -> int:
 def _render_bytes_page(explanation: BytesView, detail: int) -> str:
     from markupsafe import Markup
 
-    markup = render_bytes(explanation, detail, _HARD_STOP, style=False)
+    markup = render_bytes(explanation, detail, _HARD_STOP, style=False, level=1)
     page = template_environment().get_template("page.html")
     heading = visible(explanation.what)
     return page.render(heading=heading, sections=[], only=Markup(markup), style=bytes_style())
@@ -112,9 +112,9 @@ def write_page(thing: object, path: str | os.PathLike[str], detail: int = 2) -> 
     Path(path).write_text(render_page(thing, detail), encoding="utf-8")
 
 
-def _fit(card: Card, detail: int, most: int, *, style: bool = True) -> str:
+def _fit(card: Card, detail: int, most: int, *, style: bool = True, name: str = "") -> str:
     """The markup of a card; where it is too long its longest folds are emptied, closed ones first, until it fits."""
-    markup = draw(card, detail, style=style)
+    markup = draw(card, detail, style=style, name=name)
     over = len(markup.encode()) - most
     if over <= 0:
         return markup
@@ -125,7 +125,7 @@ def _fit(card: Card, detail: int, most: int, *, style: bool = True) -> str:
         if over > 0 and sizes[index] > left_out:
             folds[index] = replace(folds[index], make=lambda: _LEFT_OUT)
             over -= sizes[index] - left_out
-    markup = draw(replace(card, folds=tuple(folds)), detail, style=style)
+    markup = draw(replace(card, folds=tuple(folds)), detail, style=style, name=name)
     return markup if len(markup.encode()) <= _HARD_STOP else f"<pre>{escape(card.noun[:1000])}</pre>"
 
 
@@ -138,12 +138,18 @@ def _measure(fold: Fold, detail: int) -> int:
     )
 
 
-def draw(card: Card, detail: int, *, style: bool = True) -> str:
-    """A view-model as markup, however long it is."""
+def draw(card: Card, detail: int, *, style: bool = True, name: str = "") -> str:
+    """A view-model as markup, however long it is.
+
+    Below a title of its own, as in the section of a page, the card has no head: `name` is then what its tables are called.
+    """
     sheet = read_style("lakelens.css") if style else None
     template = template_environment().get_template("card.html")
     _, folds = _embed(card, detail)
-    markup: str = template.render(card=card, folds=folds, detail=detail, style=sheet, embed=_embed)
+    level = 2 if name else 4  # the title of a section is a heading of the second level
+    markup: str = template.render(
+        card=card, folds=folds, detail=detail, style=sheet, embed=_embed, level=level, name=name
+    )
     return markup
 
 

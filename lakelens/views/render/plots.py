@@ -1,7 +1,7 @@
 """Plots of a set of files and of a table's growth, with matplotlib.
 
-Each gives a `matplotlib.figure.Figure` of its own: nothing global is touched, a notebook shows it once. Axes carry their
-units; what has more than 50 categories is folded before it comes here.
+Each gives a `Plot` of a figure of its own: nothing global is touched, a notebook shows it once. Axes carry their units;
+what has more than 50 categories is folded before it comes here. Colours are of `plot.py`, which knows both grounds.
 """
 
 from __future__ import annotations
@@ -12,27 +12,37 @@ from typing import TYPE_CHECKING, Any
 from lakelens.analysis.shape import FileGroup, FileShape, Moment, measure_files, measure_growth
 from lakelens.errors import Unsupported
 from lakelens.views.card import wording
+from lakelens.views.render.plot import (
+    BLUE,
+    LEVELS,
+    LINE,
+    MUTED,
+    ORANGE,
+    PALE_BLUE,
+    RED,
+    ROSE,
+    Plot,
+    draw_in_style,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from lakelens.model.fileset import FileSet
     from lakelens.model.table import Table
 
 # distinguished by lightness too, and by the legend's words
 COLOURS = {
-    "data": "#3b6fb6",
-    "changelog": "#8db4e2",
-    "position_deletes": "#b3261e",
-    "equality_deletes": "#d9822b",
-    "deletion_vector": "#e8a39d",
+    "data": BLUE,
+    "changelog": PALE_BLUE,
+    "position_deletes": RED,
+    "equality_deletes": ORANGE,
+    "deletion_vector": ROSE,
 }
-_LEVELS = ("#16365f", "#2d5f9e", "#5f8fce", "#8db4e2", "#b5cfee", "#d8e6f7")
 _WIDTH = 8.6
 
 
-def plot_files(files: FileSet, figsize: tuple[float, float] | None = None) -> Figure:
+def plot_files(files: FileSet, figsize: tuple[float, float] | None = None) -> Plot:
     """The sizes of files, their rows and bytes by partition, and by bucket with levels; what has no groups is left out."""
     shape = measure_files(files)
     panels: list[tuple[float, Callable[[Axes], None]]] = [(2.4, lambda axes: _draw_sizes(axes, shape))]
@@ -43,7 +53,7 @@ def plot_files(files: FileSet, figsize: tuple[float, float] | None = None) -> Fi
     return draw_panels(panels, figsize)
 
 
-def plot_growth(table: Table, figsize: tuple[float, float] | None = None) -> Figure:
+def plot_growth(table: Table, figsize: tuple[float, float] | None = None) -> Plot:
     """Rows, files and bytes after each snapshot, as the snapshots record them; a table without history: its files."""
     moments = measure_growth(table.snapshots)
     if len(moments) < 2:
@@ -57,22 +67,27 @@ def plot_growth(table: Table, figsize: tuple[float, float] | None = None) -> Fig
 
 def draw_panels(
     panels: Sequence[tuple[float, Callable[[Axes], None]]], figsize: tuple[float, float] | None
-) -> Figure:
+) -> Plot:
     """Axes below each other, each drawn by its own function."""
     try:
-        import matplotlib.pyplot as plt  # noqa: F401  in a notebook this makes figures be shown
         from matplotlib.figure import Figure
     except ImportError:
         raise Unsupported("plots need matplotlib", hint="pip install 'lakelens[notebook]'") from None
     heights = [height for height, _ in panels]
-    figure = Figure(figsize=figsize or (_WIDTH, sum(heights)), layout="constrained")
-    axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
-    for one, (_, draw) in zip(axes, panels, strict=True):
-        for side in ("top", "right"):
-            one.spines[side].set_visible(False)
-        one.tick_params(labelsize=8)
-        draw(one)
-    return figure
+    with draw_in_style():
+        figure = Figure(figsize=figsize or (_WIDTH, sum(heights)), layout="constrained")
+        axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for one, (_, draw) in zip(axes, panels, strict=True):
+            for side in ("top", "right"):
+                one.spines[side].set_visible(False)
+            one.tick_params(labelsize=8, color=LINE, labelcolor=MUTED, which="both")
+            draw(one)
+        for _ in range(
+            2
+        ):  # then nothing moves any more: the same figure gives the same picture, at every sharpness
+            figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+    return Plot(figure)
 
 
 def _draw_sizes(axes: Axes, shape: FileShape) -> None:
@@ -92,7 +107,7 @@ def _draw_sizes(axes: Axes, shape: FileShape) -> None:
             [shape.sizes[content] for content in contents],
             bins=edges,
             stacked=True,
-            color=[COLOURS.get(content, "#777777") for content in contents],
+            color=[COLOURS.get(content, LINE) for content in contents],
             label=[_name_content(content, len(shape.sizes[content])) for content in contents],
         )
         _draw_legend(axes)
@@ -118,12 +133,14 @@ def _draw_groups(axes: Axes, noun: str, groups: Sequence[FileGroup]) -> None:
     left = [0] * len(groups)
     for index, level in enumerate(levels):
         held = [group.levels.get(level, 0) for group in groups]
-        colour = COLOURS["data"] if level is None else _LEVELS[min(index, len(_LEVELS) - 1)]
         label = None if level is None else f"level {level}"
-        bars = axes.barh(range(len(groups)), held, left=left, color=colour, label=label, height=0.7)
+        colours: dict[str, Any] = {"color": COLOURS["data"]}
+        if level is not None:  # the lightest and the darkest are seen on every ground by their edge
+            colours = {"color": LEVELS[min(index, len(LEVELS) - 1)], "edgecolor": LINE, "linewidth": 0.6}
+        bars = axes.barh(range(len(groups)), held, left=left, label=label, height=0.7, **colours)
         left = [before + size for before, size in zip(left, held, strict=True)]
-    words = [f" {wording.plural(g.files, 'file')}, {wording.plural(g.rows, 'row')}" for g in groups]
-    axes.bar_label(bars, words, fontsize=7, color="#555555")
+    words = [f"{wording.plural(g.files, 'file')}, {wording.plural(g.rows, 'row')}" for g in groups]
+    axes.bar_label(bars, words, fontsize=7, color=MUTED, padding=3)
     axes.set_yticks(range(len(groups)), names, fontsize=8)
     axes.invert_yaxis()
     axes.margins(x=0.25, y=0.02)
@@ -147,7 +164,7 @@ def _draw_growth(axes: Axes, name: str, moments: Sequence[Moment]) -> None:
     axes.step(times, totals, where="post", color=COLOURS["data"], linewidth=1.4)
     if len(known) <= 200:
         axes.plot(times, totals, ".", color=COLOURS["data"], markersize=5)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, max(totals) * 1.1 or 1)
     if name == "bytes":
         axes.yaxis.set_major_formatter(format_bytes)
     else:

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 # what a role says in colours; its text says it too
-_STYLES = {"mute": "dim", "add": "green", "del": "red", "warn": "bold yellow", "code": "", "tree": "", "": ""}
+_STYLES = {
+    "mute": "dim",
+    "add": "green",
+    "del": "red",
+    "warn": "bold yellow",
+    "code": "",
+    "exact": "",
+    "tree": "",
+    "": "",
+}
 _STYLES |= {"small": "dim", "strong": "bold", "changed": "underline"}
 
 _INDENT = 4  # of a branch
@@ -41,7 +50,7 @@ def make_card(card: Card, detail: int, width: int = 100) -> RenderableType:
     from rich.console import Group
     from rich.tree import Tree
 
-    pieces = [(card.noun, "bold"), (f"  {card.sentence}", "")]
+    pieces = [(card.noun, f"bold {_STYLES[card.role]}".rstrip()), (f"  {card.sentence}", "")]
     if card.alert:
         pieces += [("  — ", ""), (card.alert, _STYLES["warn"])]
     head = _join(pieces)
@@ -144,12 +153,16 @@ def make_table(*, show_header: bool) -> Table:
 
 
 def make_cell(cell: Cell, *, is_cut: bool = False) -> Text:
-    text = (
-        "".join(f"{part[:8]}…" if is_id else part for part, is_id in split_ids(cell.text))
-        if is_cut
-        else cell.text
-    )
-    return make_text(text, _STYLES[cell.role])
+    return make_text(_cut(cell) if is_cut else cell.text, _STYLES[cell.role])
+
+
+def _cut(cell: Cell) -> str:
+    """The text of a cell with its long ids cut; times and numbers stay whole."""
+    if cell.role == "exact":
+        return cell.text
+    if cell.parts:
+        return "".join("; " if part.text == "\n" else _cut(part) for part in cell.parts)
+    return "".join(f"{part[:8]}…" if is_id else part for part, is_id in split_ids(cell.text))
 
 
 def make_text(text: str, style: str = "") -> Text:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from lakelens.model.bytes_view import BytesView
 from lakelens.options import display
 from lakelens.views.card.model import Block, Body, Card, Column, Grid, Note, Pairs, Picture
-from lakelens.views.card.wording import clean, format_failure, visible
+from lakelens.views.card.wording import MINUS, clean, format_failure, visible
 from lakelens.views.hexdump.text import render_bytes_text
 from lakelens.views.present import present
 
@@ -120,7 +120,16 @@ def write_grid(grid: Grid) -> Iterator[str]:
 def _drop_bars(grid: Grid) -> Grid:
     kept = [i for i in range(len(grid.columns)) if not any(row[i].bar for row in grid.rows)]
     rows, totals = (tuple(tuple(row[i] for i in kept) for row in part) for part in (grid.rows, grid.totals))
-    return replace(grid, columns=tuple(grid.columns[i] for i in kept), rows=rows, totals=totals)
+    # numbers that begin at their bar stand to the right where there is none
+    columns = tuple(
+        replace(grid.columns[i], is_number=True) if _follows_bar(grid, i) else grid.columns[i] for i in kept
+    )
+    return replace(grid, columns=columns, rows=rows, totals=totals)
+
+
+def _follows_bar(grid: Grid, place: int) -> bool:
+    is_amount = all(row[place].text.lstrip(f"+{MINUS}")[:1].isdigit() for row in grid.rows)
+    return place > 0 and is_amount and any(row[place - 1].bar for row in grid.rows)
 
 
 def _write_marks(grid: Grid) -> Grid:

@@ -24,6 +24,7 @@ _MOST_MANIFESTS = 6
 _MOST_FILES = 5
 _MOST_DELETES = 3
 _MOST_OTHERS = 3  # index files, statistics files
+_MOST_DRAWN = 1_000  # snapshots that are read for a picture of the history
 _MOST_WALKED = 200  # snapshots whose lists and manifests are read for the storage tree
 
 _KIB = 1024
@@ -36,7 +37,6 @@ SIZES = {
     "deletes": 16 * _KIB,
     "index": 16 * _KIB,
     "statistics": 16 * _KIB,
-    "evidence": 10 * _KIB,
     "refs": 16 * _KIB,
     "findings": 16 * _KIB,
     "": 32 * _KIB,
@@ -115,21 +115,15 @@ def list_parts(thing: Any) -> Sequence[PagePart]:
 
 def _add_table(found: _Found, table: Table) -> None:
     found.add(table, "table", is_deferred=True)
-    found.add(table.evidence, "evidence")
-    schema = found.read("Schema", lambda: table.schema)
-    if schema is not None:
-        found.add(schema)
-    specs = found.read("Partitioning", lambda: [spec for spec in table.specs if len(spec)])
-    for spec in (specs or [])[-_MOST_OTHERS:]:
-        found.add(spec, "evidence")
     history = found.read("Snapshots", lambda: table.outline_history(display.max_rows))
     if history is not None and history.count:
-        found.add(history)
+        is_drawn = history.count <= _MOST_DRAWN
+        found.add(found.read("History", lambda: table.history) or history if is_drawn else history)
     current = found.read("Current snapshot", lambda: table.current)
     if current is not None:
         _add_snapshot(found, current)
     refs = found.read("Refs", lambda: table.refs)
-    if refs is not None and len(refs):
+    if refs is not None and len(refs) > display.max_rows:
         found.add(refs, "refs")
     found.add(table.findings, "findings", is_deferred=True)
     if history is not None and history.count > _MOST_WALKED:

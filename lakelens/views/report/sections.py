@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lakelens.analysis.diff.diff import Diff
+from lakelens.analysis.timeline.timeline import Timeline
 from lakelens.errors import LakeError
 from lakelens.options import display
 from lakelens.views.card import wording
 from lakelens.views.card.meanings import list_meanings
-from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note, Pairs
+from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note, Pairs, Picture
 from lakelens.views.report.parts import SIZES, PagePart, list_parts
 
 # figures whose label stands after them, in the singular
@@ -29,7 +30,10 @@ _COUNTED = {
     "rows deleted": "row deleted",
 }
 _BEFORE = {"bucket": "bucket", "snapshot": "snapshot", "sequence": "sequence", "data file": "of"}
-_LINKED = ("snapshot", "manifest list", "manifest", "file")
+_LINKED = ("snapshot", "manifest list", "manifest", "file", "object")
+_FILES = ("manifest list", "manifest", "file")
+# folds of a table's own card that have a section of their own below it
+_BELOW = ("Changes",)
 _MOST_WORDS = 220
 # kinds whose sentence is but a name: their answer is put together from figures
 _NAMED = ("list", "manifest", "file", "index", "statistics", "deletes")
@@ -48,16 +52,17 @@ class Section:
     alert: str = ""
     above: int = 0
     below: tuple[int, ...] = ()
+    name: str = ""  # of the file that it is about: what distinguishes it from others of its noun
 
 
 def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section]:
     """The sections of a page about an object, the object itself first."""
     parts = list_parts(thing)
-    cards: dict[PagePart, Card] = {}
-    for part in sorted(
-        parts, key=lambda part: part.is_deferred
-    ):  # stable: what depends on the rest comes last
-        cards[part] = _describe(part, describe)
+    # what sums up the rest is described after it
+    cards = {part: _describe(part, describe) for part in parts if not part.is_deferred}
+    parts = [part for part in parts if part.kind != "findings" or len(part.thing)]
+    cards |= {part: _describe(part, describe) for part in parts if part.is_deferred}
+    _begin_with_history(parts, cards)
     if len(parts) > 1:
         last = PagePart(None, noun="Meanings")
         cards[last] = _describe_meanings(cards.values())
@@ -75,9 +80,24 @@ def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section
             cards[part].alert,
             numbers[part.above] if part.above is not None else 0,
             tuple(numbers[other] for other in parts if other.above is part),
+            part.names[0][1] if part.names and part.kind in _NAMED else "",
         )
         for part, number in numbers.items()
     ]
+
+
+def _begin_with_history(parts: Sequence[PagePart], cards: dict[PagePart, Card]) -> None:
+    """The picture of a table's history stands on its own card, above everything that is folded."""
+    drawn = next((part for part in parts if isinstance(part.thing, Timeline)), None)
+    if drawn is None:
+        return
+    first, card = cards[parts[0]], cards[drawn]
+    picture = tuple(body for body in card.body if isinstance(body, Picture))
+    # the sentence below the picture goes with it; what to type for a widget is of no use on a page
+    story = card.body[len(picture) : len(picture) + 1] if picture else ()
+    folds = tuple(fold for fold in first.folds if fold.label not in _BELOW)
+    cards[parts[0]] = replace(first, body=(*picture, *story, *first.body), folds=folds)
+    cards[drawn] = replace(card, body=())
 
 
 def _describe(part: PagePart, describe: Callable[[Any], Card]) -> Card:
@@ -173,5 +193,9 @@ def _link(card: Card, targets: Mapping[tuple[str, str], int], own: int) -> Card:
 
 
 def _link_cell(cell: Cell, kind: str, targets: Mapping[tuple[str, str], int], own: int) -> Cell:
-    number = targets.get((kind, cell.text), own) if kind in _LINKED and cell.role == "code" else own
+    number = own
+    if kind in _LINKED and cell.role == "code":
+        number = targets.get((kind, cell.text), own)
+    elif cell.role == "tree":  # any file of the table: the tree leads to all that have a section
+        number = next((targets[of, name] for of in _FILES if (of, name := cell.text.strip()) in targets), own)
     return cell if number == own else replace(cell, section=number)

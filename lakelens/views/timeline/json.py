@@ -36,12 +36,12 @@ def write_view(layout: Layout, *, is_window: bool = False, focus: int = -1) -> d
         "sentence": visible(_describe_head(layout, is_window)),
         "back": "back" if is_window else "",
         "width": 800,
-        "height": round(layout.height, 1),
+        "height": round(layout.height, 1) if items else 0,
         "top": _TOP,
         "bottom": round(layout.ground, 1),
         "shapes": [
             [tag, _without_place(attributes), visible(text), attributes.get("item"), attributes.get("lane")]
-            for tag, attributes, text in draw_timeline(layout)
+            for tag, attributes, text in (draw_timeline(layout) if items else ())
         ],
         "items": items,
         "legend": [[entry.sign(7, 7), visible(entry.text)] for entry in list_entries(layout)],

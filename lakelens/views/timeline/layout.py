@@ -118,7 +118,7 @@ def lay_out(timeline: Timeline, first: int = 0, end: int | None = None, spacing:
     lanes = {lane: top + LANE * (number + 0.5) for number, lane in enumerate(used)}
     is_roomy = len(used) == 1 and all(b.x - a.x >= _ROOMY for a, b in itertools.pairwise(spots))
     zero = top + LANE * len(used) + (18 if is_roomy else 4) + UP
-    down = DOWN if any(spot.item.removed for spot in spots) else 8
+    down = DOWN if any(spot.item.gone[1] for spot in spots) else 8
     halves = (spots[: folding.folded], spots[folding.folded :]) if folding.folded else (spots,)
     scales = tuple(_measure([spot.item for spot in half]) for half in halves)
     height = zero + down + 4 + 32
@@ -214,8 +214,8 @@ def is_wide(letter: str) -> bool:
 
 
 def _measure(items: Sequence[Item]) -> Scale:
-    ends = sorted(amount for item in items for amount in (item.added, item.removed) if amount > 0)
+    ends = sorted(amount for item in items for amount in (item.added, item.gone[1]) if amount > 0)
     cap = 4 * ends[len(ends) * 3 // 4] if ends else 1
     up = max((min(cap, item.added) for item in items), default=0)
-    down = max((min(cap, item.removed) for item in items), default=0)
+    down = max((min(cap, item.gone[1]) for item in items), default=0)
     return Scale(up, down, max(up / UP, down / DOWN, 1 / UP))

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lakelens.analysis.timeline.timeline import Kind
+from lakelens.analysis.timeline.timeline import Kind, Mark
 from lakelens.views.card import wording
 from lakelens.views.timeline.layout import Layout
-from lakelens.views.timeline.shapes import Shape, draw_kind, list_cut_bars
+from lakelens.views.timeline.shapes import Shape, draw_kind, is_named, list_cut_bars
 from lakelens.views.timeline.wording import join_names
 
 _MOST = 8
@@ -36,9 +36,13 @@ class Entry:
 def list_entries(layout: Layout) -> list[Entry]:
     """The operations of what is laid out, the most frequent first."""
     marks = layout.timeline.marks[layout.first : layout.end]
-    counts = Counter((wording.clean(mark.operation, 40), mark.kind) for mark in marks)
+    counts = Counter((_name(mark), mark.kind) for mark in marks)
     ordered = counts.most_common(_MOST)
     return [Entry(f"{name} {wording.count(number)}", kind) for (name, kind), number in ordered]
+
+
+def _name(mark: Mark) -> str:
+    return f"{wording.clean(mark.operation, 40)}{'' if is_named(mark) else ' that deletes'}"
 
 
 def place_entries(entries: Sequence[Entry], width: float) -> list[tuple[Entry, float, int]]:
@@ -62,6 +66,8 @@ def describe_cuts(layout: Layout) -> str:
         notes.append("// a pause is shortened")
     if list_cut_bars(layout):
         notes.append("a cut bar goes beyond the scale")
+    if any(spot.item.gone[0] < spot.item.gone[1] for spot in layout.spots):
+        notes.append("an outlined bar: rows that may be deleted, only reading the files would show how many")
     left = [banner.full for banner in layout.banners if banner.row is None]
     if left:
         verb = "is" if len(left) == 1 else "are"

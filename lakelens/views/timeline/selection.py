@@ -12,19 +12,23 @@ from lakelens.views.timeline.wording import format_operations
 
 
 def describe_mark(timeline: Timeline, mark: Mark) -> str:
-    """On which lane a snapshot is, how long after its parent, and what is unusual about it."""
+    """Which snapshot it is, on which lane, what is unusual about it, and what names it."""
     lane = timeline.lanes[mark.lane]
-    parts = [
-        f"{wording.clean(mark.operation, 40)} on {wording.clean(lane.name, 60)}" if lane.is_branch else ""
-    ]
-    parent = timeline.find(mark.parent) if mark.parent is not None else None
-    if parent is not None:
-        parts.append(f"{_format_pause(mark.time - timeline.marks[parent].time)} after its parent")
+    where = f" on {wording.clean(lane.name, 60)}" if lane.is_branch else ""
+    parts = [f"snapshot {wording.clean(mark.key.rpartition('/')[2], 60)}{where}"]
     parts += [wording.clean(note, 80) for note in mark.notes]
     parts += [
         f"{flag.type} {wording.clean(flag.name, 60)}" for flag in timeline.flags if flag.key == mark.key
     ][:8]
-    return ", ".join(filter(None, parts))
+    return ", ".join(parts)
+
+
+def describe_pause(timeline: Timeline, mark: Mark) -> str:
+    """How long after its parent a snapshot was committed; nothing where it has none."""
+    parent = timeline.find(mark.parent) if mark.parent is not None else None
+    if parent is None:
+        return ""
+    return f"{_format_pause(mark.time - timeline.marks[parent].time)} after its parent"
 
 
 def find_path(timeline: Timeline, before: str, after: str) -> tuple[Mark, ...] | None:

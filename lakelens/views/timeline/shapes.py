@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from lakelens.analysis.timeline.timeline import Kind, Mark
-from lakelens.views.card.wording import MINUS, clean
+from lakelens.views.card.wording import MINUS, clean, plural
 from lakelens.views.timeline.layout import FLAG, LEFT, RIGHT, WIDTH, Layout, Scale, Spot, is_wide
 from lakelens.views.timeline.wording import brief, format_time
 
 Shape: TypeAlias = tuple[str, dict[str, Any], str]
 
-_DAY = 86_400_000
+_SECOND, _DAY = 1_000, 86_400_000
 _MOST_LABELS = 12
 _HALF = 4.0  # pixels of half a character
 _LANE_NAME = 10  # characters before it is cut
@@ -84,7 +84,9 @@ def _draw_bars(layout: Layout) -> Iterator[Shape]:
     halves = (layout.spots[:folded], layout.spots[folded:]) if folded else (layout.spots,)
     for number, (spots, scale) in enumerate(zip(halves, layout.scales, strict=True)):
         for index, spot in enumerate(spots, folded * number):
-            shapes = _draw_bar(spot, scale, layout.zero)
+            shapes = [*_draw_bar(spot, scale, layout.zero)]
+            if layout.is_roomy and spot.item.deleted.most != 0:
+                shapes.append(_text(spot.x + 8, layout.zero + 13, _format_deleted(spot)))
             if spot.item.count > 1:
                 yield from shapes
             else:
@@ -105,9 +107,11 @@ def _draw_bars(layout: Layout) -> Iterator[Shape]:
 def _draw_bar(spot: Spot, scale: Scale, zero: float) -> Iterator[Shape]:
     width = 12 if spot.item.count > 1 else 7
     left = spot.x - width / 2
+    sure, most = spot.item.gone
     for amount, longest, sign, name in (
         (spot.item.added, scale.up, -1, "ll-add"),
-        (spot.item.removed, scale.down, 1, "ll-del"),
+        (most if most > sure else 0, scale.down, 1, "ll-most"),
+        (sure, scale.down, 1, "ll-del"),
     ):
         if amount <= 0:
             continue
@@ -118,12 +122,22 @@ def _draw_bar(spot: Spot, scale: Scale, zero: float) -> Iterator[Shape]:
             yield _path(f"M{_n(left - 2)} {_n(y)}l{width + 4} -3", "ll-over")
 
 
+def _format_deleted(spot: Spot) -> str:
+    """The rows deleted, beside the bar."""
+    deleted = spot.item.deleted
+    if deleted.exact is not None:
+        return f"{MINUS}{brief(deleted.exact)}"
+    if deleted.most is not None:
+        return f"≤ {brief(deleted.most)}"
+    return plural(spot.item.deleted_values, "value") if spot.item.deleted_values else "some"
+
+
 def list_cut_bars(layout: Layout) -> int:
     """How many bars go beyond their scale."""
     folded = layout.folding.folded
     halves = (layout.spots[:folded], layout.spots[folded:]) if folded else (layout.spots,)
     return sum(
-        (spot.item.added > scale.up) + (spot.item.removed > scale.down)
+        (spot.item.added > scale.up) + (spot.item.gone[1] > scale.down)
         for spots, scale in zip(halves, layout.scales, strict=True)
         for spot in spots
     )
@@ -215,7 +229,14 @@ def _draw_marks(layout: Layout) -> Iterator[Shape]:
             mark = spot.item.marks[0]
             yield _mark_place(draw_kind(mark.kind, spot.x, y), number, lane)
             if layout.is_roomy:
-                yield _text(spot.x, y + 19, clean(mark.operation, 9), "middle")
+                yield _text(
+                    spot.x, y + 19, clean(mark.operation if is_named(mark) else "deletes", 9), "middle"
+                )
+
+
+def is_named(mark: Mark) -> bool:
+    """Whether the format's word for a commit says what it did: that of one that only deletes rows may be another."""
+    return mark.kind != "delete" or "delete" in mark.operation.lower()
 
 
 def _mark_place(shape: Shape, item: int, lane: int) -> Shape:
@@ -238,6 +259,9 @@ def _draw_axis(layout: Layout) -> Iterator[Shape]:
     day = ""
     span = spots[-1].item.end - spots[0].item.start if spots else 0
     chosen = _choose_labels(spots, 88 if span < 3_000 else 64)
+    starts = [spots[index].item.start for index in chosen]
+    if any(later - sooner < _SECOND for sooner, later in itertools.pairwise(starts)):
+        chosen = _choose_labels(spots, 88)
     for number, index in enumerate(chosen):
         spot = spots[index]
         time = spot.item.start
@@ -272,7 +296,7 @@ def _format_label(time: int, near: int, span: int) -> tuple[str, str]:
     """The words of a label, as exact as its neighbours ask for, and what stands below them: the day, or the year."""
     moment = format_time(time, exact=True)
     is_day = near >= 1.5 * _DAY
-    if span < 3_000:
+    if span < 3_000 or near < _SECOND:
         return moment[11:], moment[:10]
     if is_day:
         return moment[5:10], moment[:4]

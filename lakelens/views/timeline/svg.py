@@ -1,6 +1,6 @@
 """The still picture: the shapes of a timeline as a document of its own, for an image that any page may hold.
 
-It carries its own ground and follows the `color-scheme` of the page; nothing in it can run, nothing is fetched.
+It has no ground and follows the `color-scheme` of the page; nothing in it can run, nothing is fetched.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _STYLE = (
     ".ll-cut,.ll-gap,.ll-back{stroke:var(--m);stroke-dasharray:2 3}.ll-flag{stroke:var(--m);fill:var(--g)}"
     ".ll-fold{fill:var(--g);stroke:var(--f)}.ll-over{stroke:var(--g);stroke-width:2}"
     ".ll-add{fill:light-dark(#17753a,#5cbb74);opacity:.8}.ll-del{fill:light-dark(#b3261e,#f28b82);opacity:.8}"
+    ".ll-most{stroke:light-dark(#b3261e,#f28b82);stroke-dasharray:2 1.5}"
 )
 _PLACE = ("item", "lane")
 _LEGEND = 24  # pixels of a line of the legend
@@ -38,7 +39,7 @@ def render_picture(timeline: Timeline) -> str:
     drawn = "".join(_write(shape) for shape in shapes)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">'
-        f'<style>{_STYLE}</style><rect width="100%" height="100%" style="fill:var(--g)"/>{drawn}</svg>'
+        f"<style>{_STYLE}</style>{drawn}</svg>"
     )
 
 

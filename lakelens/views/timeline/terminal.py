@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from lakelens.analysis.timeline.timeline import Mark, Timeline
-from lakelens.model.facts.traits import Figures
 from lakelens.views.card import wording
 from lakelens.views.timeline.wording import describe_history, format_time
 
@@ -115,9 +114,7 @@ def _draw_mark(
     lane = timeline.lanes[mark.lane]
     sign = graph.signs["mark" if lane.is_branch else "loose"]
     named = f"  [{', '.join(names)}]" if names else ""
-    details = ", ".join(
-        filter(None, (_format_amounts(mark.amounts), *(wording.clean(n, 80) for n in mark.notes)))
-    )
+    details = ", ".join(filter(None, (_format_amounts(mark), *(wording.clean(n, 80) for n in mark.notes))))
     time = format_time(mark.time, exact=True)
     key, operation = wording.clean(mark.key, 80), wording.clean(mark.operation, 40)
     head: Line = [
@@ -149,11 +146,13 @@ def _list_names(timeline: Timeline) -> dict[str, list[str]]:
     return names
 
 
-def _format_amounts(amounts: Figures) -> str:
-    """What was added and removed, and how many rows there were after."""
-    words = wording.list_changes(amounts)
-    if amounts.rows is not None:
-        words.append(f"{wording.plural(amounts.rows, 'row')} after")
+def _format_amounts(mark: Mark) -> str:
+    """What was added, removed and deleted, and how many rows there were after, deleted ones left out where it is known."""
+    words, rows = wording.list_changes(mark.amounts), mark.amounts.rows
+    if mark.amounts.position_deletes or mark.amounts.equality_deletes:
+        words.append(f"{wording.live(mark.snapshot.known_live_rows)} live rows after")
+    elif rows is not None:
+        words.append(f"{wording.plural(rows, 'row')} after")
     return ", ".join(words)
 
 

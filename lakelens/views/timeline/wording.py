@@ -42,6 +42,8 @@ def join_names(names: Sequence[str]) -> str:
 def describe_item(timeline: Timeline, item: Item, flags: Sequence[str]) -> str:
     """One item for those who hear it: what, when, where, how many rows, which names."""
     rows = f"rows +{wording.count(item.added)} {wording.MINUS}{wording.count(item.removed)}"
+    deleted = wording.deleted(item.deleted, item.deleted_values)
+    rows += f", {deleted}" if deleted else ""
     named = f", named {join_names(flags)}" if flags else ""
     mark = item.marks[0]
     if item.count > 1:
@@ -83,11 +85,17 @@ def _describe_growth(timeline: Timeline) -> str:
     if not own:
         return ""
     lane = wording.clean(timeline.lanes[0].name, _NAME)
-    first, last = own[0].amounts.rows or 0, own[-1].amounts.rows or 0
+    ends = [mark.snapshot.known_live_rows for mark in (own[0], own[-1])]
+    first, last = (one.recorded or 0 if one.count is None else one.count for one in ends)
+    known = {one.count is not None for one in ends}
+    noun = "Rows" if all(one.count == one.recorded for one in ends) else "Live rows"
+    noun = noun if known == {True} else "Stored rows"
+    is_bound = ends[1].count is not None or ends[1].at_least or ends[1].at_most != last
+    live = f", of which {wording.live(ends[1])} live" if is_bound and known != {True} else ""
     if first == last:
-        return f"Rows on {lane}: {wording.count(last)}."
+        return f"{noun} on {lane}: {wording.count(last)}{live}."
     verb = "grew" if last > first else "shrank"
-    return f"Rows on {lane} {verb} from {wording.count(first)} to {wording.count(last)}."
+    return f"{noun} on {lane} {verb} from {wording.count(first)} to {wording.count(last)}{live}."
 
 
 def list_oddities(timeline: Timeline) -> list[str]:

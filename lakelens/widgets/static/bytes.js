@@ -1,10 +1,17 @@
 /* The annotated hex dump, drawn row by row into one table.
 
-   Traits   view      {noun, sentence, place, details, alert, widths, value, rows}; a row has id, kind (line, title, fold, more)
+   Shown    view      {noun, sentence, place, details, alert, widths, value, rows}; a row has id, kind (line, title, fold, more)
                       and depth; value is the width of the column of values, 0 where values stand before their meaning
-            selected  {start, end, label, code} or null; code is the call that leads to decompressed bytes
+   Traits   selected  {start, end, label, code} or null; code is the call that leads to decompressed bytes
    Messages to Python    {type: "open", id}                        what is behind a fold, or what was left out
+                         {type: "find", words, again}              the next hit
+                         {type: "go", text, origin}                the row of an offset; a sign counts from the origin
+                         {type: "value", start, end, label, code}  what to copy
             from Python  {type: "rows", id, rows, message}         its rows, or why there are none
+                         {type: "reveal", opened, row, message}    folds with their rows, the outermost first; the row to reach
+                         {type: "copy", text}                      {type: "said", message}   why there is nothing
+
+   A row's `at` counts from its `origin`; start and end count from the first byte, `base` is where that is in the file.
 
    Text comes from a lake: it is only ever set as textContent or title. */
 
@@ -12,6 +19,20 @@ const COLUMNS = ["at", "#", "field", "bytes", "ASCII", "meaning", "value"];
 
 function plural(count) {
   return count === 1 ? "1 byte" : `${count.toLocaleString("en-US")} bytes`;
+}
+
+/* Where bytes are, as the column "at" counts; and, where that is not from the first byte of all, from there. */
+function describePlace(row, start, end) {
+  const at = (position) => {
+    if (!row.origin) return String(position);
+    return position < row.origin ? `−${row.origin - position}` : `+${position - row.origin}`;
+  };
+  const run = (write, first, last) => (first === last ? write(first) : `${write(first)} to ${write(last)}`);
+  const last = Math.max(start, end - 1);
+  const where = [`at ${run(at, start, last)}`, plural(end - start)];
+  if (row.base) where.push(`in the file ${run((position) => (row.base + position).toLocaleString("en-US"), start, last)}`);
+  else if (row.origin) where.push(`counted from byte 0 ${run(String, start, last)}`);
+  return `${row.code ? `${row.code} ` : ""}${where.join(", ")}`;
 }
 
 function drawHead(view, root) {
@@ -102,12 +123,12 @@ function isSame(one, other) {
 }
 
 class Dump extends View {
-  constructor(model, el) {
-    super(model, el, "ll-root");
+  constructor(model, el, shown) {
+    super(model, el, "ll-root", shown);
     // this.items are {row, tr, open, loaded}, in the order of the table
     this.current = null;
     this.piece = -1; // the leaf of the current line that the keyboard is on
-    const view = model.get("view");
+    const { view } = shown;
     this.wide = !view.value;
     this.byRow = new Map(); // tr -> item
     this.hinted = "";
@@ -119,16 +140,27 @@ class Dump extends View {
     this.table.append(this.drawColumns(), this.drawTitles(), this.body);
     this.status = make("p", "ll-p ll-q");
     this.status.setAttribute("role", "status");
-    this.root.append(this.table, this.status);
+    this.prompt = new Prompt(this, () => this.reach(this.current, true, this.piece));
+    this.words = ""; // that were searched for
+    const box = make("div", "ll-box"); // the status and what is typed stay in sight below it
+    box.append(this.table);
+    this.root.append(box, this.drawLinks(), this.drawKeys(), this.prompt.node, this.status);
     this.insert(view.rows, 0);
     if (this.items.length) this.reach(this.items.find((item) => item.row.kind !== "title"), false);
     this.listen();
     this.showSelected();
   }
 
+  drawLinks() {
+    const line = make("p", "ll-p ll-acts");
+    const links = [["find", "/: search"], ["go", "G: go to an offset"], ["copy", "C: copy the value"], ["keys", "?: all keys"]];
+    for (const [act, text] of links) line.append(makeLink(act, text), " ");
+    return line;
+  }
+
   drawColumns() {
     const group = make("colgroup");
-    const { widths, value } = this.model.get("view");
+    const { widths, value } = this.shown.view;
     for (const width of [...widths, 0, ...(value ? [value] : [])]) {
       const column = make("col");
       if (width) column.style.width = `${width}px`;
@@ -156,6 +188,7 @@ class Dump extends View {
     this.on(this.table, "focusin", (event) => this.hint(this.findTarget(event.target)[0], this.piece));
     this.on(this.table, "click", (event) => this.click(...this.findTarget(event.target)));
     this.on(this.table, "keydown", (event) => this.press(event));
+    this.on(this.root, "click", (event) => this.acts()[event.target.dataset?.act]?.());
     this.hear({ "msg:custom": (message) => this.answer(message), "change:selected": () => this.showSelected() });
   }
 
@@ -212,25 +245,125 @@ class Dump extends View {
     this.model.send({ type: "open", id: item.row.id });
   }
 
+  acts() {
+    return {
+      find: () => this.prompt.open("search", "a name, a value, 0x5041", (words) => this.find(words)),
+      go: () => this.prompt.open("go to", "28, 0x1c, +24", (text) => this.go(text)),
+      copy: () => this.copyValue(),
+    };
+  }
+
+  /* What this view asked for; another view of the same widget goes on as it was. */
+  request(content) {
+    this.asking = true;
+    this.status.textContent = "asking the kernel …";
+    this.model.send(content);
+  }
+
+  find(words) {
+    const again = words === this.words;
+    this.words = words;
+    this.request({ type: "find", words, again });
+  }
+
+  findAgain() {
+    if (this.words) this.find(this.words);
+    else this.acts().find();
+  }
+
+  /* In decompressed bytes an offset counts there, and leads to what is shown of them. */
+  go(text) {
+    const { code, origin } = this.current.row;
+    if (!code) {
+      this.request({ type: "go", text, origin: origin ?? 0 });
+      return;
+    }
+    const number = Number(text.replace("−", "-"));
+    const offset = /^[+−-]/.test(text) ? number + origin : number;
+    const found = this.items.find(({ row }) => row.kind === "line" && row.code === code && row.start <= offset && offset < row.end);
+    if (found) this.showItem(found, "");
+    else this.status.textContent = `${code} ${text} is not shown here`;
+  }
+
+  copyValue() {
+    const { row } = this.current;
+    if (row.kind !== "line") {
+      this.status.textContent = "a fold has no value of its own";
+      return;
+    }
+    const leaf = row.pieces[this.piece];
+    const [start, end, label] = leaf ? [leaf[2], leaf[3], leaf[5] || row.name] : [row.start, row.end, row.name];
+    this.request({ type: "value", start, end, label, code: row.code });
+  }
+
+  async copy(text) {
+    const shown = text.length > 80 ? `${text.slice(0, 80)}… (${text.length.toLocaleString("en-US")} characters)` : text;
+    try {
+      await navigator.clipboard.writeText(text);
+      this.status.textContent = `copied: ${shown}`;
+    } catch {
+      this.status.textContent = `the browser does not let this page copy; select it, and widget.span.value is: ${shown}`;
+    }
+  }
+
+  /* Open what leads to a row, and reach it; the focus stays where the reader types. */
+  reveal({ opened, row, message }) {
+    for (const [id, rows] of opened) {
+      const item = this.items.find((one) => one.row.id === id);
+      if (item && !item.loaded) this.fill(item, rows);
+    }
+    const found = this.items.find((one) => one.row.id === row);
+    if (found) this.showItem(found, message);
+    else this.status.textContent = "this row is no longer shown";
+  }
+
+  showItem(item, message) {
+    let { depth } = item.row;
+    for (const above of this.items.slice(0, this.items.indexOf(item)).reverse()) {
+      if (above.row.kind !== "fold" || above.row.depth >= depth) continue;
+      depth = above.row.depth;
+      this.toggle(above, true);
+    }
+    const isTyping = !this.prompt.node.hidden;
+    this.reach(item, !isTyping);
+    if (isTyping) this.hint(item);
+    item.tr.scrollIntoView({ block: "nearest" });
+    this.status.textContent = [message, this.describe(item.row, null)].filter(Boolean).join(": ");
+  }
+
   answer(message) {
+    const mine = { reveal: () => this.reveal(message), copy: () => this.copy(message.text) };
+    mine.said = () => { this.status.textContent = message.message; };
+    if (this.asking && mine[message?.type]) {
+      this.asking = false;
+      mine[message.type]();
+    }
     if (!message || message.type !== "rows") return;
     const index = this.items.findIndex((item) => item.row.id === message.id);
     const item = this.items[index];
     if (!item || !item.asked || item.loaded) return;
-    item.loaded = true;
     this.status.textContent = message.message || `${message.rows.length} rows`;
-    if (!message.rows.length) return;
+    this.fill(item, message.rows);
+  }
+
+  /* Rows behind a fold, or in the place of what was left out. */
+  fill(item, rows) {
+    const index = this.items.indexOf(item);
+    item.loaded = true;
+    if (!rows.length) return;
     if (item.row.kind === "more") {
       const wasCurrent = this.current === item;
       item.tr.remove();
       this.byRow.delete(item.tr);
       this.items.splice(index, 1);
-      this.insert(message.rows, index);
-      if (wasCurrent) this.reach(this.items.slice(index).find((one) => one.row.kind !== "title"), true);
+      this.insert(rows, index);
+      if (wasCurrent) this.reach(this.items.slice(index).find((one) => one.row.kind !== "title"), this.prompt.node.hidden);
     } else {
-      this.insert(message.rows, index + 1);
+      this.insert(rows, index + 1);
     }
+    const said = this.status.textContent;
     this.showSelected();
+    this.status.textContent = said;
   }
 
   /* One tab stop: the row that was reached last. */
@@ -265,8 +398,7 @@ class Dump extends View {
   describe(row, leaf) {
     if (row.kind === "title" || row.kind === "more") return row.text;
     const [start, end] = leaf ? [leaf[2], leaf[3]] : [row.start, row.end];
-    const size = plural(end - start);
-    const where = end > start ? `${row.code ? `${row.code} ` : ""}bytes ${start} to ${end - 1}, ${size}` : "no bytes";
+    const where = end > start ? describePlace(row, start, end) : "no bytes";
     const name = leaf ? leaf[4] || leaf[5] : row.kind === "fold" ? row.answer : "";
     return [row.name, name === row.name ? "" : name, where].filter(Boolean).join(" · ");
   }
@@ -310,14 +442,15 @@ class Dump extends View {
 
   tellSelected() {
     const chosen = this.model.get("selected");
-    this.status.textContent = chosen
-      ? `selected: ${[chosen.label, `${chosen.code ? `${chosen.code} ` : ""}bytes ${chosen.start} to ${Math.max(chosen.start, chosen.end - 1)}`].filter(Boolean).join(" · ")}`
-      : "";
+    const holds = ({ row }) => row.kind === "line" && row.code === chosen.code && row.start <= chosen.start && chosen.end <= row.end;
+    const row = (chosen && this.items.find(holds)?.row) ?? { code: chosen?.code, origin: 0, base: 0 };
+    const words = chosen ? [chosen.label, describePlace(row, chosen.start, chosen.end)].filter(Boolean).join(" · ") : "";
+    this.status.textContent = words && `selected: ${words}`;
   }
 
   press(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || !this.current) return;
-    const act = {
+    if (!this.current) return;
+    super.press(event, {
       ArrowDown: () => this.step(1),
       ArrowUp: () => this.step(-1),
       Home: () => this.edge(1),
@@ -327,11 +460,11 @@ class Dump extends View {
       Enter: () => this.choose(),
       " ": () => this.choose(),
       Escape: () => this.escape(),
-    }[event.key];
-    if (!act) return;
-    event.preventDefault();
-    event.stopPropagation(); // a notebook has its own meaning for these keys
-    act();
+      "/": this.acts().find,
+      n: () => this.findAgain(),
+      g: this.acts().go,
+      c: () => this.copyValue(),
+    });
   }
 
   visible() {

@@ -1,9 +1,9 @@
 /* The files of a diff: removed left, added right, in groups that Python fills when they are opened.
 
-   Traits   view      {version, noun, sentence, said, message, groups, total, rows}; a row has id, kind (group, files, kept,
+   Shown    view      {version, noun, sentence, said, message, groups, total, rows}; a row has id, kind (group, files, kept,
                       more, end) and depth; a cell is [text, role, title]
-            selected  "added/3": the side and the position of a file, or ""
             detail    {of, html, code, words}: what Python says of that file; html is a card of ours
+   Traits   selected  "added/3": the side and the position of a file, or ""
             order     "size", "rows" or "name"       filter  words       kept  whether kept files are shown
    Messages to Python    {type: "open", id, version}                     what is behind a fold, or what was left out
             from Python  {type: "rows", id, version, rows, message}      its rows, or why there are none
@@ -65,8 +65,8 @@ function drawFile(cell, file) {
 }
 
 class Files extends View {
-  constructor(model, el) {
-    super(model, el, "ll-root ll-fd");
+  constructor(model, el, shown) {
+    super(model, el, "ll-root ll-fd", shown);
     // this.items are {row, tr, stops, open, loaded, asked}; a stop is a row or a cell that can have the focus
     this.byNode = new Map(); // stop -> [item, index]
     this.opened = new Map(); // id of a group -> whether the reader opened it
@@ -84,7 +84,7 @@ class Files extends View {
     this.status.setAttribute("role", "status");
     this.card = make("div", "ll-detail");
     this.drawBar();
-    this.root.append(this.head, this.bar, this.box, this.status, this.card);
+    this.root.append(this.head, this.bar, this.drawKeys(), this.box, this.status, this.card);
     this.listen();
     this.show();
     this.describe();
@@ -98,19 +98,14 @@ class Files extends View {
     this.input.setAttribute("aria-label", "filter the files");
     this.input.value = this.model.get("filter");
     this.sorts = make("small", "", "S sorts by");
-    this.links = ORDERS.map((order) => this.makeLink(order, order));
+    this.links = ORDERS.map((order) => makeLink(order, order));
     this.sorts.append(...this.links);
     this.keep = make("small", "", "K");
-    this.keepLink = this.makeLink("kept", "");
+    this.keepLink = makeLink("kept", "");
     this.keep.append(this.keepLink);
-    this.bar.append(this.input, this.sorts, this.keep);
-  }
-
-  /* For the mouse: each of these is a key as well, so that the files stay one tab stop. */
-  makeLink(act, text) {
-    const link = make("span", "ll-link", text);
-    link.dataset.act = act;
-    return link;
+    const keys = make("small");
+    keys.append(makeLink("keys", "?: all keys"));
+    this.bar.append(this.input, this.sorts, this.keep, keys);
   }
 
   listen() {
@@ -120,11 +115,14 @@ class Files extends View {
     this.on(this.input, "input", () => this.type());
     this.on(this.input, "keydown", (event) => this.leave(event));
     this.hear({
-      "change:view": () => this.show(),
-      "change:detail": () => this.describe(),
       "change:filter": () => this.follow(),
       "msg:custom": (message) => this.answer(message),
     });
+  }
+
+  take({ view, detail }) {
+    if (view) this.show();
+    if (detail) this.describe();
   }
 
   close() {
@@ -134,7 +132,7 @@ class Files extends View {
 
   /* Draw the view again; what the reader opened or closed stays so, and the focus stays in the table. */
   show() {
-    const view = this.model.get("view");
+    const view = this.shown.view;
     const held = this.body.contains(document.activeElement);
     const before = this.stop ? this.keyOf(this.stop) : "";
     this.head.replaceChildren(make("b", "", view.noun), makeParts("span", view.sentence));
@@ -284,11 +282,11 @@ class Files extends View {
     if (item.asked) return;
     item.asked = true;
     this.say("asking the kernel …");
-    this.model.send({ type: "open", id: item.row.id, version: this.model.get("view").version });
+    this.model.send({ type: "open", id: item.row.id, version: this.shown.view.version });
   }
 
   answer(message) {
-    if (message?.type !== "rows" || message.version !== this.model.get("view").version) return;
+    if (message?.type !== "rows" || message.version !== this.shown.view.version) return;
     const index = this.items.findIndex((item) => item.row.id === message.id);
     const item = this.items[index];
     if (!item?.asked || item.loaded) return;
@@ -349,7 +347,7 @@ class Files extends View {
 
   /* Show what Python says of the chosen file. */
   describe() {
-    const detail = this.model.get("detail");
+    const detail = this.shown.detail;
     this.mark();
     const parsed = new DOMParser().parseFromString(detail.html, "text/html");
     this.card.replaceChildren(...parsed.body.childNodes);
@@ -358,8 +356,8 @@ class Files extends View {
 
   /* What is chosen and the code that leads to it; else how many files there are. */
   sayChosen() {
-    const view = this.model.get("view");
-    const detail = this.model.get("detail");
+    const view = this.shown.view;
+    const detail = this.shown.detail;
     const said = [view.message, detail.of ? detail.words : view.message ? "" : view.said];
     this.say(said.filter(Boolean).join("; "));
     if (detail.of) this.status.append(" ", make("code", "ll-s", detail.code));
@@ -371,8 +369,8 @@ class Files extends View {
 
   /* Arrows go between lines, staying on one side; right and left open and close, and cross from side to side. */
   press(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || !this.stop) return;
-    const act = {
+    if (!this.stop) return;
+    super.press(event, {
       ArrowDown: () => this.step(1),
       ArrowUp: () => this.step(-1),
       PageDown: () => this.step(10),
@@ -387,11 +385,7 @@ class Files extends View {
       s: () => this.act(ORDERS[(ORDERS.indexOf(this.model.get("order")) + 1) % ORDERS.length]),
       k: () => this.act("kept"),
       "/": () => this.input.select(),
-    }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!act) return;
-    event.preventDefault();
-    event.stopPropagation(); // a notebook has its own meaning for these keys
-    act();
+    });
   }
 
   step(by) {
@@ -428,7 +422,7 @@ class Files extends View {
   }
 
   act(name) {
-    if (!name) return;
+    if (!name || name === "keys") return;
     if (name === "kept") this.model.set("kept", !this.model.get("kept"));
     else this.model.set("order", name);
     this.say("asking the kernel …");
@@ -462,7 +456,6 @@ class Files extends View {
   }
 
   leave(event) {
-    event.stopPropagation(); // a letter that is typed is no command of the notebook
     if (event.key === "Escape" && this.input.value) {
       event.preventDefault();
       this.input.value = "";

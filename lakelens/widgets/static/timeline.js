@@ -1,21 +1,20 @@
 /* The timeline of a table. Python says where everything is and what it means; this module draws, and listens to the reader.
 
-   Traits   view      {title, sentence, back, width, height, top, bottom, shapes, items, legend, notes, focus}
+   Shown    view      {title, sentence, back, width, height, top, bottom, shapes, items, legend, notes, focus}
                       shapes are [tag, attributes, text, item, lane]; an item is {first, last, count, x, left, right, label} with
                       the keys of its first and last snapshot
-            selected  the key of one snapshot, or ""
+            detail    {of, from, to, noun, words, html, more, code, dim}: what Python says of the choice; html is a card of
+                      ours, `more` says what the key I shows instead
+   Traits   selected  the key of one snapshot, or ""
             range     [key before, key after], or []
-            detail    {of, from, to, words, html, code, dim}: what Python says of the choice; html is a card of ours
             spacing   "time" or "even"
    Messages to Python    {type: "open", item}   a fold            {type: "close"}   back to what was before
+                         {type: "card"}         all that is known of the choice, or its facts alone
 
    Text comes from a lake: it is only ever set as textContent or title. */
 
 const NS = "http://www.w3.org/2000/svg";
 const WAIT = 60; // milliseconds: arrows that follow each other quickly ask Python once
-
-const LOOKS = [0, 50, 200, 1000, 4000]; // milliseconds: the output that follows may be drawn later than this one
-const OUTPUTS = ".jp-OutputArea, .cell_container, .output_area"; // JupyterLab, VS Code, nbclassic
 
 function draw(shapes, width, height) {
   const svg = document.createElementNS(NS, "svg");
@@ -32,9 +31,8 @@ function draw(shapes, width, height) {
 }
 
 class Timeline extends View {
-  constructor(model, el) {
-    super(model, el, "ll-root ll-tl");
-    this.items = [];
+  constructor(model, el, shown) {
+    super(model, el, "ll-root ll-tl", shown);
     this.options = [];
     this.nodes = []; // of the shapes
     this.at = -1; // the item that was reached last, and the one that a range began with
@@ -51,19 +49,9 @@ class Timeline extends View {
     this.said = make("p", "ll-p ll-said");
     this.said.setAttribute("role", "status");
     this.card = make("div", "ll-detail");
-    this.root.append(this.head, this.stage, this.legend, this.said, this.card);
+    this.root.append(this.head, this.stage, this.legend, this.drawKeys(), this.said, this.card);
     this.listen();
     this.show();
-    this.still = null; // the still picture that follows this view, hidden while the view lives
-    for (const wait of LOOKS) setTimeout(() => this.hideStill(), wait);
-  }
-
-  /* The output after this one holds the same as a picture, for those who open the notebook without its kernel. */
-  hideStill() {
-    const outputs = this.abort.signal.aborted || this.still ? null : this.root.closest(OUTPUTS);
-    const follows = (node) => this.root.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING;
-    this.still = outputs ? ([...outputs.querySelectorAll(".ll-still")].find(follows) ?? null) : this.still;
-    if (this.still) this.still.hidden = true;
   }
 
   listen() {
@@ -73,22 +61,22 @@ class Timeline extends View {
     this.on(this.stage, "pointerup", (event) => this.drop(event));
     this.on(this.stage, "pointercancel", () => { this.drag = null; });
     this.on(this.root, "click", (event) => this.click(event));
-    // both may change in one message, in any order: what is said of a view is shown on that view
-    const update = () => (this.drawn === this.model.get("view") ? this.describe() : this.show());
-    this.hear({ "change:view": update, "change:detail": update });
+  }
+
+  take({ view }) {
+    if (view) this.show();
+    else this.describe();
   }
 
   close() {
     this.flush();
-    if (this.still) this.still.hidden = false;
     super.close();
   }
 
   /* Draw the view again. */
   show() {
-    const view = this.model.get("view");
+    const view = this.shown.view;
     const held = this.stage.contains(document.activeElement);
-    this.drawn = view;
     this.items = view.items;
     this.at = this.from = -1;
     const [svg, nodes] = draw(view.shapes, view.width, view.height);
@@ -122,11 +110,12 @@ class Timeline extends View {
 
   showHead(view) {
     this.head.replaceChildren(make("b", "", view.title), view.sentence);
-    if (view.back) this.head.append(" ", this.makeLink("back", view.back), " ", make("small", "", "Escape"));
+    if (view.back) this.head.append(" ", makeLink("back", view.back), " ", make("small", "", "Escape"));
   }
 
   showLegend(view) {
     this.legend.replaceChildren();
+    if (!view.items.length) return;
     for (const [shape, text] of view.legend) {
       const [sign] = draw([shape], 14, 14);
       const entry = make("span");
@@ -137,32 +126,25 @@ class Timeline extends View {
     const small = make("small", "", view.notes ? `${view.notes}; ` : "");
     const words = isEven ? "evenly spaced, space them by time" : "spaced by time, space them evenly";
     const [now, other] = words.split(", ");
-    small.append(`${now}; `, this.makeLink("spacing", `S: ${other}`));
+    small.append(`${now}; `, makeLink("spacing", `S: ${other}`), "; ", makeLink("keys", "?: all keys"));
     this.legend.append(small);
-  }
-
-  /* For the mouse: every link is a key as well, so that the timeline stays one tab stop. */
-  makeLink(act, text) {
-    const link = make("span", "ll-link", text);
-    link.dataset.act = act;
-    return link;
   }
 
   /* Show what Python says of the choice, and which items it stands for. */
   describe() {
-    const detail = this.model.get("detail");
+    const detail = this.shown.detail;
     const chosen = [this.model.get("selected"), ...this.model.get("range")].filter(Boolean);
     if (String(detail.of) === String(chosen)) {
       const same = Math.min(this.at, this.from) === detail.from && Math.max(this.at, this.from) === detail.to;
       if (!same) [this.from, this.at] = [detail.from, detail.to];
     }
     this.paint();
-    this.said.textContent = detail.words;
+    this.said.replaceChildren(...(detail.noun ? [make("b", "", detail.noun), " "] : []), detail.words);
     const parsed = new DOMParser().parseFromString(detail.html, "text/html");
     this.card.replaceChildren(...parsed.body.childNodes);
     if (detail.code) {
-      const line = make("p", "ll-p");
-      line.append(make("code", "ll-s", detail.code));
+      const line = make("p", "ll-p ll-next");
+      line.append(make("code", "ll-s", detail.code), " ", makeLink("card", detail.more));
       this.card.append(line);
     }
   }
@@ -176,7 +158,7 @@ class Timeline extends View {
       option.tabIndex = index === stop ? 0 : -1;
     });
     this.band.hidden = first < 0;
-    const view = this.model.get("view");
+    const view = this.shown.view;
     if (first >= 0) {
       const { left } = this.items[first];
       Object.assign(this.band.style, {
@@ -186,7 +168,7 @@ class Timeline extends View {
         height: `${(100 * (view.bottom - view.top)) / view.height}%`,
       });
     }
-    const dim = new Set((this.model.get("detail").dim ?? []).map(String));
+    const dim = new Set((this.shown.detail.dim ?? []).map(String));
     view.shapes.forEach(([, , , item, lane], index) => {
       this.nodes[index].classList.toggle("ll-dim", dim.has(`${item},${lane}`));
     });
@@ -238,20 +220,26 @@ class Timeline extends View {
     this.model.send({ type: "close" });
   }
 
+  openCard() {
+    if (!this.shown.detail.more) return;
+    this.flush();
+    this.model.send({ type: "card" });
+  }
+
   changeSpacing() {
     this.model.set("spacing", this.model.get("spacing") === "even" ? "time" : "even");
     this.model.save_changes();
   }
 
   press(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || !this.items.length) return;
+    if (!this.items.length) return;
     const here = this.at < 0 ? this.rest : this.at;
     const move = (by) => this.pick(Math.min(this.items.length - 1, Math.max(0, here + by)), event.shiftKey);
     const enter = () => {
       if (this.items[here].count > 1 && !event.shiftKey) this.open(here);
       else this.pick(here, event.shiftKey);
     };
-    const act = {
+    super.press(event, {
       ArrowRight: () => move(this.at < 0 ? 0 : 1),
       ArrowLeft: () => move(this.at < 0 ? 0 : -1),
       PageDown: () => move(10),
@@ -260,14 +248,10 @@ class Timeline extends View {
       End: () => move(this.items.length),
       Enter: enter,
       " ": enter,
-      Escape: () => (this.model.get("view").back ? this.back() : this.clear()),
+      Escape: () => (this.shown.view.back ? this.back() : this.clear()),
+      i: () => this.openCard(),
       s: () => this.changeSpacing(),
-      S: () => this.changeSpacing(),
-    }[event.key];
-    if (!act) return;
-    event.preventDefault();
-    event.stopPropagation(); // a notebook has its own meaning for these keys
-    act();
+    });
   }
 
   /* The item at a place of the pointer, or the nearest one. */
@@ -275,7 +259,7 @@ class Timeline extends View {
     const index = this.options.indexOf(event.target.closest?.(".ll-o"));
     if (index >= 0) return index;
     const box = this.stage.getBoundingClientRect();
-    const x = ((event.clientX - box.left) / box.width) * this.model.get("view").width;
+    const x = ((event.clientX - box.left) / box.width) * this.shown.view.width;
     const away = this.items.map((item) => Math.abs(item.x - x));
     return away.indexOf(Math.min(...away));
   }
@@ -292,7 +276,7 @@ class Timeline extends View {
   pull(event) {
     if (!this.drag) return;
     const box = this.stage.getBoundingClientRect();
-    const x = ((event.clientX - box.left) / box.width) * this.model.get("view").width;
+    const x = ((event.clientX - box.left) / box.width) * this.shown.view.width;
     const away = this.items.map((item) => Math.abs(item.x - x));
     const index = away.indexOf(Math.min(...away));
     if (index !== this.drag.index) this.drag.moved = true;
@@ -309,6 +293,7 @@ class Timeline extends View {
     const act = event.target.dataset?.act;
     if (act === "back") this.back();
     if (act === "spacing") this.changeSpacing();
+    if (act === "card") this.openCard();
   }
 }
 

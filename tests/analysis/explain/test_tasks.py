@@ -93,7 +93,7 @@ def test_tasks_are_rows_and_text() -> None:
     assert arrow.num_rows == len(tasks) and sum(arrow["size_bytes"].to_pylist()) == tasks.size_bytes
     assert isinstance(tasks[:1], Tasks) and tasks[:1].target_size == tasks.target_size
     for said in ("read.split.target-size", "read.split.planning-lookback", "adaptive-size"):
-        assert said in tasks._repr_html_()
+        assert said in tasks._repr_html_().replace("<wbr>", "")
     assert repr(tasks) == f"<Tasks {len(tasks)}: {tasks.size_bytes} bytes in tasks of up to {16 << 20}>"
 
 

@@ -221,7 +221,7 @@ def test_a_table_before_its_first_commit_is_measured(tmp_path: Path) -> None:
     assert health.snapshot is None
     assert [one.name for one in health.measures] == ["metadata.json files", "metadata.json, size"]
     assert "view failed" not in health._repr_html_()
-    assert len(health.plot().axes) == 1
+    assert len(health.plot().figure.axes) == 1
 
 
 def test_an_older_snapshot_has_a_health_of_its_own() -> None:
@@ -241,7 +241,7 @@ def test_a_hive_table_opens_no_file_but_one() -> None:
 
 
 def test_plots_show_what_there_is() -> None:
-    titles = [axes.get_title(loc="left") for axes in ll.sample("iceberg").health().plot().axes]
+    titles = [axes.get_title(loc="left") for axes in ll.sample("iceberg").health().plot().figure.axes]
     assert titles[0] == "5 data files by size"
     assert len(titles) == 4
 

@@ -180,3 +180,12 @@ def test_any_theta_bytes(data: bytes, plausible: bool) -> None:
         assert error.offset is not None
     except Unsupported:
         assert not plausible or len(data) <= 3 or data[1:3] != b"\3\3"
+
+
+def test_a_footer_becomes_no_more_than_its_blobs_need() -> None:
+    payload = b'{"blobs":[],"properties":{},"z":[' + b"{}," * (1 << 20) + b"0]}"
+    packed = lz4_frame(payload)
+    footer = MAGIC + packed + struct.pack("<i", len(packed)) + bytes([1, 0, 0, 0]) + MAGIC
+    with pytest.raises(Corrupt, match=r"too large.*at most 10"):
+        decode_footer(MAGIC + footer)
+    assert decode_footer(MAGIC + bytes(len(payload)) + footer).blobs == ()

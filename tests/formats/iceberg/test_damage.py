@@ -6,15 +6,20 @@ import gzip
 import json
 import random
 import shutil
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from backports import zstd
 
+import lakelens as ll
+from lakelens.codecs.avro.container import decode_header, encode_header, encode_long
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.iceberg.metadata.document import decompress_document
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.opening import open_table
+from lakelens.samples import unpack_table
 from tests.support import LAKES
 from tests.support.iceberg_builder import Builder
 
@@ -245,3 +250,37 @@ def test_a_document_that_claims_to_be_huge_is_refused(kind, monkeypatch):
     assert decompress_document(compress(small)) == small
     with pytest.raises(Corrupt, match=r"too large \(at byte 0; expected at most 100 bytes\)"):
         decompress_document(compress(large))
+
+
+def test_a_manifest_that_grows_to_gigabytes_is_refused_early_and_not_kept(tmp_path: Path) -> None:
+    table = Path(unpack_table("iceberg", tmp_path))
+    block = zstd.compress(bytes(255 << 20))
+    for manifest in ll.open(table).current.manifests:
+        path = Path(manifest.path)
+        header = decode_header(path.read_bytes())
+        body = encode_long(1) + encode_long(len(block)) + block + header.sync_marker
+        path.write_bytes(
+            encode_header({**header.metadata, "avro.codec": b"zstandard"}, header.sync_marker) + body
+        )
+    tracemalloc.start()
+    try:
+        opened = ll.open(table)
+        assert not len(opened.current.files)
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 20 << 20 and peak < 200 << 20
+    found = [finding.message for finding in opened.findings if "too large" in finding.message]
+    assert len(found) == len(opened.current.manifests)
+
+
+@pytest.mark.parametrize("pack", [lambda data: gzip.compress(data, 6), zstd.compress], ids=["gzip", "zstd"])
+def test_a_document_that_is_a_bomb_is_refused_early(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    table = Path(unpack_table("iceberg", tmp_path))
+    newest = max(table.glob("metadata/*.metadata.json"))
+    content = newest.read_bytes()
+    newest.write_bytes(pack(content[:1] + b" " * (90 << 20) + content[1:]))
+    with pytest.raises(Corrupt, match=r"compressed content is too large.*expected at most"):
+        ll.open(newest)
+    newest.write_bytes(pack(content[:1] + b" " * (8 << 20) + content[1:]))
+    assert ll.open(newest).current is not None

@@ -306,7 +306,7 @@ def collect(items: Iterator[T]) -> tuple[Sequence[T], LakeError | None]:
         for item in items:
             found.append(item)
     except LakeError as error:
-        return tuple(found), error
+        return tuple(found), error.without_frames()
     return tuple(found), None
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from lakelens.codecs.compression import decompress
+from lakelens.codecs.compression import allow_growth, decompress
 from lakelens.codecs.magic import sniff
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.formats.access import LruCache, TableAccess
@@ -33,6 +33,7 @@ NEWEST_VERSION = 4  # a draft
 _CHUNK = 1 << 20
 #: Bytes that a document may have; a few compressed kilobytes can claim to be terabytes.
 LIMIT = 2 * 1024**3
+_RATIO = 200  # these documents compress ten to forty times
 
 
 class _Head(WireMetadata, rename="kebab", dict=True):
@@ -189,7 +190,9 @@ def decompress_document(data: bytes, path: str | None = None) -> bytes:
     (b'{}', b'{}')
     """
     kind = sniff(data[:16])
-    return decompress(kind, data, LIMIT, path=path) if kind in ("gzip", "zstd") else data
+    if kind not in ("gzip", "zstd"):
+        return data
+    return decompress(kind, data, allow_growth(len(data), _RATIO, LIMIT), path=path)
 
 
 def _unpack(data: bytes, path: str | None) -> bytes:

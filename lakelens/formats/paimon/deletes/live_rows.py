@@ -41,7 +41,8 @@ def _count_appended(files: Files, count: Count) -> LiveRows:
         return replace(counted, count=None, reason="files share rows, and vectors delete of some of them")
     starts = ((file.first_row_id or 0, file.row_count or 0) for file in files)
     rows = _measure_union(sorted((start, start + length) for start, length in starts))
-    return replace(counted, count=rows, at_least=rows, at_most=rows, reason="by row ids: files share rows")
+    why = "by row ids: files share rows"
+    return replace(counted, count=rows, at_least=rows, at_most=rows, reason=why, deleted=None)
 
 
 def _measure_union(ranges: Sequence[tuple[int, int]]) -> int:
@@ -67,7 +68,8 @@ def _count_upper(files: Files, count: Count) -> LiveRows:
     recorded = None if None in rows else sum(number or 0 for number in rows)
     some = "1 file of level 0 waits" if len(waiting) == 1 else f"{len(waiting)} files of level 0 wait"
     why = f"{counted.reason}; {some} for compaction, which batch readers skip until then"
-    return replace(counted, recorded=recorded, reason=why)
+    waits = 0 if recorded is None or counted.recorded is None else recorded - counted.recorded
+    return replace(counted, recorded=recorded, reason=why, waiting=waits)
 
 
 def _find_merge(files: Files) -> str | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyroaring import FrozenBitMap64
 
     from lakelens.formats.access import TableAccess
+    from lakelens.formats.paimon.deletes.known_rows import Marks
 
 _SMALL = 4 * 1024 * 1024
 _KEPT = 8
@@ -32,6 +33,7 @@ class VectorReader:
     def __init__(self, access: TableAccess) -> None:
         self._access = access
         self._kept = LruCache[str, bytes](_KEPT)
+        self.marks: dict[str, Marks | None] = {}
 
     def read_vector(self, file: PaimonIndexFile, found: Mapping[str, Any]) -> FrozenBitMap64:
         """The positions that a vector deletes, by its item of the file's `ranges`. Raises `LakeError`.

@@ -52,7 +52,8 @@ def _list_reasons(
             f"schema/ holds schema-{schemas[-1]}{'' if looks_right else ', which does not read as one'}"
         )
     if snapshots:
-        reasons.append(f"snapshot/ holds {len(snapshots)} snapshots up to snapshot-{snapshots[-1]}")
+        many = f"{len(snapshots)} snapshots up to " if len(snapshots) > 1 else ""
+        reasons.append(f"snapshot/ holds {many}snapshot-{snapshots[-1]}")
     elif tags:
         reasons.append(
             f"tag/ holds tag-{tags[0]}{f' and {len(tags) - 1} more' if len(tags) > 1 else ''}, and there is no snapshot"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import Corrupt, LakeError
+from lakelens.errors import Corrupt, LakeError, list_nearest
 from lakelens.formats.paimon.metadata.partition_path import format_value
-from lakelens.model.scan.choosing import list_nearest
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.datafile import PaimonDataFile

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import LakeError, Missing, list_nearest
 from lakelens.formats.paimon.maintenance.deletion import Deletion, skip_none
 from lakelens.formats.paimon.maintenance.estimates import write_hint, write_one
 from lakelens.formats.paimon.maintenance.others import describe_damage, find_broken, warn_of_others
@@ -31,7 +31,6 @@ from lakelens.formats.paimon.maintenance.states import (
 )
 from lakelens.model.maintenance.procedure import Option, Procedure
 from lakelens.model.maintenance.proposal import Assumption, Fate, Proposal
-from lakelens.model.scan.choosing import list_nearest
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import LakeError, Missing, list_nearest
 from lakelens.formats.paimon.maintenance.deletion import Deletion
 from lakelens.formats.paimon.maintenance.others import describe_damage, warn_of_others
 from lakelens.formats.paimon.maintenance.states import (
@@ -34,7 +34,6 @@ from lakelens.formats.paimon.maintenance.states import (
 from lakelens.io.store import find_info
 from lakelens.model.maintenance.procedure import Option, Procedure
 from lakelens.model.maintenance.proposal import Assumption, Fate, Proposal
-from lakelens.model.scan.choosing import list_nearest
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot

@@ -17,7 +17,7 @@ from lakelens.codecs.paimon.row import BinaryRow, decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import LakeError
 from lakelens.model.explainable import Explainable, Source
-from lakelens.model.stats import RowStats
+from lakelens.model.stats import KeyRow, RowStats
 
 # the fields of a manifest entry that hold statistics
 VALUE_STATS = "_FILE._VALUE_STATS"
@@ -25,7 +25,7 @@ KEY_STATS = "_FILE._KEY_STATS"
 _NO_FIELDS = 12  # bytes of a serialized row of arity 0
 
 
-class StoredRow(Explainable, BinaryRow):
+class StoredRow(Explainable, BinaryRow, KeyRow):
     """A row as a `BinaryRow`, equal to one of the same values; `bytes_view()` shows its bytes.
 
     `stored` are its bytes in the manifest, `columns` the fields it was decoded by, `label` the name of the field that
@@ -33,6 +33,7 @@ class StoredRow(Explainable, BinaryRow):
     """
 
     __slots__ = ("_source", "columns", "label", "stored")
+    __str__ = BinaryRow.__repr__
 
     def __init__(
         self,

@@ -151,6 +151,12 @@ def parse_document(kind: type[Document], raw: Mapping[str, Any], path: str) -> t
         reason, _, place = str(error).partition(" - at `")
         json_path = place.rstrip("`") or "$"
         raise Corrupt(f"bad document: {reason}", path=path, json_path=json_path) from error
+    except UnicodeEncodeError as error:  # it cannot quote such a text in a message of its own
+        seen = error.object[error.start : error.end]
+        message = "bad document: a text that is no Unicode"
+        raise Corrupt(
+            message, path=path, json_path="$", expected="no lone surrogates", seen=ascii(seen)
+        ) from None
 
 
 def parse_snapshot(

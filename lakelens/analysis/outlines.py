@@ -1,0 +1,61 @@
+"""Tables at a glance: what each is today, by its own newest metadata alone. No manifest and no data file is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lakelens.analysis.figures import count_by_lists
+from lakelens.errors import LakeError
+from lakelens.model.catalog import FoundTable, Outline
+from lakelens.model.deletes import LiveRows
+from lakelens.model.table import Table
+from lakelens.options import display
+from lakelens.progress import read_each
+
+
+def read_outlines(tables: Sequence[FoundTable]) -> list[Outline]:
+    """The outline of each table; several threads read, and after a second a line says how far it is."""
+    unread = [table for table in tables if not table.is_outlined]
+    for _ in read_each(unread, lambda table: table.outline, "tables"):
+        pass
+    return [table.outline for table in tables]
+
+
+def outline_table(found: FoundTable) -> Outline:
+    """What a table is today; one that cannot be opened says why."""
+    try:
+        table = found.open()
+        outline = Outline(table.traits.title, table.traits.variant, table.traits.has_snapshots)
+        outline = _add_figures(outline, table)
+    except LakeError as error:
+        return Outline(found.format.title(), error=error)
+    except Exception as error:  # whatever one table does, the others are shown
+        if display.strict_views:
+            raise
+        return Outline(
+            found.format.title(), error=LakeError(f"{type(error).__name__}: {error}", path=found.path)
+        )
+    return replace(outline, findings=tuple(table.findings), reads=table.reads)
+
+
+def _add_figures(outline: Outline, table: Table) -> Outline:
+    """Sums of the current snapshot, as it records them, or as its lists count files."""
+    current = table.current
+    count = table.snapshot_count if outline.has_snapshots else None
+    if current is None:
+        nothing = LiveRows(0, "nothing has been committed yet", 0, 0, 0)
+        return replace(outline, rows=nothing, files=0, size_bytes=0, snapshot_count=count)
+    figures = current.figures
+    files = count_by_lists(current) if figures.files is None else figures.files
+    if files is not None:
+        files += figures.delete_files or 0
+    return replace(
+        outline,
+        rows=current.known_live_rows,
+        files=files,
+        size_bytes=figures.size_bytes,
+        snapshot_count=count,
+        committed_at=current.committed_at,
+        operation=current.operation,
+    )

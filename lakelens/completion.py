@@ -1,0 +1,135 @@
+"""Names at hand in IPython and Jupyter: Tab in the brackets of an object, in the quotes of a call, and after a subscript.
+
+IPython asks objects for keys only where it may evaluate what is before the bracket, and it evaluates no property. This
+matcher does so for objects of lakelens, whose properties change nothing. It gives nothing for what it does not know.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+_PATH = r"(?P<path>[A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*)"
+_KEY = re.compile(_PATH + r"\[(?P<quote>['\"])(?P<begun>[^'\"]*)$")
+_ARGUMENT = re.compile(_PATH + r"\.(?P<verb>\w+)\((?:[^()]*,)?\s*(?P<quote>['\"])(?P<begun>[^'\"]*)$")
+_KEYWORD = re.compile(_PATH + r"\.(?P<verb>\w+)\((?:[^()]*,)?\s*(?P<begun>\w*)$")
+_ATTRIBUTE = re.compile(_PATH + r"\.(?P<begun>\w*)$")
+
+
+def match_names(context: Any, namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """What IPython offers for the text before the cursor: `completions`, and what of them is written already."""
+    from IPython.core.completer import SimpleCompletion
+
+    text = context.text_until_cursor
+    line, column = context.line_with_cursor, len(context.line_with_cursor) - len(text)
+    rest = line[len(text) :] if column else ""
+    try:
+        begun, names = find_names(text, namespace, rest)
+    except Exception:  # what cannot be read offers nothing, and Tab is no place for an error
+        begun, names = "", []
+    return {
+        "completions": [SimpleCompletion(text=name, type="lakelens") for name in names],
+        "matched_fragment": begun,
+        "suppress": bool(names),
+    }
+
+
+def find_names(text: str, namespace: Mapping[str, Any], rest: str = "") -> tuple[str, list[str]]:
+    """What is written of a name at the end of a text, and the names that begin so; `rest` is what follows.
+
+    >>> import lakelens as ll
+    >>> table = ll.sample("iceberg-branches")
+    >>> find_names("ll.sample('icebreg", {"ll": ll}), find_names('table.refs["', {"table": table}, '"]')[1][0]
+    (('icebreg', []), 'audit')
+    """
+    for pattern, list_all in ((_KEY, _list_keys), (_ARGUMENT, _list_arguments)):
+        found = pattern.search(text)
+        if found is not None:
+            quote, begun = found["quote"], found["begun"]
+            names = list_all(_evaluate(found["path"], namespace), found)
+            end = "" if rest.startswith(quote) else quote
+            return begun, [name + end for name in names if name.startswith(begun) and _is_plain(name)]
+    found = _KEYWORD.search(text)
+    if found is not None and found["verb"] == "where":
+        names = [f"{name}=" for name in _list_columns(_evaluate(found["path"], namespace))]
+    else:
+        found = _ATTRIBUTE.search(text)
+        if found is None or not found["path"].endswith("]"):
+            return "", []  # IPython knows the names of what needs no subscript
+        held = _evaluate(found["path"], namespace)
+        names = dir(held) if _is_ours(held) else []
+    return found["begun"], [name for name in names if name.startswith(found["begun"])]
+
+
+def _evaluate(path: str, namespace: Mapping[str, Any]) -> Any:
+    """The object that a path of names and constant subscripts leads to, through objects of lakelens alone."""
+
+    def walk(node: ast.expr) -> Any:
+        if isinstance(node, ast.Name):
+            return namespace[node.id]
+        if isinstance(node, ast.Attribute) and not node.attr.startswith("_"):
+            return getattr(_check(walk(node.value)), node.attr)
+        if isinstance(node, ast.Subscript):
+            return _check(walk(node.value))[ast.literal_eval(node.slice)]
+        raise LookupError(path)
+
+    return walk(ast.parse(path, mode="eval").body)
+
+
+def _check(held: Any) -> Any:
+    if not _is_ours(held):
+        raise LookupError(type(held).__name__)
+    return held
+
+
+def _is_ours(held: Any) -> bool:
+    home = held.__name__ if isinstance(held, ModuleType) else type(held).__module__
+    return bool(home.split(".")[0] == "lakelens")
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name of a lake can stand between quotes as it is, and does nothing there."""
+    return name.isprintable() and not set(name) & set("'\"\\{}")
+
+
+def _list_keys(held: Any, _: re.Match[str]) -> Sequence[str]:
+    return [str(name) for name in held._ipython_key_completions_()] if _is_ours(held) else []
+
+
+def _list_columns(held: Any) -> list[str]:
+    from lakelens.model.fileset import FileSet
+    from lakelens.model.scan.files_to_arrow import list_columns
+
+    if not isinstance(held, FileSet):
+        return []
+    return [name for name in list_columns(held.columns, stats=False) if name != "partition_values"]
+
+
+def _list_samples(held: Any) -> list[str]:
+    from lakelens.samples import read_samples
+
+    return read_samples().keys() if isinstance(held, ModuleType) else []
+
+
+def _list_snapshots(held: Any) -> list[str]:
+    from lakelens.model.table import Table
+
+    return held.snapshots._ipython_key_completions_() if isinstance(held, Table) else []
+
+
+_VERBS: dict[str, Callable[[Any], Sequence[str]]] = {
+    "sample": _list_samples,
+    "snapshot": _list_snapshots,
+    "diff": _list_snapshots,
+    "dry_run": lambda table: list(table.procedures),
+    "field": lambda schema: schema._ipython_key_completions_(),
+    "sort_by": _list_columns,
+}
+
+
+def _list_arguments(held: Any, found: re.Match[str]) -> Sequence[str]:
+    verb = found["verb"]
+    return _VERBS[verb](held) if verb in _VERBS and _is_ours(held) else []

@@ -1,0 +1,184 @@
+"""What a Paimon snapshot proves of its rows without its manifests: by its totals, its options, and its index manifest.
+
+A document counts the rows of the live files. An append table holds these but those that deletion vectors delete, which the
+index manifest counts, one small file; writers before 1.0 did not, and then small vectors are decoded. Rows of a
+primary-key table are merged by key when they are read, or wait in level 0: as many as recorded are the most that there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from lakelens.errors import LakeError
+from lakelens.formats.paimon.manifests.index import DELETION_VECTORS
+from lakelens.io.store import find_info
+from lakelens.model.deletes import LiveRows
+from lakelens.model.facts.amounts import NO_ROWS, Amount
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.deletes.positions import VectorReader
+    from lakelens.formats.paimon.manifests.index import PaimonIndexFile
+    from lakelens.formats.paimon.snapshot import PaimonSnapshot
+    from lakelens.formats.paimon.table import PaimonTable
+
+_MOST_BYTES = 1 << 20  # of an index manifest that is read to count
+_MOST_DECODED = (
+    1 << 18
+)  # bytes of the vectors of a snapshot that are decoded where their rows are not recorded
+
+
+class Mark(NamedTuple):
+    """Where the vector of a data file is, and how many rows it deletes: None where that is not recorded."""
+
+    file: str
+    offset: int | None
+    cardinality: int | None
+
+    @property
+    def amount(self) -> Amount:
+        """The rows that it deletes."""
+        known = self.cardinality
+        return Amount(1, None) if known is None else Amount(max(known, 0), max(known, 0))
+
+
+#: by the name of the data file
+Marks = Mapping[str, Mark]
+
+
+class KnownRows:
+    """The part of a snapshot that knows how many rows it has."""
+
+    _table: PaimonTable
+
+    @property
+    def vector_reader(self) -> VectorReader:
+        """Decodes vectors, and keeps what the index manifests said of them."""
+        return self._table.vector_reader
+
+    def _bound_live_rows(self) -> LiveRows:
+        return _bound_rows(cast("PaimonSnapshot", self))
+
+    @property
+    def known_vector_count(self) -> int | None:
+        """How many deletion vectors its index manifest names; None where that was not read."""
+        marks = _read_marks(cast("PaimonSnapshot", self))
+        return None if marks is None else len(marks)
+
+    @property
+    def newly_deleted(self) -> Amount | None:
+        """The rows that vectors delete since its commit, by the index manifests of the two snapshots.
+
+        None where one of them is large or cannot be read, or where the snapshot before has expired.
+        """
+        return _count_new(cast("PaimonSnapshot", self))
+
+
+def _bound_rows(snapshot: PaimonSnapshot) -> LiveRows:
+    rows, context = snapshot.record_count, snapshot.context
+    if not rows:
+        why = "the snapshot does not record its rows" if rows is None else "there are no rows"
+        return LiveRows(rows, why, rows, rows, rows)
+    marks = _read_marks(snapshot)
+    if marks is None:
+        return LiveRows(
+            None, "vectors are not counted: the index manifest is large or damaged", rows, 0, rows
+        )
+    marked = sum_amounts(mark.amount for mark in marks.values())
+    most = max(rows - marked.least, 0)
+    deleted = f"{marked.exact:,} marked deleted" if marked.exact else ""
+    if marked.exact is None:
+        number = f"{len(marks):,} deletion vector{'' if len(marks) == 1 else 's'}"
+        return LiveRows(None, f"{number} without a recorded count", rows, 0, most)
+    if context.schema.primary_keys:
+        why = deleted or ("level 0 is not read" if context.skips_level_0 else "known only by merging keys")
+        return LiveRows(None, why, rows, 0, most)
+    if context.is_on("data-evolution.enabled"):
+        return LiveRows(None, "known only by row ids: files share rows", rows, 0, most)
+    return LiveRows(most, deleted or "nothing is deleted", rows, most, most, deleted=rows - most)
+
+
+def _count_new(snapshot: PaimonSnapshot) -> Amount | None:
+    if not _may_have_vectors(snapshot):
+        return NO_ROWS
+    before = next(snapshot.walk_ancestors(), None)
+    if before is not None and before.index_manifest == snapshot.index_manifest:
+        return NO_ROWS
+    after = _read_marks(snapshot)
+    if after is None or (before is None and snapshot.id > 1 and after):
+        return None
+    known = {} if before is None else _read_marks(before)
+    if known is None:
+        return None
+    return sum_amounts(_count_grown(mark, known.get(name)) for name, mark in after.items())
+
+
+def _count_grown(mark: Mark, before: Mark | None) -> Amount:
+    """The rows that a vector deletes and the one before it did not: a vector holds all that the one before it held."""
+    if before is None:
+        return mark.amount
+    if mark == before:
+        return NO_ROWS
+    if mark.cardinality is None or before.cardinality is None:
+        return Amount(0, None)
+    grown = max(mark.cardinality - before.cardinality, 0)
+    return Amount(grown, grown)
+
+
+def sum_amounts(amounts: Iterable[Amount]) -> Amount:
+    """All of them together."""
+    return sum(amounts, NO_ROWS)
+
+
+def _may_have_vectors(snapshot: PaimonSnapshot) -> bool:
+    """Whether the index manifest may name vectors: that of a primary-key table without them names hash indexes alone."""
+    context = snapshot.context
+    return snapshot.index_manifest is not None and (
+        context.is_on("deletion-vectors.enabled") or not context.schema.primary_keys
+    )
+
+
+def _read_marks(snapshot: PaimonSnapshot) -> Marks | None:
+    """The vectors of a snapshot, none where it has none; None where its index manifest is large or cannot be read."""
+    name = snapshot.index_manifest
+    if name is None or not _may_have_vectors(snapshot):
+        return {}
+    kept = snapshot.vector_reader.marks
+    if name not in kept:
+        kept[name] = _count_vectors(snapshot, snapshot.context.layout.shared("manifest", name))
+    return kept[name]
+
+
+def _count_vectors(snapshot: PaimonSnapshot, path: str) -> Marks | None:
+    try:
+        info = find_info(snapshot.context.store, path)
+    except LakeError:
+        info = None
+    if info is not None and info.size > _MOST_BYTES:
+        return None
+    try:
+        files = snapshot.read_index_files()
+    except LakeError as error:
+        snapshot.context.findings.add_error(error, path, (snapshot.id,))
+        return None
+    files = [file for file in files if file.index_type == DELETION_VECTORS]
+    uncounted = [file for file in files if any(item["cardinality"] is None for item in file.ranges)]
+    reader = None
+    if uncounted and sum(file.size_bytes or _MOST_DECODED for file in uncounted) < _MOST_DECODED:
+        reader = snapshot.vector_reader
+    return {
+        str(item["data_file"]): Mark(file.recorded_path, item["offset"], _count_rows(file, item, reader))
+        for file in files
+        for item in file.ranges
+    }
+
+
+def _count_rows(file: PaimonIndexFile, item: Mapping[str, Any], reader: VectorReader | None) -> int | None:
+    """The rows of a vector as recorded, else as decoded: writers before 1.0 recorded none."""
+    rows: int | None = item["cardinality"]
+    if rows is not None or reader is None:
+        return rows
+    try:
+        return len(reader.read_vector(file, item))
+    except LakeError:
+        return None
