@@ -7,7 +7,7 @@ from typing import Any
 # each element that is wider inside than outside, with its words; a folded part has no size and is opened first
 _WIDER = """root => [root, ...root.querySelectorAll('*')]
   .filter(e => e.clientWidth && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible')
-  .filter(e => !e.classList.contains('ll-id') && !(e.classList.contains('ll-root') && e.scrollWidth <= 800))
+  .filter(e => !e.classList.contains('ll-id') && !(e.classList.contains('ll-root') && e.scrollWidth <= 840))
   .map(e => `${e.tagName}.${e.className}: ${e.scrollWidth} > ${e.clientWidth}: ${e.textContent.trim().slice(0, 60)}`)"""
 
 # a card cannot know the headings of the page that it is put into
