@@ -37,9 +37,12 @@ LANGUAGE = {
 }
 
 #: The directories that a run makes for itself, by the words that stand for them in what is saved: as in `sanitize.cfg`.
+#: In a card a path may break after its separators.
+_BREAK = "(?:<wbr>)?"
+_NAME = f"(?:[a-z0-9_]{_BREAK}){{8}}"
 PLACES = {
-    "SAMPLE": re.compile(r"""/[^\s'"<>]*lakelens-sample-[a-z0-9_]{8}"""),
-    "WAREHOUSE": re.compile(r"""/[^\s'"<>]*lakelens-[a-z0-9_]{8}"""),
+    "SAMPLE": re.compile(rf"""/(?:<wbr>|[^\s'"<>])*lakelens-{_BREAK}sample-{_BREAK}{_NAME}"""),
+    "WAREHOUSE": re.compile(rf"""/(?:<wbr>|[^\s'"<>])*lakelens-{_BREAK}{_NAME}"""),
 }
 
 
