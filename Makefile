@@ -67,7 +67,7 @@ spark4: .venv-spark4/.ready
 
 notebooks: $(READY)
 	@echo "lakelens: notebooks, run again and compared with what they keep (nbval)"
-	@$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg -p no:cacheprovider notebooks
+	@LAKELENS_PROGRESS=0 $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg -p no:cacheprovider notebooks
 
 save-notebooks: $(READY)
 	@echo "lakelens: running the notebooks and keeping their outputs"

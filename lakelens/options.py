@@ -35,7 +35,7 @@ class DisplayOptions:
     """How much is shown.
 
     `max_rows` rows of a list before "… n more", `max_text` characters of one value, `max_bytes` bytes of one HTML view.
-    With `progress` readings of more than a second say how far they are.
+    With `progress` readings of more than a second say how far they are (off with `LAKELENS_PROGRESS=0` in the environment).
     With `strict_views` an error in a view is raised, not only reported (also `LAKELENS_STRICT_VIEWS=1` in the environment).
     """
 
@@ -59,6 +59,8 @@ class DisplayOptions:
             setattr(self, name, value)
         if os.environ.get("LAKELENS_STRICT_VIEWS", "") not in ("", "0"):
             self.strict_views = True
+        if os.environ.get("LAKELENS_PROGRESS") == "0":
+            self.progress = False
 
     @contextmanager
     def using(self, **values: Any) -> Iterator[DisplayOptions]:

@@ -10,6 +10,7 @@ kept: they differ between two machines, and say nothing of the tables.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import time
@@ -63,6 +64,7 @@ def execute_notebook(path: Path) -> None:
     client = NotebookClient(
         notebook, km=manager, timeout=TIMEOUT, record_timing=False, store_widget_state=False
     )
+    os.environ["LAKELENS_PROGRESS"] = "0"  # what a slow machine shows for a moment is no result
     client.execute(cwd=str(path.parent))
     clean_notebook(notebook)
     nbformat.validate(notebook)

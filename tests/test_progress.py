@@ -14,7 +14,7 @@ import lakelens as ll
 from lakelens import progress
 from lakelens.errors import Interrupted
 from lakelens.model.scan import scan_to_arrow
-from lakelens.options import display
+from lakelens.options import DisplayOptions, display
 from lakelens.progress import Progress, track
 from tests.support.growth import grow_iceberg, grow_paimon
 
@@ -92,3 +92,10 @@ def test_a_second_try_goes_on(
     assert act(files).equals(expected)
     first = [task.path for task in files._scan.tasks[:3]]
     assert read and not set(read[: len(files._scan.tasks) - 3]) & set(first)
+
+
+def test_the_environment_turns_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAKELENS_PROGRESS", "0")
+    assert not DisplayOptions().progress
+    monkeypatch.setenv("LAKELENS_PROGRESS", "1")
+    assert DisplayOptions().progress
