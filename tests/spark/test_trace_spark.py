@@ -127,7 +127,11 @@ def test_iceberg_statements_each_leave_their_mark(
     said = capsys.readouterr().out
     assert said.startswith("CALL: 1 row, ") and "rewritten_data_files_count" in said
     rows = said[said.index("SELECT: 4 rows, 4 columns") :].splitlines()
-    assert rows[1].split() == ["id", "s", "n", "id"] and rows[2].split()[:2] == ["8", "{a:"] and "'k', 8" in rows[2]
+    assert (
+        rows[1].split() == ["id", "s", "n", "id"]
+        and rows[2].split()[:2] == ["8", "{a:"]
+        and "'k', 8" in rows[2]
+    )
     assert "2024-01-02 03:04:05+00:00" in rows[2] and "INTERVAL '1' YEAR" in rows[2]
     call = "CALL iceberg.system.expire_snapshots(table => 'traced.life', older_than => TIMESTAMP '2100-01-01 00:00:00')"
     change = trace(shell, place, call, place)

@@ -113,7 +113,8 @@ def parse(markup: str) -> html5lib.treebuilders.etree:  # type: ignore[name-defi
                 assert all(re.fullmatch(r"ll-[a-z]+[0-5]?", word) for word in value.split()), value
             if name == "style":
                 assert re.fullmatch(
-                    r"width:(\d{1,3}px)(;min-width:\1)?|overflow-x:auto;max-width:\d{3,4}px|display:inline", value
+                    r"width:(\d{1,3}px)(;min-width:\1)?|overflow-x:auto;max-width:\d{3,4}px|display:inline",
+                    value,
                 ), value
             if name in ("colspan", "open"):
                 assert re.fullmatch(r"[0-9]?", value), value
