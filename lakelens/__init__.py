@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from lakelens import errors, options, spark
     from lakelens.analysis.diff.documents import diff_json
     from lakelens.analysis.skeleton.minimize import minimize_table as minimize
-    from lakelens.codecs.paimon.row import decode_binary_row
-    from lakelens.explaining import explain_bytes, explain_file
+    from lakelens.explaining import decode_binary_row, explain_bytes, explain_file
     from lakelens.opening import find_tables as find
     from lakelens.opening import open_table as open
     from lakelens.samples import sample
@@ -33,7 +32,7 @@ _PUBLIC = {
     "sample": ("lakelens.samples", "sample"),
     "diff_json": ("lakelens.analysis.diff.documents", "diff_json"),
     "minimize": ("lakelens.analysis.skeleton.minimize", "minimize_table"),
-    "decode_binary_row": ("lakelens.codecs.paimon.row", "decode_binary_row"),
+    "decode_binary_row": ("lakelens.explaining", "decode_binary_row"),
     "explain_bytes": ("lakelens.explaining", "explain_bytes"),
     "explain_file": ("lakelens.explaining", "explain_file"),
     "watch": ("lakelens.watching", "watch"),

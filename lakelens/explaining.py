@@ -1,16 +1,20 @@
-"""`explain_bytes` and `explain_file`: any piece of a table's metadata, every byte named."""
+"""`explain_bytes`, `explain_file` and `decode_binary_row`: any piece of a table's metadata, every byte named."""
 
 from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.kinds import KINDS, choose_kind, explain, find_kind
 from lakelens.errors import LakeError
 from lakelens.model.bytes_view import BytesView
+
+if TYPE_CHECKING:
+    from lakelens.codecs.paimon.row import FieldLike
+    from lakelens.formats.paimon.manifests.stats import StoredRow
 
 _MOST_PARENTS = 8
 _MOST_SNAPSHOTS = 100
@@ -47,6 +51,50 @@ def explain_bytes(data: bytes, kind: str, **context: Any) -> BytesView:
     span = explain(data, kind, **context)
     span.check()
     return BytesView(data, span)
+
+
+def decode_binary_row(data: bytes, fields: Sequence[FieldLike]) -> StoredRow:
+    """Decode one serialized row, its 4-byte arity first, as Paimon keeps it in manifests.
+
+    Follows "BinaryRow" of the Paimon specification.
+
+    Parameters
+    ----------
+    data
+        The bytes of the row.
+    fields
+        (name, type) pairs, types as Paimon spells them.
+
+    Returns
+    -------
+    StoredRow
+        The values, by position and by name, with a card and `bytes_view()`. Timestamps without zone are naive `datetime`s,
+        with local zone UTC-aware; digits below the microsecond give a `pandas.Timestamp` and years outside 1 to 9999 a
+        `numpy.datetime64`. A MAP is a dict (a list of pairs when keys repeat or are not hashable), a ROW a dict, a VARIANT a
+        `Variant`.
+
+    Raises
+    ------
+    Corrupt
+        The bytes are no such row; the error names the byte.
+
+    Examples
+    --------
+    >>> data = bytes.fromhex("00000002000000000000000001000000000000006100000000000081")
+    >>> row = decode_binary_row(data, [("id", "INT NOT NULL"), ("name", "STRING")])
+    >>> row, row["name"], row.kind
+    ({id: 1, name: 'a'}, 'a', '+I')
+    """
+    from lakelens.codecs.paimon import row
+    from lakelens.codecs.paimon.types import PaimonField
+    from lakelens.formats.paimon.manifests.stats import StoredRow
+    from lakelens.model.explainable import Source
+
+    decoded = row.decode_binary_row(data, fields)
+    types = zip(*row.split_fields(fields), strict=True)
+    columns = [PaimonField(number, name, kind) for number, (name, kind) in enumerate(types)]
+    source = Source(lambda found: explain_bytes(found.data, "binary_row", fields=columns))
+    return StoredRow(decoded, decoded.data, columns, source=source)
 
 
 def explain_file(

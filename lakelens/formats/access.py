@@ -129,7 +129,11 @@ class StoredKey(Generic[T]):
     def __get__(self, made: Any, owner: type) -> StoredKey[T] | T:
         if made is None:
             return self
-        value: T = made._find_stored(self._name)
+        return self._show(made, made._find_stored(self._name))
+
+    def _show(self, made: Any, held: Any) -> T:
+        """What the reader of an attribute is given of what is stored."""
+        value: T = held
         return value
 
 

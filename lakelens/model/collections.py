@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 from lakelens.display import Displayable, Interactive
@@ -290,13 +291,31 @@ class Preview(Rows):
     """The first rows of a file: the `pyarrow.Table` that `to_arrow` gives, with a view. It has all of that table's methods.
 
     >>> import pyarrow as pa
-    >>> preview = Preview(pa.table({"id": [1, 2]}))
+    >>> preview = Preview(pa.table({"id": [1, 2]}), lambda: {1, 40})
     >>> preview, preview.num_rows, preview["id"].to_pylist(), preview == pa.table({"id": [1, 2]})
     (<Preview 2 rows: id>, 2, [1, 2], True)
+    >>> preview.deleted_positions
+    (1,)
     """
 
+    def __init__(self, table: pa.Table, find_deleted: Callable[[], Any] | None = None) -> None:
+        super().__init__(table)
+        self._find_deleted = find_deleted
+
+    @cached_property
+    def deleted_positions(self) -> tuple[int, ...] | None:
+        """The rows among these that are deleted, counted from 0; None where only a look at the whole file would tell.
+
+        Reads delete files and vectors. Raises `LakeError` when one cannot be read.
+        """
+        deleted = () if self._find_deleted is None else self._find_deleted()
+        return None if deleted is None else tuple(row for row in range(len(self)) if row in deleted)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_table": self._table, "_find_deleted": _know_none}  # the file and its table are left behind
+
     def __getattr__(self, name: str) -> Any:
-        if name == "_table":  # a copy in the making has none yet
+        if name in ("_table", "_find_deleted"):  # a copy in the making has none yet
             raise AttributeError(name)
         return getattr(self._table, name)
 
@@ -310,6 +329,10 @@ class Preview(Rows):
         return bool(self._table == (other._table if isinstance(other, Preview) else other))
 
     __hash__ = None  # type: ignore[assignment]  # as a pyarrow.Table
+
+
+def _know_none() -> None:
+    """The deleted rows of a preview that has left its file."""
 
 
 def read_cell(cell: Any) -> Any:

@@ -15,11 +15,10 @@ from lakelens.model.facts.facts import Fact
 from lakelens.model.stats import Bounds, Partition
 
 if TYPE_CHECKING:
-    from pyroaring import FrozenBitMap64
-
     from lakelens.errors import LakeError
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.deletes import DeleteMatch, DeleteMatches, LiveRows
+    from lakelens.model.life.positions import Positions
     from lakelens.model.predicate import Term
     from lakelens.model.scan.file_table import FileRow
     from lakelens.model.scan.row_groups import RowGroups
@@ -188,8 +187,8 @@ class DataFile(Explainable, Displayable, ABC):
         return DeleteMatches()
 
     @property
-    def deleted_positions(self) -> FrozenBitMap64:
-        """The rows of this file that `deletes` delete, counted from 0: a `pyroaring.FrozenBitMap64`.
+    def deleted_positions(self) -> Positions:
+        """The rows of this file that `deletes` delete, counted from 0: a `pyroaring.FrozenBitMap64` with a view.
 
         Reads the delete files and, where they delete by value, this file. A position past the end is a finding and is
         left out. Raises `LakeError` when a delete cannot be read.
@@ -215,6 +214,12 @@ class DataFile(Explainable, Displayable, ABC):
     def live_record_count(self) -> int | None:
         """The rows of this file that are not deleted; None where that is not known: `live_rows.reason` says why."""
         return self.live_rows.count
+
+    def _find_deleted(self) -> Positions | None:
+        """The rows that a preview marks as deleted; None where they are not known cheaply."""
+        from lakelens.model.deletes import find_cheap_positions
+
+        return find_cheap_positions(self)
 
     def _note_beyond(self, match: DeleteMatch, last: int) -> None:
         """Hear that a match deletes rows that the file does not have, the last of them `last`."""

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
     from lakelens.model.bytes_view import BytesView
     from lakelens.model.datafile import DataFile, IndexFile
+    from lakelens.model.life.positions import Positions
 
 DeleteKind = Literal["position_deletes", "equality_deletes", "deletion_vector"]
 Rows = Sequence[tuple[Any, ...]]
+_MOST_READ = 1_000_000  # rows that are decoded without being asked for
 
 
 class DeleteMatch(Explainable, Displayable):
@@ -66,14 +68,16 @@ class DeleteMatch(Explainable, Displayable):
         self._load_values = load_values
 
     @cached_property
-    def positions(self) -> FrozenBitMap64:
-        """The rows of the data file that this deletes: positions from 0, as a `pyroaring.FrozenBitMap64`.
+    def positions(self) -> Positions:
+        """The rows of the data file that this deletes: positions from 0, a `pyroaring.FrozenBitMap64` with a view.
 
         It has `len()`, `in`, iteration in order, set operations and `to_array()`; each position counts once. Of an
         equality delete the rows of the data file are compared with its values. Positions past the end of the data file
         stay in it, as they are stored. Raises `LakeError` when what must be read cannot be.
         """
-        return self._load_positions()
+        from lakelens.model.life.positions import Positions
+
+        return Positions(self._load_positions())
 
     @cached_property
     def values(self) -> Rows:
@@ -82,6 +86,11 @@ class DeleteMatch(Explainable, Displayable):
         Raises `LakeError` when the delete file cannot be read.
         """
         return () if self._load_values is None else self._load_values()
+
+    def is_cheap(self) -> bool:
+        """Whether a look at the delete alone gives its rows: not where it deletes by value, nor a great number of rows."""
+        recorded = getattr(self.file, "record_count", None) if self.cardinality is None else self.cardinality
+        return self.kind != "equality_deletes" and recorded is not None and recorded <= _MOST_READ
 
     def bytes_view(self) -> BytesView:
         """The bytes of what deletes, each with its name: the vector in its file, or the delete file. Raises `Missing`."""
@@ -168,7 +177,7 @@ class LiveRows(Displayable):
         return f"<LiveRows {'unknown' if self.count is None else self.count} of {self.recorded}>"
 
 
-class Vectors(Mapping[str, "FrozenBitMap64"]):
+class Vectors(Mapping[str, "Positions"]):
     """The deleted rows (counted from 0) by data file, as the metadata names it. `read` reads one vector at a time.
 
     Looking one up raises `LakeError` for a vector that is damaged or gone, `KeyError` for a data file that has none.
@@ -183,10 +192,12 @@ class Vectors(Mapping[str, "FrozenBitMap64"]):
         self._names = dict.fromkeys(names)
         self._read = read
 
-    def __getitem__(self, data_file: str) -> FrozenBitMap64:
+    def __getitem__(self, data_file: str) -> Positions:
+        from lakelens.model.life.positions import Positions
+
         if data_file not in self._names:
             raise KeyError(data_file)
-        return self._read(data_file)
+        return Positions(self._read(data_file))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -202,7 +213,7 @@ def unite_positions(
     matches: Iterable[DeleteMatch],
     record_count: int | None,
     note_beyond: Callable[[DeleteMatch, int], None] | None = None,
-) -> FrozenBitMap64:
+) -> Positions:
     """The rows that any of the matches deletes; those past the end of a file of `record_count` rows are left out.
 
     `note_beyond` is called with each match that has such rows. Raises `LakeError` when a match cannot be read.
@@ -212,7 +223,9 @@ def unite_positions(
     >>> list(unite_positions([match, match], 5))
     [1, 4]
     """
-    from pyroaring import BitMap64, FrozenBitMap64
+    from pyroaring import BitMap64
+
+    from lakelens.model.life.positions import Positions
 
     sets = []
     for match in matches:
@@ -221,13 +234,22 @@ def unite_positions(
         if note_beyond is not None and record_count is not None and last >= record_count:
             note_beyond(match, last)
     if not sets:
-        return FrozenBitMap64()
-    united = sets[0] if len(sets) == 1 else FrozenBitMap64.union(*sets)
+        return Positions()
+    united = sets[0] if len(sets) == 1 else Positions.union(*sets)
     if record_count is None or not len(united) or united.max() < record_count:
         return united
     rows = BitMap64()
     rows.add_range(0, max(0, record_count))
-    return FrozenBitMap64(united & rows)
+    return Positions(united & rows)
+
+
+def find_cheap_positions(file: DataFile) -> Positions | None:
+    """The deleted rows of a data file where they were read before, or are a vector or positions of no great number.
+
+    None where a delete by value would have the file itself read. Raises `LakeError` when a delete cannot be read.
+    """
+    is_cheap = all("positions" in vars(match) or match.is_cheap() for match in file.deletes)
+    return file.deleted_positions if is_cheap else None
 
 
 def needs_reading(matches: Sequence[DeleteMatch]) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lakelens.display import Displayable, Named
 from lakelens.errors import UnknownName, Unsupported, list_nearest
-from lakelens.model.collections import Items, show_stored
+from lakelens.model.collections import Items, NamedItems, show_stored
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.facts.facts import Fact
 
@@ -92,6 +92,25 @@ class Field(Displayable):
             yield from child.leaves(name)
 
 
+class Fields(NamedItems[Field]):
+    """The columns of a schema in order; each is found by its name too."""
+
+    __slots__ = ()
+    _noun = "column"
+    facts = (
+        Fact("id", "int64"),
+        Fact("name"),
+        Fact("type"),
+        Fact("nullable", "bool"),
+        Fact("doc"),
+        Fact("initial_default", "text"),
+        Fact("write_default", "text"),
+    )
+
+    def _list_names(self, item: Field) -> tuple[str, ...]:
+        return (item.name,)
+
+
 @show_stored("schema")
 @dataclass(frozen=True, slots=True, repr=False)
 class Schema(Explainable, Displayable):
@@ -108,11 +127,14 @@ class Schema(Explainable, Displayable):
     """
 
     id: int | None
-    fields: tuple[Field, ...]
+    fields: Sequence[Field]
     identifier_names: tuple[str, ...] = ()
     raw: Any = field(default=None, compare=False)
     _source: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
     _others: Source | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", Fields(self.fields))
 
     def __repr__(self) -> str:
         shown = [f"{f.name} {f.type}{'' if f.nullable else ' not null'}" for f in self.fields[:8]]
@@ -170,7 +192,7 @@ class Schema(Explainable, Displayable):
     def walk(self) -> Iterator[tuple[str, Field]]:
         """Every field at every depth with its full dotted name, parents first."""
 
-        def descend(fields: tuple[Field, ...], prefix: str) -> Iterator[tuple[str, Field]]:
+        def descend(fields: Sequence[Field], prefix: str) -> Iterator[tuple[str, Field]]:
             for found in fields:
                 name = f"{prefix}{found.name}"
                 yield name, found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lakelens.display import Displayable
@@ -95,6 +96,52 @@ class Bounds(Mapping[str, ColumnBounds], Tabular, Displayable):
         return f"<Bounds of {len(self)} columns>"
 
 
+class ColumnCounts(dict[int, int], Tabular, Displayable):
+    """One count of each column of a file: a dict by field id, as its manifest stores it, that knows the columns' names.
+
+    `noun` is what the specification calls it (`column_sizes`), `columns` the name and the type of a column by its id.
+
+    >>> sizes = ColumnCounts({1: 55, 9: 4}, "column_sizes", {1: ("id", "long")})
+    >>> sizes, sizes[1], sizes == {1: 55, 9: 4}
+    (<ColumnCounts column_sizes: id 55, #9 4>, 55, True)
+    """
+
+    __slots__ = ("columns", "noun")
+
+    facts: ClassVar[Facts] = (
+        Fact("field_id", "int64", lambda row: row[0]),
+        Fact("name", "string", lambda row: row[1]),
+        Fact("type", "string", lambda row: row[2]),
+        Fact("value", "int64", lambda row: row[3]),
+    )
+
+    def __init__(
+        self,
+        held: Mapping[int, int],
+        noun: str = "counts",
+        columns: Mapping[int, tuple[str, str]] | None = None,
+    ) -> None:
+        super().__init__(held)
+        self.noun = noun
+        self.columns = dict(columns or {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self), self.noun, self.columns)
+
+    def list_rows(self) -> Iterator[tuple[int, str, str | None, int]]:
+        """Field id, name, type and count of each column; one without a name is `#id`, and has no type."""
+        return ((key, *self.columns.get(key, (f"#{key}", None)), held) for key, held in self.items())
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each column: `field_id`, `name`, `type`, `value`."""
+        return build_rows(self.list_rows(), self.facts)
+
+    def __repr__(self) -> str:
+        shown = [f"{name} {held}" for _, name, _, held in islice(self.list_rows(), 8)]
+        more = [f"… {len(self) - 8} more"] if len(self) > 8 else []
+        return f"<ColumnCounts {self.noun}: {', '.join([*shown, *more]) or 'none'}>"
+
+
 class Partition(Explainable, Mapping[str, Any], Displayable):
     """The partition that a file belongs to: values by partition field name, in order; its text is the directory form.
 
@@ -136,16 +183,37 @@ class Partition(Explainable, Mapping[str, Any], Displayable):
         return hash(tuple(self._texts.items()))
 
 
-class KeyRow(Displayable):
+class KeyRow(Tabular, Displayable):
     """A row of values that metadata keeps, a key: names and values, the kind of change, its bytes, and its columns."""
 
     __slots__ = ()
+
+    facts: ClassVar[Facts] = (
+        Fact("name", "string", lambda item: item[0]),
+        Fact("type", "string", lambda item: item[1]),
+        Fact("value", "text", lambda item: item[2]),
+        Fact("slot", "binary", lambda item: item[3]),
+    )
 
     names: tuple[str, ...]
     values: tuple[Any, ...]
     kind: str
     data: bytes
     columns: Sequence[Any]
+
+    def list_slots(self) -> Sequence[bytes]:
+        """The bytes that each field has in the row's fixed part; none where the row has no bytes."""
+        return ()
+
+    def list_rows(self) -> Iterator[tuple[str, str | None, Any, bytes | None]]:
+        """Name, type, value and slot of each field; no type and no slot where they are not known."""
+        types = {column.name: str(column.type) for column in getattr(self, "columns", ())}
+        for name, value, slot in zip_longest(self.names, self.values, self.list_slots()):
+            yield name, types.get(name), value, slot
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each field: `name`, `type`, `value` as text, and `slot`, its bytes in the row's fixed part."""
+        return build_rows(self.list_rows(), self.facts)
 
 
 class RowStats(Explainable, Displayable):

@@ -22,7 +22,7 @@ from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import add_meanings, list_sections
 from lakelens.views.card.model import About, Card, Cell, Column, Grid
 from lakelens.views.cards.fileset import FILE_COLUMNS, grid_files
-from lakelens.views.cards.items import about_items, card_of_rows, grid_some, name_items
+from lakelens.views.cards.items import about_items, grid_rows, grid_some, name_items
 from lakelens.views.render.html import draw, render_card
 
 _CHUNK = 1_000  # items whose cells are made at once; of fewer the columns are known from all of them
@@ -334,10 +334,7 @@ class RowSource(Source):
         return f"result[{position}]" if isinstance(self._rows, QueryResult) else ""
 
     def _grid(self, positions: Sequence[int]) -> Grid:
-        grid = next(
-            (part for part in card_of_rows(self.choose(positions)).body if isinstance(part, Grid)), None
-        )
-        return Grid((), ()) if grid is None else grid
+        return grid_rows(self.choose(positions))
 
 
 def make_source(thing: FileSet | Items[Any] | Rows) -> Source:

@@ -17,6 +17,7 @@ from lakelens.model.deletes import DanglingDelete, DanglingDeletes, DeleteMatch,
 from lakelens.model.facts.traits import Figures
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
+from lakelens.model.life.positions import Positions
 from lakelens.model.manifest import (
     Entries,
     Entry,
@@ -39,7 +40,7 @@ from lakelens.model.schema import (
     SortOrders,
 )
 from lakelens.model.snapshot import LogEntry, Ref, Refs, Snapshot, SnapshotLog, Snapshots
-from lakelens.model.stats import Bounds, ColumnBounds, Partition
+from lakelens.model.stats import Bounds, ColumnBounds, ColumnCounts, KeyRow, Partition
 from lakelens.model.storage import Evidence, MetadataLog, MetadataLogEntry, Reads, Relocation, StoredFile
 from lakelens.model.table import Table
 
@@ -74,6 +75,17 @@ class FakeFile(DataFile):
 
     def preview(self, n: int = 10) -> Any:
         raise AssertionError("a view reads no rows")
+
+
+class FakeRow(KeyRow):
+    def __init__(self, names: tuple[str, ...], values: tuple[Any, ...], type_: str) -> None:
+        self.names, self.values, self.kind, self.data = names, values, "+I", b"<b>"
+        self.columns = [Field(number, name, DataType(type_, "int32")) for number, name in enumerate(names)]
+
+    def list_slots(self) -> Sequence[bytes]:
+        return [b"<script>"] * len(self.names)
+
+    def bytes_view(self) -> None: ...
 
 
 class FakeManifest(Manifest):
@@ -291,7 +303,10 @@ def list_collections(table: FakeTable) -> list[Any]:
         current.manifest_lists, current.manifests, current.index_files, current.statistics, current.summary, current.raw,
         manifest.entries, manifest.partition_summary, manifest.partition_summary[0], manifest.raw, manifest.header,
         entry.raw, entry.file.raw, DeleteMatches((match,)), DanglingDeletes((dangling,)),
-        Preview(pa.table({names[0]: [names[1], None], names[1]: [1, 2]})),
+        Preview(pa.table({names[0]: [names[1], None], names[1]: [1, 2]}), lambda: {1}),
+        Preview(pa.table({"st": pa.array([None], pa.struct([(names[0], pa.int32())]))}), lambda: None),
+        table.schema.fields, Positions([0, 1, 2, 2**40]), ColumnCounts({1: 5, -(2**70): 0}, word(), {1: (word(), word())}),
+        FakeRow((word(), names[0]), (word(), None), word()),
     ]  # fmt: skip
 
 

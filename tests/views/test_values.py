@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import pickle
+import random
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import pytest
+from pyroaring import BitMap64, FrozenBitMap64
 
 import lakelens as ll
+from lakelens.codecs.paimon.row import decode_binary_row
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.datafile import IndexFile
+from lakelens.model.life.positions import Positions
 from lakelens.model.schema import PartitionSpec, Schema
 from lakelens.model.storage import Relocation
 from lakelens.options import display
@@ -45,7 +51,7 @@ KNOWN = {
         "tag_names",
         "changelog_numbers",
     },
-    "schema": {"fields", "columns", "key_columns", "options"},
+    "schema": {"columns", "key_columns", "options"},
     "snapshot": {
         "context",
         "delete_index",
@@ -58,15 +64,8 @@ KNOWN = {
     | {"document", "log_offsets", "properties", "vector_reader"},
     "manifest": {"partitions", "vocabulary", "context"},
     "file": {
-        "column_sizes",
-        "deleted_positions",
         "lower_bounds",
         "upper_bounds",
-        "null_value_counts",
-        "value_counts",
-    }
-    | {
-        "nan_value_counts",
         "split_offsets",
         "vocabulary",
         "context",
@@ -151,6 +150,133 @@ def test_a_field_a_partition_and_a_key_have_cards() -> None:
     key = file.min_key
     assert key is not None and f"{key.values[0]}" in render_text(key) and str(key) == repr(key)
     assert "kind +I" in present(key).sentence
+
+
+def test_the_columns_of_a_schema_are_a_tuple_with_a_card() -> None:
+    schema = ll.sample("iceberg-evolution").schema
+    plain = tuple(schema.fields)
+    assert schema.fields == plain == schema.fields and hash(schema.fields) == hash(plain)
+    assert (
+        schema.fields[:2] == plain[:2]
+        and schema.fields["id"] is schema["id"]
+        and "nothing" not in schema.fields
+    )
+    assert pickle.loads(pickle.dumps(schema)).fields == plain == replace(schema, id=9).fields
+    card = render_text(schema.fields)
+    assert card.startswith(f"Columns: {len(plain)} columns")
+    assert all(field.name in card and str(field.type) in card for field in plain)
+    assert schema.fields.to_arrow()["id"].to_pylist() == [field.id for field in plain]
+    assert "idd" not in schema.fields
+    with pytest.raises(LakeError, match="did you mean id"):
+        schema.fields["idd"]
+
+
+@pytest.mark.parametrize("name", ["v1-types", "v2-schema-evolution"])
+def test_counts_by_field_id_name_their_columns(name: str) -> None:
+    """A dict as it is stored, in which each column has the name and the figure that `bounds` has."""
+    table = ll.open(LAKES / f"spark/iceberg/{name}/table")
+    figures = {
+        "column_sizes": "size",
+        "value_counts": "values",
+        "null_value_counts": "nulls",
+        "nan_value_counts": "nans",
+    }
+    for file in table.files:
+        for attribute, figure in figures.items():
+            counts, stored = getattr(file, attribute), file.raw[attribute]
+            if stored is None:
+                assert counts is None
+                continue
+            assert counts == stored and counts is getattr(file, attribute)
+            assert pickle.loads(pickle.dumps(counts)).to_arrow() == counts.to_arrow()
+            rows = counts.to_arrow().to_pylist()
+            known = {
+                one.name: (one.field_id, str(one.type), getattr(one, figure)) for one in file.bounds.values()
+            }
+            assert {row["name"]: (row["field_id"], row["type"], row["value"]) for row in rows} == {
+                name: facts for name, facts in known.items() if facts[2] is not None
+            }
+            assert all(f"{row['name']} {row['value']}" in repr(counts) for row in rows[:8])
+            if rows:
+                assert all(row["name"] in render_text(counts) for row in rows[:20])
+
+
+def test_deleted_positions_are_a_bitmap_with_a_card() -> None:
+    file = next(one for one in ll.sample("iceberg").files if one.content == "data" and one.deletes)
+    deleted, rows = file.deleted_positions, [1, 2, 3, 4]
+    assert isinstance(deleted, FrozenBitMap64) and deleted == FrozenBitMap64(rows) and list(deleted) == rows
+    assert (
+        FrozenBitMap64([4, 9]) & deleted == FrozenBitMap64([4]) and 4 in deleted and hash(deleted) is not None
+    )
+    assert BitMap64([9]) | deleted == BitMap64([*rows, 9]) and len(deleted | FrozenBitMap64([9])) == 5
+    assert pickle.loads(pickle.dumps(deleted)) == deleted and deleted.to_arrow()["pos"].to_pylist() == rows
+    assert repr(deleted) == "<Positions: 4 rows in 1 range, 1 to 4>" and deleted.containers()["run"] == 1
+    assert "counted from 0: 1, 2, 3, 4" in str(deleted) and isinstance(
+        file.deletes[0].positions, FrozenBitMap64
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ranges_of_positions(seed: int) -> None:
+    drawn = random.Random(seed)
+    start = drawn.choice([0, 2**16 - 9, 2**32 - 9])
+    rows = sorted({start + drawn.randrange(40) for _ in range(seed * 2)})
+    expected: list[tuple[int, int]] = []
+    for row in rows:
+        is_next = bool(expected) and expected[-1][1] == row - 1
+        expected[-1:] = [(expected[-1][0], row)] if is_next else [*expected[-1:], (row, row)]
+    positions = Positions(rows)
+    assert list(positions.ranges()) == expected and positions.count_ranges() == len(expected)
+    with display.using(strict_views=True, max_rows=2):
+        card = render_text(positions)
+    assert f"{len(rows)} row" in card if rows else "no rows" in card
+
+
+def test_a_preview_has_types_and_marks_what_is_deleted() -> None:
+    table = ll.sample("iceberg")
+    file = next(one for one in table.files if one.content == "data" and one.deletes)
+    preview = file.preview(3)
+    assert preview == preview.to_arrow() and preview.column("id").to_pylist() == [0, 2, 4]
+    assert preview.deleted_positions == (1, 2)
+    lines = str(preview).splitlines()
+    assert lines[0] == "Preview: 3 rows, 3 columns; 2 of them deleted"
+    assert lines[2].split() == ["int32", "string", "int32"]
+    assert [line.split()[1] == "deleted" for line in lines[3:]] == [False, True, True]
+    assert [str(field.type) for field in preview.schema] == ["int32", "string", "int32"]
+    untouched = next(one for one in table.files if one.content == "data" and not one.deletes).preview()
+    assert (
+        untouched.deleted_positions == () and "deleted" not in str(untouched) and "pos" not in str(untouched)
+    )
+    kept = pickle.loads(pickle.dumps(preview))
+    assert kept == preview and kept.deleted_positions is None and "file.deleted_positions" in str(kept)
+
+
+def test_a_preview_reads_no_file_for_deletes_by_value() -> None:
+    table = ll.open(LAKES / "spark/iceberg/v2-equality-deletes/table")
+    file = next(one for one in table.files if any(match.kind == "equality_deletes" for match in one.deletes))
+    preview = file.preview()
+    before = table.reads.files
+    assert preview.deleted_positions is None and table.reads.files == before
+    assert "file.deleted_positions" in str(preview)
+    known = [row for row in file.deleted_positions if row < len(preview)]
+    assert known and list(file.preview().deleted_positions or ()) == known
+
+
+def test_a_decoded_row_has_a_card_and_its_bytes() -> None:
+    data = bytes.fromhex("00000002000000000000000001000000000000006100000000000081")
+    row = ll.decode_binary_row(data, [("id", "INT NOT NULL"), ("name", "STRING")])
+    assert (row["id"], row[1], row.to_dict()) == (1, "a", {"id": 1, "name": "a"})
+    assert (
+        row == decode_binary_row(data, [("id", "INT NOT NULL"), ("name", "STRING")])
+        and repr(row) == "{id: 1, name: 'a'}"
+    )
+    card = render_text(row)
+    assert "INT NOT NULL  1      01 00 00 00 00 00 00 00" in card and "61 00 00 00 00 00 00 81" in card
+    assert row.to_arrow()["value"].to_pylist() == ["1", "a"]
+    assert bytes(row.bytes_view().data) == data and "inline" in str(row.bytes_view())
+    assert pickle.loads(pickle.dumps(row)) == row
+    key = ll.sample("paimon").files[0].min_key
+    assert key.to_arrow()["slot"].to_pylist() == [key.data[-8:]] and "INT NOT NULL" in key.to_text()
 
 
 def test_bounds_are_a_table() -> None:

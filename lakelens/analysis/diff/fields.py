@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
@@ -128,7 +128,7 @@ def _compare(
 
 
 def _index_columns(
-    fields: tuple[Field, ...], prefix: str = "", parent: tuple[object, ...] = ()
+    fields: Sequence[Field], prefix: str = "", parent: tuple[object, ...] = ()
 ) -> Iterator[tuple[Hashable, _Compared]]:
     """Every field by what identifies it: its id in a table or struct, its place in a list or map."""
     for column in fields:

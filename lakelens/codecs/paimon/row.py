@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from lakelens.codecs.paimon.row_slots import SlotDecoder
+from lakelens.codecs.paimon.row_slots import SlotDecoder, count_null_bytes
 from lakelens.codecs.paimon.types import PaimonField, PaimonType, TypeLike
 from lakelens.codecs.paimon.types_sql import parse_type
 from lakelens.errors import Corrupt
@@ -76,6 +76,17 @@ class BinaryRow:
         {'id': 1, 'name': 'a'}
         """
         return dict(zip(self.names, self.values, strict=True))
+
+    def list_slots(self) -> list[bytes]:
+        """The 8 bytes of each field in the fixed part; none where there are no bytes.
+
+        >>> data = bytes.fromhex("0000000100000000000000000700000000000000")
+        >>> [slot.hex(" ") for slot in decode_binary_row(data, [("id", "INT")]).list_slots()]
+        ['07 00 00 00 00 00 00 00']
+        """
+        first = 4 + count_null_bytes(len(self.names))
+        ends = range(first + 8, len(self.data) + 1, 8)
+        return [self.data[end - 8 : end] for end in ends[: len(self.names)]]
 
 
 def decode_binary_row(data: bytes, fields: Sequence[FieldLike]) -> BinaryRow:

@@ -171,7 +171,7 @@ class HiveFile(DataFile):
 
     def preview(self, n: int = 10) -> Preview:
         """The first `n` rows as stored, without the partition's columns; lines of text as one column `line`."""
-        return Preview(read_rows(self._access.store, self.path, self.file_format, n))
+        return Preview(read_rows(self._access.store, self.path, self.file_format, n), self._find_deleted)
 
     def __repr__(self) -> str:
         # counting rows opens the file

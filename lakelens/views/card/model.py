@@ -91,7 +91,8 @@ class Column:
     """One column of a grid; numbers stand to the right, short words are never broken.
 
     `title` is what the column's name means, in one sentence. `axis` are the figures above strips, each with the pixels until
-    the next. The marks of a line of life are joined by a stroke, from row to row.
+    the next. The marks of a line of life are joined by a stroke, from row to row. `kind` is the type of what is below, said
+    under the name.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Column:
     title: str = ""
     axis: tuple[tuple[str, int], ...] = ()
     is_life: bool = False
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from lakelens.model.stats import Bounds, ColumnBounds, KeyRow, Partition, RowStats
+from lakelens.model.stats import Bounds, ColumnBounds, ColumnCounts, KeyRow, Partition, RowStats
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Card, Cell, Fact, Fold, Grid
+from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid
 from lakelens.views.describe import describe, one
 
 
@@ -134,21 +134,59 @@ def card_of_partition(partition: Partition, detail: int = 1) -> Card:
 @describe.register
 def card_of_row(row: KeyRow, detail: int = 1) -> Card:
     """A row that metadata keeps: its fields and their values."""
-    columns = {column.name: column.type for column in getattr(row, "columns", ())}
     rows = [
         (
             cells.code(name),
-            cells.code(columns.get(name)),
-            Cell("NULL", "mute") if held is None else cells.value(held),
+            cells.code(kind),
+            cells.NULL if held is None else cells.value(held),
+            cells.value(slot),
         )
-        for name, held in zip(row.names, row.values, strict=True)
+        for name, kind, held, slot in row.list_rows()
     ]
-    grid = cells.prune(
-        cells.grid(
-            ("field", "type", "value"), rows, how=".to_dict()", noun="field", about=("common.partition",)
-        )
-    )
+    names = ("field", "type", "value", "slot")
+    about = ("common.partition",)
+    grid = cells.prune(cells.grid(names, rows, how=".to_dict()", noun="field", about=about))
     sentence = (
         f"{wording.plural(len(rows), 'field')}, {wording.plural(len(row.data), 'byte')}, kind {row.kind}"
     )
-    return Card("Row", sentence, body=(grid,) if rows else (), about=("common.partition",))
+    body: tuple[Body, ...] = (grid, cells.hint("each byte with its name", ".bytes_view()"))
+    return Card("Row", sentence, body=body if rows else (), about=about)
+
+
+@describe.register
+def card_of_counts(counts: ColumnCounts, detail: int = 1) -> Card:
+    """One count of each column of a file; a bar beside the largest."""
+    title = wording.clean(counts.noun, 80).replace("_", " ").capitalize().replace("Nan ", "NaN ")
+    if not counts:
+        return Card(title, "none recorded", about=("common.bounds",))
+    shown = list(islice(counts.list_rows(), display.max_rows))
+    amounts = [held for *_, held in shown]
+    is_size = counts.noun == "column_sizes"
+    count = cells.size if is_size else cells.number
+    rows = [
+        (cells.optional(key), cells.code(name), cells.code(kind), count(held), share)
+        for (key, name, kind, held), share in zip(
+            shown, cells.shares(amounts, [max(amounts)] * len(amounts)), strict=True
+        )
+    ]
+    names = ("id#", "column", "type", f"{_COUNTED.get(counts.noun, 'count')}#", "")
+    about = ("common.bounds",)
+    grid = cells.grid(names, rows, how=".to_pandas()", noun="column", total=len(counts), about=about)
+    total = sum(counts.values())
+    whole = wording.size(total) if is_size else wording.count(total)
+    return Card(
+        title,
+        f"{wording.plural(len(counts), 'column')}, {whole} together",
+        body=(cells.prune(grid),),
+        about=about,
+    )
+
+
+# what is counted, as the card of bounds calls it
+_COUNTED = {
+    "column_sizes": "bytes",
+    "value_counts": "values",
+    "null_value_counts": "nulls",
+    "nan_value_counts": "NaNs",
+    "distinct_counts": "distinct values",
+}

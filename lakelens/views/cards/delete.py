@@ -14,6 +14,7 @@ from typing import Any
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
+from lakelens.model.life.positions import Positions
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
 from lakelens.views.card import cells, wording
@@ -92,6 +93,35 @@ def format_positions(positions: Iterable[int]) -> str:
     shown = ", ".join(f"{position}" for position in islice(positions, _MOST_POSITIONS))
     left = size - _MOST_POSITIONS
     return f"{shown}, … {wording.count(left)} more" if left > 0 else shown or "none"
+
+
+@describe.register
+def card_of_positions(positions: Positions, detail: int = 1) -> Card:
+    """Rows by position: how many, in which ranges, and what the bitmap of them is made of."""
+    if not len(positions):
+        return Card("Positions", "no rows", about=_ABOUT)
+    ranges = positions.count_ranges()
+    rows = [
+        (Cell(f"{first}", "exact"), Cell(f"{last}", "exact"), cells.number(last - first + 1))
+        for first, last in islice(positions.ranges(), display.max_rows)
+    ]
+    grid = cells.grid(
+        ("from#", "to#", "rows#"), rows, how=".ranges()", noun="range", total=ranges, about=_ABOUT
+    )
+    held = {kind: number for kind, number in positions.containers().items() if number}
+    facts = (
+        Fact("rows", cells.number(len(positions))),
+        Fact("ranges", cells.number(ranges)),
+        Fact("first", Cell(f"{positions.min()}")),
+        Fact("last", Cell(f"{positions.max()}")),
+        Fact(
+            "containers",
+            cells.number(sum(held.values())),
+            ", ".join(f"{held[kind]:,} {kind}" for kind in held),
+        ),
+    )
+    sentence = f"{wording.plural(len(positions), 'row')}, counted from 0: {format_positions(positions)}"
+    return Card("Positions", sentence, facts=facts, body=(grid,), about=_ABOUT)
 
 
 @describe.register

@@ -4,36 +4,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from lakelens.errors import LakeError
 from lakelens.model.collections import Document, Items, Preview, QueryResult, Rows
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
 from lakelens.model.deletes import DanglingDeletes, DeleteMatches
 from lakelens.model.facts.facts import Fact
 from lakelens.model.manifest import Entries, FieldSummaries, FieldSummary, ManifestLists, Manifests
-from lakelens.model.schema import PartitionSpecs, Schemas, SortOrder, SortOrders
+from lakelens.model.schema import Fields, PartitionSpecs, Schemas, SortOrder, SortOrders
 from lakelens.model.snapshot import LogEntry, Refs, SnapshotLog, Snapshots
 from lakelens.model.storage import MetadataLog, MetadataLogEntry
 from lakelens.options import display
 from lakelens.views.card import cells, wording
+from lakelens.views.card.glossary import find_meaning
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import About, Body, Card, Cell, Column, Grid
+from lakelens.views.card.model import About, Body, Card, Cell, Column, Grid, Note
 from lakelens.views.cards.delete import grid_dangling, grid_matches
 from lakelens.views.cards.index import grid_index_files, grid_statistics
 from lakelens.views.cards.manifest import grid_entries, grid_lists, grid_manifests
 from lakelens.views.cards.ref import grid_refs
+from lakelens.views.cards.schema import grid_fields
 from lakelens.views.cards.snapshot import grid_snapshots
 from lakelens.views.describe import describe, fold_json
 
 _ABOUT = ("common.items",)
-_LISTED = ("file_set", "manifest", "index_file", "snapshot", "ref")
+_LISTED = ("file_set", "manifest", "index_file", "snapshot", "ref", "schema")
 _HOW = ".to_pandas()"
 _MOST_COLUMNS = 60
+_MOST_TYPE = 48  # characters of a type above its column
 # what a list is called, what one of it is called, and its grid where it has one of its own
 _KINDS: dict[type[Items[Any]], tuple[str, tuple[str, str], Callable[..., Grid] | None]] = {
     Items: ("Items", ("item", "items"), None),
     Schemas: ("Schemas", ("schema", "schemas"), None),
+    Fields: ("Columns", ("column", "columns"), grid_fields),
     PartitionSpecs: ("Partition specs", ("partition spec", "partition specs"), None),
     SortOrders: ("Sort orders", ("sort order", "sort orders"), None),
     ManifestLists: ("Manifest lists", ("manifest list", "manifest lists"), grid_lists),
@@ -157,30 +163,68 @@ def card_of_document(document: Document, detail: int = 1) -> Card:
     return Card(document.noun.capitalize(), sentence, body=tuple(body), folds=tuple(folds), about=about)
 
 
-@describe.register(Preview)
-@describe.register(QueryResult)
-def card_of_rows(rows: Rows, detail: int = 1) -> Card:
+@describe.register
+def card_of_result(result: QueryResult, detail: int = 1) -> Card:
+    """The first rows of a query."""
+    sentence = _format_shape(result)
+    if result.is_cut:
+        sentence = f"the first {sentence}"
+    elif not result.statement:
+        sentence += f" from {', '.join(result.views) or 'no view'}"
+    title = wording.name_statement(result.statement) or "Query"
+    return Card(title, sentence, body=(grid_rows(result), *_hint_columns(result)) if len(result) else ())
+
+
+@describe.register
+def card_of_preview(preview: Preview, detail: int = 1) -> Card:
+    """The first rows of a file under its columns and their types; those that are deleted are marked."""
+    sentence, notes = _format_shape(preview), _hint_columns(preview)
+    try:
+        deleted = preview.deleted_positions
+    except LakeError as error:
+        deleted = ()
+        notes.append(Note(f"which rows are deleted cannot be read: {wording.clean(error)}", "warn"))
+    if deleted is None:
+        notes.append(cells.hint("which of them are deleted, is read by", "file.deleted_positions"))
+    if deleted:
+        sentence += f"; {wording.count(len(deleted))} of them deleted"
+    grid = grid_rows(preview)
+    types = preview.to_arrow().schema.types
+    columns = [
+        replace(column, kind=_format_type(kind)) for column, kind in zip(grid.columns, types, strict=False)
+    ]
+    rows = grid.rows
+    if deleted:
+        title = find_meaning("pos", _ABOUT)
+        columns = [Column("pos", is_number=True, title=title), Column(""), *columns]
+        mark = {row: Cell("deleted", "del") for row in deleted}
+        rows = tuple((cells.number(place), mark.get(place, Cell("")), *row) for place, row in enumerate(rows))
+    shown = replace(grid, columns=tuple(columns), rows=rows)
+    return Card("Preview", sentence, body=(shown, *notes) if columns else tuple(notes))
+
+
+def grid_rows(rows: Rows) -> Grid:
     """The first rows under their columns, whose names are a lake's own or the query's."""
-    held = rows.to_arrow()
-    names = held.column_names
-    shown = [tuple(_show_value(value) for value in row) for row in rows.rows(display.max_rows)]
+    shown = [tuple(map(_show_value, row[:_MOST_COLUMNS])) for row in rows.rows(display.max_rows)]
     columns = [
         Column(wording.clean(field.name, 80), is_number=_is_number(field.type))
-        for field in list(held.schema)[:_MOST_COLUMNS]
+        for field in list(rows.to_arrow().schema)[:_MOST_COLUMNS]
     ]
-    cut = [row[:_MOST_COLUMNS] for row in shown]
-    body: list[Body] = [cells.grid(columns, cut, how=_HOW, total=len(rows), is_open=True)] if shown else []
-    if len(names) > _MOST_COLUMNS:
-        body.append(cells.hint(f"… {wording.count(len(names) - _MOST_COLUMNS)} more columns", _HOW))
-    sentence = f"{wording.plural(len(rows), 'row')}, {wording.plural(len(names), 'column')}"
-    title = "Preview"
-    if isinstance(rows, QueryResult):
-        title = wording.name_statement(rows.statement) or "Query"
-        if rows.is_cut:
-            sentence = f"the first {sentence}"
-        elif not rows.statement:
-            sentence += f" from {', '.join(rows.views) or 'no view'}"
-    return Card(title, sentence, body=tuple(body))
+    return cells.grid(columns, shown, how=_HOW, total=len(rows), is_open=True)
+
+
+def _format_shape(rows: Rows) -> str:
+    return f"{wording.plural(len(rows), 'row')}, {wording.plural(rows.to_arrow().num_columns, 'column')}"
+
+
+def _hint_columns(rows: Rows) -> list[Body]:
+    left = rows.to_arrow().num_columns - _MOST_COLUMNS
+    return [cells.hint(f"… {wording.count(left)} more columns", _HOW)] if left > 0 else []
+
+
+def _format_type(kind: Any) -> str:
+    """The type of a column as Arrow words it; the names inside of it are a lake's own."""
+    return wording.clean(kind, _MOST_TYPE)
 
 
 def _show_value(held: object) -> Cell:

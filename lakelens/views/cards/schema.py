@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from lakelens.errors import LakeError
 from lakelens.model.schema import Field, PartitionField, PartitionSpec, Schema
 from lakelens.model.table import Table
+from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fold, Grid
@@ -43,6 +45,19 @@ def format_schema(schema: Schema) -> str:
 @describe.register
 def card_of_field(field: Field, detail: int = 1) -> Card:
     """One column with the fields inside it."""
+    grid = _grid_parts(list(_walk_field(field)), how=".type.children", noun="field")
+    required = "" if field.nullable else ", not null"
+    sentence = f"{wording.clean(field.type, 200)}{required}, id {field.id}"
+    return Card(wording.clean(field.name, 120), sentence, body=(grid,), about=list_sections(field, "schema"))
+
+
+def grid_fields(fields: Sequence[Field], how: str = "") -> Grid:
+    """Columns, one a row, without the fields inside of them, which are in their cards."""
+    shown = [(field.name, field) for field in islice(fields, display.max_rows)]
+    return _grid_parts(shown, how=how, noun="column", total=len(fields))
+
+
+def _grid_parts(parts: Sequence[tuple[str, Field]], *, how: str, noun: str, total: int | None = None) -> Grid:
     rows = [
         (
             cells.code(found.id),
@@ -53,13 +68,10 @@ def card_of_field(field: Field, detail: int = 1) -> Card:
             cells.value(found.initial_default),
             cells.value(found.write_default),
         )
-        for name, found in _walk_field(field)
+        for name, found in parts
     ]
     names = ("id#", "column", "type", "null!", "doc", "initial default", "write default")
-    grid = cells.prune(cells.grid(names, rows, how=".type.children", noun="field", about=("common.field",)))
-    required = "" if field.nullable else ", not null"
-    sentence = f"{wording.clean(field.type, 200)}{required}, id {field.id}"
-    return Card(wording.clean(field.name, 120), sentence, body=(grid,), about=list_sections(field, "schema"))
+    return cells.prune(cells.grid(names, rows, how=how, noun=noun, total=total, about=("common.field",)))
 
 
 def _walk_field(field: Field, prefix: str = "") -> Iterator[tuple[str, Field]]:

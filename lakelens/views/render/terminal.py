@@ -121,7 +121,7 @@ def _make_grid(grid: Grid, width: int) -> RenderableType:
         column = grid.columns[index]
         is_whole = column.is_number or column.is_short
         table.add_column(
-            make_text(column.name, "dim"),
+            make_text("\n".join(filter(None, (column.name, column.kind))), "dim"),
             justify="right" if column.is_number else "left",
             no_wrap=is_whole,
             overflow="fold",

@@ -103,13 +103,15 @@ def write_grid(grid: Grid) -> Iterator[str]:
     """A grid with its columns aligned; cells wider than 88 characters do not widen their column. Bars are left out."""
     grid = _drop_bars(grid)
     lines = (*grid.rows, *grid.totals)
-    texts = [[column.name for column in grid.columns], *([cell.text for cell in row] for row in lines)]
+    kinds = [column.kind for column in grid.columns]
+    heads = [[column.name for column in grid.columns], *([kinds] if any(kinds) else [])]
+    texts = [*heads, *([cell.text for cell in row] for row in lines)]
     widths = [
         max(len(text) for text in column if len(text) <= _WIDEST or text is column[0]) if column else 0
         for column in zip(*texts, strict=True)
     ]
     headings = dict(grid.groups)
-    for place, row in enumerate(texts, -1):
+    for place, row in enumerate(texts, -len(heads)):
         if place in headings:
             yield headings[place]
         yield align_row(row, widths, grid.columns)

@@ -17,7 +17,7 @@ from lakelens.formats.iceberg.manifests.bounds import build_bounds
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
 from lakelens.model.collections import Preview
 from lakelens.model.datafile import Content, DataFile, Footer, column
-from lakelens.model.stats import Bounds, Partition
+from lakelens.model.stats import Bounds, ColumnCounts, Partition
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
@@ -34,6 +34,22 @@ _COLUMNS = (
     *("content_offset", "content_size_in_bytes", "sort_order_id", "referenced_data_file"),
     "split_offsets",
 )
+
+
+class StoredCounts(StoredKey[ColumnCounts | None]):
+    """A stored map of column ids to counts, which knows the columns' names: in their order, made when it is looked at."""
+
+    def _show(self, made: Any, held: Any) -> ColumnCounts | None:
+        if not isinstance(held, dict):
+            return None
+        kept: dict[str, ColumnCounts] = made.__dict__.setdefault("_counts", {})
+        if self._name not in kept:
+            known = made._context.columns
+            counts = {number: held[number] for number in sorted(held, key=known.rank)}
+            found = ((number, known.find(number)) for number in counts)
+            columns = {number: (column.name, str(column.type)) for number, column in found}
+            kept[self._name] = ColumnCounts(counts, self._name, columns)
+        return kept[self._name]
 
 
 class IcebergDataFile(TableObject, DataFile):
@@ -133,11 +149,11 @@ class IcebergDataFile(TableObject, DataFile):
                 pass  # that column was not read: the record is
         return self._fields.get(name)
 
-    column_sizes = StoredKey[dict[int, int] | None]("Bytes on disk by column id (108).")
-    value_counts = StoredKey[dict[int, int] | None]("Values, nulls and NaNs included, by column id (109).")
-    null_value_counts = StoredKey[dict[int, int] | None]("Nulls by column id (110).")
-    nan_value_counts = StoredKey[dict[int, int] | None]("NaNs by column id (137).")
-    distinct_counts = StoredKey[dict[int, int] | None]("Distinct values by column id (111); obsolete.")
+    column_sizes = StoredCounts("Bytes on disk by column id (108).")
+    value_counts = StoredCounts("Values, nulls and NaNs included, by column id (109).")
+    null_value_counts = StoredCounts("Nulls by column id (110).")
+    nan_value_counts = StoredCounts("NaNs by column id (137).")
+    distinct_counts = StoredCounts("Distinct values by column id (111); obsolete.")
     lower_bounds = StoredKey[dict[int, bytes] | None](
         "Lower bounds as stored bytes by column id (125); decoded in `bounds`."
     )
@@ -218,7 +234,7 @@ class IcebergDataFile(TableObject, DataFile):
     def preview(self, n: int = 10) -> Preview:
         from lakelens.formats.iceberg.manifests.contents import read_preview
 
-        return Preview(read_preview(self._context, self, n))
+        return Preview(read_preview(self._context, self, n), self._find_deleted)
 
     def _note_beyond(self, match: DeleteMatch, last: int) -> None:
         message = f"it deletes row {last} of {self.path}, which has {self.record_count} rows"

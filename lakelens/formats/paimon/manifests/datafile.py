@@ -261,7 +261,7 @@ class PaimonDataFile(TableObject, DataFile):
 
     def preview(self, n: int = 10) -> Preview:
         """The first `n` rows as stored, with `_KEY_…`, `_SEQUENCE_NUMBER` and `_VALUE_KIND` where there are keys."""
-        return Preview(read_rows(self.context.store, self.path, self.file_format, n))
+        return Preview(read_rows(self.context.store, self.path, self.file_format, n), self._find_deleted)
 
     def file_index_view(self) -> BytesView:
         """The index over the file's columns: embedded in the manifest entry, or a file beside it.
