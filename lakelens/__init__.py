@@ -77,8 +77,9 @@ def __dir__() -> list[str]:
 
 
 def _offer_names() -> None:
-    """In IPython and Jupyter, have Tab know samples, refs, ids and columns: see `lakelens.completion`."""
+    """In IPython and Jupyter, have Tab know samples, refs, ids and columns, Shift-Tab attributes: `lakelens.completion`."""
     shell = sys.modules["IPython"].get_ipython()
+    _offer_sentences(getattr(shell, "inspector", None))
     matchers = getattr(getattr(shell, "Completer", None), "custom_matchers", None)
     if matchers is None or any(getattr(one, "matcher_identifier", "") == __name__ for one in matchers):
         return
@@ -91,6 +92,30 @@ def _offer_names() -> None:
     marks = {"matcher_api_version": 2, "matcher_identifier": __name__, "matcher_priority": 100}
     vars(match).update(marks)
     matchers.append(match)
+
+
+def _offer_sentences(inspector: Any) -> None:
+    """Have IPython's answers about attributes begin with their sentence; versions before 8.22 ask in another way."""
+    hooks = getattr(inspector, "mime_hooks", None)
+    if (
+        hooks is None
+        or "text/plain" in hooks
+        or not hasattr(sys.modules[type(inspector).__module__], "InspectorHookData")
+    ):
+        return
+
+    def explain(asked: Any) -> Any:
+        from lakelens.completion import explain_attribute
+
+        return explain_attribute(asked)
+
+    def explain_html(asked: Any) -> Any:
+        from html import escape
+
+        said = explain(asked)
+        return said and [(head, f"<pre>{escape(text)}</pre>") for head, text in said]
+
+    inspector.mime_hooks = {**hooks, "text/plain": explain, "text/html": explain_html}
 
 
 if "IPython" in sys.modules:

@@ -1,14 +1,18 @@
-"""Names at hand in IPython and Jupyter: Tab in the brackets of an object, in the quotes of a call, and after a subscript.
+"""Names at hand in IPython and Jupyter: Tab in the brackets of an object, in the quotes of a call, and after a subscript;
+Shift-Tab and `?` on an attribute.
 
 IPython asks objects for keys only where it may evaluate what is before the bracket, and it evaluates no property. This
-matcher does so for objects of lakelens, whose properties change nothing. It gives nothing for what it does not know.
+matcher does so for objects of lakelens, whose properties change nothing. It gives nothing for what it does not know. Of an
+attribute IPython shows what its value's class says, of a number what `int` does; here its own sentence comes first.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -35,6 +39,43 @@ def match_names(context: Any, namespace: Mapping[str, Any]) -> dict[str, Any]:
         "matched_fragment": begun,
         "suppress": bool(names),
     }
+
+
+def explain_attribute(asked: Any) -> list[tuple[str, str]] | None:
+    """What IPython shows of an attribute of an object of lakelens, as headings with their text; None of anything else.
+
+    `asked` is an `InspectorHookData`. Source code, which `??` asks for, is left to IPython.
+    """
+    from lakelens.errors import visible
+
+    try:
+        parent, known = asked.info.parent, asked.info_dict
+        said = _find_sentence(parent, known["name"].rpartition(".")[2])
+        if not said or asked.detail_level > 0:
+            return None
+        text = visible(known["string_form"])  # a lake's own
+        shown = [("Attribute", said), ("Type", known["type_name"]), ("String form", text)]
+        if _is_ours(asked.obj):
+            shown.append(("Docstring", known["docstring"]))
+        return [(head, text) for head, text in shown if text and head not in asked.omit_sections]
+    except Exception:  # a question is no place for an error: IPython says what it knows
+        return None
+
+
+def _find_sentence(parent: Any, name: str) -> str:
+    """What an attribute of one of our objects holds; empty for methods and properties, whose documentation IPython shows."""
+    if parent is None or isinstance(parent, ModuleType | type) or not _is_ours(parent):
+        return ""
+    from lakelens.views.names import describe_attributes
+
+    kind: type = type(parent)
+    held = inspect.getattr_static(kind, name, None)
+    if isinstance(held, property | classmethod) or callable(held):
+        return ""
+    said = describe_attributes(kind).get(name)
+    if said is None and isinstance(held, cached_property):
+        said = inspect.getdoc(held.func)
+    return said or getattr(held, "__dict__", {}).get("__doc__", "")
 
 
 def find_names(text: str, namespace: Mapping[str, Any], rest: str = "") -> tuple[str, list[str]]:

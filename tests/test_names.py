@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
+import pkgutil
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -34,6 +39,7 @@ def shell(request: pytest.FixtureRequest) -> Iterator[Any]:
     made = InteractiveShell.instance()
     made.Completer.use_jedi = request.param
     made.Completer.custom_matchers.clear()
+    made.inspector.mime_hooks = {}
     ll._offer_names()
     ll._offer_names()
     assert len(made.Completer.custom_matchers) == 1, "asked twice it offers once"
@@ -123,11 +129,9 @@ def test_public_names_alone_are_shown(shell: Any) -> None:
 
 
 def test_hidden_names_are_names() -> None:
-    for room in ("hive", "iceberg", "paimon"):
-        ll.sample(room).check()
-    kinds = list(walk_kinds(Named))
+    kinds = list_kinds()
     for section, held in _load().items():
-        those = [kind for kind in kinds if any(one.__name__ == section for one in kind.__mro__)]
+        those = [kind for kind in kinds if any(section in _name_sections(one) for one in kind.__mro__)]
         assert those, section
         known = {
             name
@@ -137,6 +141,72 @@ def test_hidden_names_are_names() -> None:
         }
         inside = {name for kind in those for name in _list_assigned(kind)}
         assert set(held.get("hidden", "").split()) <= known | inside, section
+        said = {name.removesuffix("_") for name in held} - {"hidden", "specified"}
+        assert said <= {name for kind in those for name in _list_attributes(kind)} | inside, section
+
+
+def test_every_attribute_of_every_class_that_is_shown_has_its_sentence() -> None:
+    """Also of what no sample has: attributes are found in the source of the classes."""
+    kinds = list_kinds()
+    assert {"Health", "Space", "Plan", "Timeline", "Biography", "Explanation", "RowLife"} <= {
+        kind.__name__ for kind in kinds
+    }
+    bare = set()
+    for kind in kinds:
+        said = describe_attributes(kind)
+        for name in _list_attributes(kind) - list_hidden(kind):
+            held = inspect.getattr_static(kind, name, None)
+            made = (
+                getattr(held, "fget", None) or getattr(held, "func", None) or getattr(held, "__func__", held)
+            )
+            explains_itself = callable(made) or isinstance(held, property | cached_property)
+            if name not in said and not (explains_itself and inspect.getdoc(made)):
+                bare.add(f"{kind.__module__}.{kind.__name__}.{name}")
+    assert not bare
+
+
+def _name_sections(kind: type) -> tuple[str, str]:
+    return kind.__name__, f"{kind.__module__.rpartition('.')[2]}.{kind.__name__}"
+
+
+def _list_attributes(kind: type) -> set[str]:
+    """The public names of a class: those that it has, those that are annotated, and those that its methods assign."""
+    names: set[str] = set()
+    for one in kind.__mro__:
+        if one.__module__.startswith("lakelens."):
+            names |= {
+                *vars(one),
+                *inspect.get_annotations(one),
+                *_read_assigned(one.__module__).get(one.__name__, ()),
+            }
+    return {name for name in names if not name.startswith("_")}
+
+
+@cache
+def _read_assigned(module: str) -> dict[str, set[str]]:
+    """What the methods of each class of a module assign to `self`."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {
+        found.name: {
+            node.attr
+            for node in ast.walk(found)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "self"
+        }
+        for found in ast.walk(tree)
+        if isinstance(found, ast.ClassDef)
+    }
+
+
+@cache
+def list_kinds() -> list[type]:
+    """Every class of lakelens whose objects show their names."""
+    for module in pkgutil.walk_packages(ll.__path__, "lakelens."):
+        if not module.name.startswith(("lakelens.cli", "lakelens.spark", "lakelens.samples.")):
+            importlib.import_module(module.name)
+    return [kind for kind in dict.fromkeys(walk_kinds(Named)) if kind.__module__.startswith("lakelens.")]
 
 
 def walk_kinds(kind: type) -> Iterator[type]:
@@ -210,6 +280,45 @@ def test_a_question_about_a_snapshot_says_what_its_attributes_hold(shell: Any) -
     assert "Where the table is now." in said
     shell.run_cell("one = table.current")
     assert "When it was committed, in UTC." in shell.object_inspect_text("one", 0)
+
+
+def test_a_question_about_an_attribute_is_answered_by_its_sentence(shell: Any) -> None:
+    """As Shift-Tab asks in Jupyter: not what `int` says of itself."""
+
+    def ask(name: str) -> str:
+        return re.sub(r"\x1b\[[0-9;]*m", "", shell.object_inspect_mime(name)["text/plain"])
+
+    shell.run_cell("one, file, text = table.current, table.files[0], 'x'")
+    assert ask("one.record_count").startswith("Attribute:   Rows as the snapshot records them")
+    assert "Convert a number" not in ask("one.record_count") and "Convert a number" in ask(
+        "one.record_count.real"
+    )
+    assert "Bytes on disk of each column" in ask("file.column_sizes") and "Attributes\n---" in ask(
+        "file.column_sizes"
+    )
+    assert ask("table.current").startswith("Attribute:   The current snapshot")
+    assert "Docstring" in ask("table.files") and "Attribute:" not in ask("table.files"), (
+        "a property speaks for itself"
+    )
+    assert ask("table.diff").startswith("Signature") and "Create a new string" in ask("text")
+    html = shell.object_inspect_mime("table.name")["text/html"]
+    assert html.startswith("<h1>Attribute</h1>\n<pre>The table&#x27;s name")
+    assert "Attribute:" not in shell.object_inspect_mime("table.name", 1)["text/plain"], (
+        "?? asks for the source"
+    )
+
+
+def test_a_name_of_a_lake_is_text_in_an_answer() -> None:
+    from lakelens.completion import explain_attribute
+
+    field = Field(1, "a\x1b[31m\u202eb", DataType("int", "int32"))
+    known = {"name": "field.name", "type_name": "str", "string_form": field.name, "docstring": ""}
+    info = SimpleNamespace(parent=field)
+    asked = SimpleNamespace(info=info, info_dict=known, detail_level=0, omit_sections=[], obj=field.name)
+    answer = explain_attribute(asked)
+    assert answer is not None and answer[0] == ("Attribute", "The column's name.")
+    assert answer[2] == ("String form", "a⟨U+001B⟩[31m⟨U+202E⟩b")
+    assert explain_attribute(SimpleNamespace(info=None)) is None
 
 
 def test_snapshots_by_name() -> None:

@@ -304,7 +304,7 @@ class Preview(Rows):
 
     @cached_property
     def deleted_positions(self) -> tuple[int, ...] | None:
-        """The rows among these that are deleted, counted from 0; None where only a look at the whole file would tell.
+        """The rows among these that are deleted, counted from 0; None where the whole file would have to be read.
 
         Reads delete files and vectors. Raises `LakeError` when one cannot be read.
         """

@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from lakelens.display import Displayable
+from lakelens.display import Displayable, Named
 from lakelens.model.datafile import DataFile, IndexFile
 from lakelens.model.fileset import FileColumns, FileSet, defer
 from lakelens.model.scan.arrow_files import pick
@@ -24,7 +24,7 @@ _COUNTED = ("content", "record_count", "own_size_bytes")
 
 
 @dataclass(frozen=True, slots=True)
-class FileCounts:
+class FileCounts(Named):
     """How many files, their rows and bytes; None where nothing that was read says.
 
     >>> FileCounts(2, 10, 700) + FileCounts(1, 5, None)

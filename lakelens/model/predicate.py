@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lakelens.display import Named
 from lakelens.model.schema import DataType
 
 Test = Literal[
@@ -30,7 +31,7 @@ Test = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class Term(Named):
     """One comparison: a column and literals.
 
     `text` is the part of the predicate as it was written; `column` the full name of the column as bounds have it (`st.x`),

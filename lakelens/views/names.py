@@ -30,12 +30,16 @@ def _load() -> Mapping[str, Mapping[str, str]]:
     return tomllib.loads(files("lakelens.views").joinpath("names.toml").read_text("utf-8"))
 
 
+def _read(kind: type) -> Mapping[str, str]:
+    """What is said of a class itself."""
+    known, name = _load(), kind.__name__
+    return {**known.get(name, {}), **known.get(f"{kind.__module__.rpartition('.')[2]}.{name}", {})}
+
+
 @cache
 def list_hidden(kind: type) -> frozenset[str]:
     """The names of a class that are not for its reader."""
-    return frozenset(
-        name for one in kind.__mro__ for name in _load().get(one.__name__, {}).get("hidden", "").split()
-    )
+    return frozenset(name for one in kind.__mro__ for name in _read(one).get("hidden", "").split())
 
 
 @cache
@@ -43,13 +47,14 @@ def describe_attributes(kind: type) -> Mapping[str, str]:
     """What the data attributes of a class hold, by name; the most special class says it."""
     said: dict[str, str] = {}
     for one in kind.__mro__:
-        said = {**_load().get(one.__name__, {}), **said}
+        said = {**_read(one), **said}
     for one in kind.__mro__:
-        for name in (*_list_annotated(one), *_load().get(one.__name__, {}).get("specified", "").split()):
+        for name in (*_list_annotated(one), *_read(one).get("specified", "").split()):
             if name not in said:
                 said[name] = _find_sentence(kind, name)
     left_out = {"hidden", "specified"} | list_hidden(kind)
-    return {name: sentence for name, sentence in said.items() if sentence and name not in left_out}
+    known = ((name, sentence) for name, sentence in said.items() if sentence and name not in left_out)
+    return {name.removesuffix("_"): sentence for name, sentence in known}
 
 
 def _find_sentence(kind: type, name: str) -> str:

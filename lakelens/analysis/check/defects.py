@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lakelens.display import Displayable
+from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError
 from lakelens.model.check.defect import Rule, Writer, keep_evidence
 from lakelens.model.collections import Items
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class TriedRule:
+class TriedRule(Named):
     """One rule, whether it concerns the table's writers, where it shows, and what kept it from looking."""
 
     rule: Rule

@@ -21,6 +21,7 @@ from lakelens import options
 from lakelens.analysis.check.losses import BrokenState, Losses
 from lakelens.analysis.check.whole import Whole, find_whole
 from lakelens.analysis.holdings import FileEntries, Holdings, Listing, Unread, name_content, read_holdings
+from lakelens.display import Named
 from lakelens.errors import LakeError
 from lakelens.model.check.references import Purpose
 from lakelens.model.collections import Items
@@ -74,7 +75,7 @@ class StrayFiles(Items[Stray]):
 
 
 @dataclass(frozen=True)
-class Strays:
+class Strays(Named):
     """What `find_strays` found. `referenced` counts the files that are referred to, `listed` those that are there.
 
     `is_certain` is false while something that could refer to files is unread: `unread` says what, and then no orphan

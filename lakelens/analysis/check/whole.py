@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from lakelens.analysis.check.losses import BrokenState
+from lakelens.display import Named
 from lakelens.errors import LakeError
 from lakelens.model.check.references import Keeper
 from lakelens.model.snapshot import Ref, Snapshot
@@ -16,7 +17,7 @@ _Key = tuple[int | None, str | None] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Named):
     """Which states are whole: `count` of `total`, and the newest on the branch that was opened, on every branch, of tags.
 
     `snapshot` is None where none of the branch is whole. `after` are the states of the branch that are newer and broken, the

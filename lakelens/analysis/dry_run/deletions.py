@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.holdings import Listing, Unread, name_content
 from lakelens.analysis.kept import Kept, read_kept
+from lakelens.display import Named
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.maintenance.proposal import Piece, Proposal
@@ -57,7 +58,7 @@ class PlannedFiles(Items[PlannedFile]):
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Named):
     """Files of one role, counted."""
 
     role: str

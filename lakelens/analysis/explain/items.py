@@ -12,6 +12,7 @@ from lakelens.analysis.explain.judgement import (
     format_bounds,
     name_columns,
 )
+from lakelens.display import Named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,7 @@ _MOST_PROOFS = 8  # of a part with many comparisons the first ones are shown
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Share(Named):
     """Files that were skipped, or kept, for the same reason: by which part of the predicate, how many, how much.
 
     `level` says whether they were skipped by their manifest's line or by their entries, `detail` the values that decided.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from lakelens.display import Named
 from lakelens.model.predicate import Condition, Constant, Group, Term, list_terms
 from lakelens.model.scan.ranges import Ranges, judge
 
@@ -217,7 +218,7 @@ def _format_bound(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class Level(Named):
     """One step of the way: how many items of a level were looked at, how many were skipped by what, what is left.
 
     `size_bytes` are the bytes of the data files that are left after it; None where that is not known without reading more.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.explain.judgement import Judgement, Level, Proof, count_reasons
+from lakelens.display import Named
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.predicate import Condition
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FileGroups:
+class FileGroups(Named):
     """The row groups of one file that is read, and what is proved of each; neither for a format that has none."""
 
     file: DataFile

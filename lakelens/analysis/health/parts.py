@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lakelens.analysis.health.clustering import Clustering
 from lakelens.analysis.health.files import list_quantities
+from lakelens.display import Named
 from lakelens.model.collections import Rows
 from lakelens.model.health.figures import sum_groups
 from lakelens.model.health.measure import DocumentParts
@@ -44,7 +45,7 @@ class PartRows(Rows):
         return int(pc.sum(self._table[name]).as_py() or 0)
 
 
-class Parts:
+class Parts(Named):
     """The parts of a table's health, each with its own `to_arrow`.
 
     `partitions` has a row for each partition: `partition`, `files`, `record_count`, `size_bytes`, `small_files`,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from lakelens.analysis.life.following import freeze
+from lakelens.display import Named
 from lakelens.model.predicate import Condition, Group, Term
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Identity:
+class Identity(Named):
     """What identifies a row: the kind, the columns, and the places of their values."""
 
     kind: Literal["primary key", "identifier fields", "row id", "predicate", "values"]

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.life.identity import Identity
-from lakelens.display import Displayable
+from lakelens.display import Displayable, Named
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Move(Named):
     """A version that went on elsewhere with the same values: where, by which commit."""
 
     file: str
@@ -36,7 +36,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class End(Named):
     """What ended a version: a `kind`, the words, the commit; `is_followed` says that a later version came with it."""
 
     kind: str
@@ -122,7 +122,7 @@ class Versions(Items[Version]):
 
 
 @dataclass
-class Life:
+class Life(Named):
     """One row: what identifies it, and its versions."""
 
     number: int

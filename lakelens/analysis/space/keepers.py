@@ -10,6 +10,7 @@ from lakelens.analysis.space import slices as names
 from lakelens.analysis.space.expiring import format_time
 from lakelens.analysis.space.holders import Holder, Holders
 from lakelens.analysis.space.slices import Slice
+from lakelens.display import Named
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 
@@ -23,7 +24,7 @@ _DAY = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
-class StateSpace:
+class StateSpace(Named):
     """A state: `size_bytes` of `files` are needed by it alone; `last_bytes` go with it when all states go in their order."""
 
     name: str
@@ -51,7 +52,7 @@ class StateSpaces(Items[StateSpace]):
 
 
 @dataclass(frozen=True, slots=True)
-class RefSpace:
+class RefSpace(Named):
     """What a ref, a history or a consumer keeps.
 
     Its `snapshots` are those that it holds; a snapshot of several refs is one's, and `shared_with` names the others.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from lakelens.display import Named
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 
@@ -27,7 +28,7 @@ GROUPS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Named):
     """Some bytes of the directory: what they are (`group`, and `part` of it), how many, and who keeps them.
 
     `files` is None where only parts of files are counted: the pages of a column. `about` says more: a column's type.

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from lakelens.display import Interactive
+from lakelens.display import Interactive, Named
 from lakelens.model.facts.traits import Figures
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Named):
     """One snapshot of a timeline.
 
     `key` is its id as text, after the branch's name and a slash where another branch than the opened one numbers its own
@@ -57,7 +57,7 @@ def find_snapshot(source: Snapshot | Place) -> Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(Named):
     """One line of marks: a branch, or snapshots that no branch leads to (`is_branch` is false)."""
 
     name: str
@@ -65,7 +65,7 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Named):
     """A name at a mark: a tag, or a branch that has no snapshot to itself. `key` is None when its snapshot is gone."""
 
     name: str
@@ -74,7 +74,7 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Named):
     """Snapshots that expired right before a mark; `count` where ids show how many."""
 
     before: str
@@ -82,7 +82,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Rollback:
+class Rollback(Named):
     """The table went from one snapshot back to an older one; `undone` are the keys of what it gave up, newest first."""
 
     at: datetime | None

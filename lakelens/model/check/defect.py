@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lakelens.display import Named
 from lakelens.errors import LakeError
 from lakelens.model.finding import Finding, Severity
 
@@ -52,7 +53,7 @@ def read_once(table: Table, name: str, read: Callable[[], Any]) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(Named):
     """Who wrote something, as the bytes say it: `product` in lower case ("parquet-mr"), `version`, and the place."""
 
     product: str

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lakelens.display import Named
+
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Named):
     """A number of rows as far as it is known: at least `least`, at most `most`; None where nothing says how many at most.
 
     >>> Amount(3, 3).exact, Amount(0, 3).exact, Amount(1, 1) + Amount(0, None)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from lakelens.display import Named
 from lakelens.model.facts.amounts import Amount
 
 
@@ -37,7 +38,7 @@ class Traits:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Named):
     """What one snapshot records of its changes and totals; None where it records nothing.
 
     `rows` are those of the live files, deleted ones included. `deleted` are the rows that the commit deleted in files that

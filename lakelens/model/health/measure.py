@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from lakelens.display import Displayable
+from lakelens.display import Displayable, Named
 from lakelens.model.collections import Items, NamedItems
 from lakelens.model.facts.facts import Fact
 
@@ -25,7 +25,7 @@ GROUPS: tuple[Group, ...] = ("files", "deletes", "levels", "metadata", "columns"
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Named):
     """What a value is compared with, and whose limit it is: a property of the table, an engine's default, or lakelens.
 
     >>> Limit(4, "≤", "lakelens").keeps(4), Limit(0.3, "<", "default", "delete-ratio-threshold").keeps(0.3)

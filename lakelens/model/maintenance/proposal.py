@@ -18,12 +18,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
+from lakelens.display import Named
+
 if TYPE_CHECKING:
     from lakelens.model.fileset import FileSet
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(Named):
     """What becomes of one state of the table, and why.
 
     `keeper` is the name of the state among `Table.list_keepers` ("snapshot 5", "tag v1"). `by` is what keeps it ("branch
@@ -38,7 +40,7 @@ class Fate:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class Output(Named):
     """Files of one role that would be written: how many, of how many bytes together (None: not known), and why.
 
     An estimate says how wrong it may be: the true bytes are at least `least` and at most `most` (None: no limit is known).
@@ -79,7 +81,7 @@ class OrphanRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Named):
     """Files that are rewritten together: what of (a partition, a bucket), how many, their bytes, why, and into how many."""
 
     name: str
@@ -90,7 +92,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Assumption:
+class Assumption(Named):
     """Something that must hold for the plan to come true; `is_known` is false of what the files cannot say."""
 
     text: str

@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lakelens.display import Named
+
 if TYPE_CHECKING:
     from lakelens.model.datafile import DataFile
 
 
 @dataclass(frozen=True, slots=True)
-class SplitFigure:
+class SplitFigure(Named):
     """One number that decides, the property that sets it, and whether the table or the engine's default does."""
 
     name: str
@@ -27,7 +29,7 @@ class SplitFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class Split(Named):
     """A part of a data file: `length` bytes from `start`."""
 
     file: DataFile
