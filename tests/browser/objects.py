@@ -34,6 +34,7 @@ def _walk() -> Iterator[tuple[str, Any]]:
         yield f"{name} explain", asked.explain(f"{column} IS NOT NULL", row_groups=True)
         yield f"{name} row", asked.row(f"{column} IS NOT NULL")
         yield f"{name} biography", asked.biography(next(iter(asked.files)))
+        yield from _walk_values(name, ll.sample(name))
         if name in ("iceberg", "paimon"):
             yield f"{name} plot", table.plot()
             yield f"{name} plot of files", table.files.plot()
@@ -61,6 +62,20 @@ def _walk() -> Iterator[tuple[str, Any]]:
         yield f"{name} manifest", manifest
         yield f"{name} entry", manifest.entries[0]
         yield from ((f"{name} index", index) for index in snapshot.index_files[:1])
+
+
+def _walk_values(name: str, table: Any) -> Iterator[tuple[str, Any]]:
+    """What the attributes of a table's files are, and the columns of its schema."""
+    files = [file for file in table.files if file.content == "data"]
+    file = next((one for one in files if one.deletes), files[0])
+    yield f"{name} columns", table.schema.fields
+    yield f"{name} preview", file.preview()
+    yield f"{name} positions", file.deleted_positions
+    if name.startswith("iceberg"):
+        yield f"{name} sizes", file.column_sizes
+        yield f"{name} nulls", file.null_value_counts
+    if name.startswith("paimon"):
+        yield f"{name} key", file.min_key
 
 
 def make_cells(objects: dict[str, Any]) -> list[Any]:

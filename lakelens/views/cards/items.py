@@ -196,9 +196,11 @@ def card_of_preview(preview: Preview, detail: int = 1) -> Card:
     rows = grid.rows
     if deleted:
         title = find_meaning("pos", _ABOUT)
-        columns = [Column("pos", is_number=True, title=title), Column(""), *columns]
+        columns = [Column("pos", is_number=True, title=title), Column("state", is_short=True), *columns]
         mark = {row: Cell("deleted", "del") for row in deleted}
-        rows = tuple((cells.number(place), mark.get(place, Cell("")), *row) for place, row in enumerate(rows))
+        rows = tuple(
+            (cells.optional(place), mark.get(place, Cell("")), *row) for place, row in enumerate(rows)
+        )
     shown = replace(grid, columns=tuple(columns), rows=rows)
     return Card("Preview", sentence, body=(shown, *notes) if columns else tuple(notes))
 
@@ -223,8 +225,9 @@ def _hint_columns(rows: Rows) -> list[Body]:
 
 
 def _format_type(kind: Any) -> str:
-    """The type of a column as Arrow words it; the names inside of it are a lake's own."""
-    return wording.clean(kind, _MOST_TYPE)
+    """The type of a column as Arrow words it; of one with fields inside, whose names are a lake's own, the outer word."""
+    outer, inside, _ = str(kind).partition("<")
+    return wording.clean(f"{outer}<…>" if inside else outer, _MOST_TYPE)
 
 
 def _show_value(held: object) -> Cell:

@@ -64,7 +64,7 @@ def _grid_parts(parts: Sequence[tuple[str, Field]], *, how: str, noun: str, tota
             cells.code(name),
             cells.code(found.type),
             cells.text("may be null" if found.nullable else "not null"),
-            cells.text(found.doc),
+            cells.text(found.doc or ""),
             cells.value(found.initial_default),
             cells.value(found.write_default),
         )
