@@ -10,13 +10,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyroaring import BitMap64, FrozenBitMap64
 
 import lakelens as ll
 from lakelens.codecs.paimon.row import decode_binary_row
 from lakelens.display import Displayable
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, Missing
+from lakelens.model.collections import Preview
 from lakelens.model.datafile import IndexFile
 from lakelens.model.life.positions import Positions
 from lakelens.model.schema import PartitionSpec, Schema
@@ -260,6 +262,15 @@ def test_a_preview_reads_no_file_for_deletes_by_value() -> None:
     assert "file.deleted_positions" in str(preview)
     known = [row for row in file.deleted_positions if row < len(preview)]
     assert known and list(file.preview().deleted_positions or ()) == known
+
+
+def test_a_preview_is_shown_where_its_deletes_are_damaged() -> None:
+    def fail() -> None:
+        raise Missing("no such file", path="/t/deletes.parquet")
+
+    text = render_text(Preview(pa.table({"id": [7]}), fail))
+    assert "which rows are deleted cannot be read: /t/deletes.parquet: no such file" in text
+    assert text.splitlines()[3].split() == ["7"]
 
 
 def test_a_decoded_row_has_a_card_and_its_bytes() -> None:
