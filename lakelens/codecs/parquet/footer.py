@@ -105,7 +105,7 @@ class ParquetFooter:
         import pyarrow.parquet as pq
 
         framed = MAGIC + self.stored + struct.pack("<I", len(self.stored)) + MAGIC  # a file of a footer alone
-        with _pyarrow_errors(self.path):
+        with pyarrow_errors(self.path):
             return pq.ParquetFile(io.BytesIO(framed)).schema_arrow
 
     def _column(self, index: int, leaf: SchemaLeaf) -> ParquetColumn:
@@ -268,13 +268,13 @@ def _open(file: IO[bytes], path: str | None) -> Iterator[Any]:
 
     with in_file(path):
         start, _ = _check_frame(file)
-    with _pyarrow_errors(path, start):
+    with pyarrow_errors(path, start):
         file.seek(0)
         yield pq.ParquetFile(file)
 
 
 @contextmanager
-def _pyarrow_errors(path: str | None, offset: int | None = None) -> Iterator[None]:
+def pyarrow_errors(path: str | None, offset: int | None = None) -> Iterator[None]:
     """Turns what pyarrow raises over a file's contents into our errors; mistakes in our own calls stay what they are."""
     import pyarrow as pa
 

@@ -19,7 +19,7 @@ from lakelens.codecs.compression import decompress
 from lakelens.codecs.parquet.structure import SchemaLeaf
 from lakelens.codecs.parquet.thrift_schema import Struct, shape_page_header
 from lakelens.codecs.parquet.thrift_spans import explain_struct
-from lakelens.codecs.parquet.value_spans import PageContent, explain_content, explain_runs
+from lakelens.codecs.parquet.value_spans import Meaning, PageContent, explain_content, explain_runs
 from lakelens.codecs.span.reader import GROUP, format_count
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import Corrupt
@@ -35,6 +35,7 @@ class Chunk:
 
     leaf: SchemaLeaf | None
     codec: str
+    meaning: Meaning | None = None
 
 
 def explain_pages(data: Octets, start: int, end: int, chunk: Chunk, number: int = 0) -> Iterator[Span]:
@@ -160,6 +161,7 @@ class _Page:
             has_levels=self.type == "DATA_PAGE",
             definition_encoding=str(self.more.get("definition_level_encoding", "RLE")),
             repetition_encoding=str(self.more.get("repetition_level_encoding", "RLE")),
+            meaning=self.chunk.meaning,
         )
 
     def check_sum(self) -> None:

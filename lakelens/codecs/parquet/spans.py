@@ -12,7 +12,7 @@ the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import groupby
@@ -33,6 +33,7 @@ from lakelens.codecs.parquet.thrift_schema import (
     shape_file,
 )
 from lakelens.codecs.parquet.thrift_spans import explain_struct
+from lakelens.codecs.parquet.value_spans import Meaning
 from lakelens.codecs.span.octets import StoredFile
 from lakelens.codecs.span.reader import format_count, shift_errors
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
@@ -49,10 +50,17 @@ _RUN_LABELS = {
 }
 
 
-def explain_parquet(data: Octets, start: int = 0, end: int | None = None) -> Span:
+#: What a column means, by its place in the schema; None where nothing is known.
+FindMeaning = Callable[[SchemaLeaf], Meaning | None]
+
+
+def explain_parquet(
+    data: Octets, start: int = 0, end: int | None = None, *, nested: FindMeaning | None = None
+) -> Span:
     """A tree over a Parquet file; its value is its `ParquetFooter`.
 
-    Page data is a compressed leaf to unpack, or its levels and values. Follows the Apache Parquet format.
+    Page data is a compressed leaf to unpack, or its levels and values. `nested` says what columns mean. Follows the Apache
+    Parquet format.
 
     >>> import io, pyarrow as pa, pyarrow.parquet as pq
     >>> sink = io.BytesIO()
@@ -65,6 +73,7 @@ def explain_parquet(data: Octets, start: int = 0, end: int | None = None) -> Spa
     """
     stop = len(data) if end is None else end
     file = _File(data, start, stop)
+    file.nested = nested
     return Span(start, stop, "Parquet file", Deferred(file.decode), "Apache Parquet", file.explain)
 
 
@@ -82,6 +91,8 @@ class _Section:
 
 class _File(StoredFile):
     """The bytes of a file and what its footer says; the footer is decoded once, when first needed."""
+
+    nested: FindMeaning | None = None
 
     @cached_property
     def footer_start(self) -> int:
@@ -279,7 +290,9 @@ class _File(StoredFile):
         codec, count = CODECS.find(metadata.get("codec")), metadata.optional("num_values")
         note = f"{leaf.physical_type if leaf else 'pages'}, {codec}"
         note += "" if count is None else f", {format_count(count, 'value')}"
-        make = partial(explain_pages, self.data, start, end, Chunk(leaf, codec))
+        meaning = None if leaf is None or self.nested is None else self.nested(leaf)
+        note += f"; {meaning.note}" if meaning is not None and meaning.note else ""
+        make = partial(explain_pages, self.data, start, end, Chunk(leaf, codec, meaning))
         return Span(start, end, label, None, note, make, number=column)
 
     def explain_index(self, section: _Section, label: str, shape: Struct) -> Span:

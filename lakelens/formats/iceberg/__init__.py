@@ -1,4 +1,4 @@
-"""Apache Iceberg, versions 1 to 3 (4 is a draft: read as far as it goes).
+"""Apache Iceberg, versions 1 to 4 (4 is a draft: read as Iceberg 1.12 writes it).
 
     opening table listing snapshot   what a user asks
     scan deletes explain changes     what is computed from manifests

@@ -31,8 +31,8 @@ def open_table(request: OpenRequest) -> IcebergTable:
     for severity, code, path, message in choice.notes:
         findings.add(severity, code, path, message)  # type: ignore[arg-type]
     document = _read_document(request, layout, choice)
-    for code, message in document.notes:
-        findings.add("warning", code, document.path, message)
+    for severity, code, message in document.notes:
+        findings.add(severity, code, document.path, message)
     folder = posixpath.dirname(document.path)
     locator = build_locator(layout.root, folder, document, request.store.scheme)
     explain = partial(explain_late, "lakelens.formats.iceberg.explain.objects")

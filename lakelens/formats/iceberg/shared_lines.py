@@ -18,7 +18,8 @@ from lakelens.codecs.avro.container import AvroHeader, decompress_block, iter_bl
 from lakelens.codecs.avro.records import check_count
 from lakelens.codecs.avro.types import RecordType, read_long
 from lakelens.errors import LakeError
-from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, decode_head
+from lakelens.formats.iceberg.manifests.containers import decode_head
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList, KnownManifests
 from lakelens.formats.iceberg.manifests.records import MANIFEST_FIELDS, make_rename
 
@@ -57,6 +58,8 @@ class SharedLines:
         try:
             path, data = self._known.context.access.read_recorded(recorded)
             header = decode_head(data, path)
+            if not isinstance(header, AvroHeader):
+                return
             kind = header.parsed.kind
             if not isinstance(kind, RecordType) or not kind.fields or not _is_path(kind.fields[0]):
                 return

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -180,7 +180,9 @@ def plain(value: Any, kind: Any) -> Any:
         return value.isoformat()
     if name == "binary":
         return value.hex()
-    return str(value) if isinstance(value, Decimal) else value
+    if isinstance(value, Decimal):  # collect() gives small ones with an exponent, and with zeros of its own
+        return f"{value.quantize(Decimal(1).scaleb(-kind.scale), context=Context(prec=76)):f}"
+    return value
 
 
 def _key(key: Any, kind: Any) -> str:

@@ -36,6 +36,7 @@ import iceberg_java_cases  # noqa: E402, F401
 import iceberg_maintenance_cases  # noqa: E402, F401
 import iceberg_partition_cases  # noqa: E402, F401
 import iceberg_planning_cases  # noqa: E402, F401
+import iceberg_v4_cases  # noqa: E402, F401
 import paimon_cases  # noqa: E402
 import paimon_storage_cases  # noqa: E402, F401
 

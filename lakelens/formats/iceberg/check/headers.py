@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lakelens.codecs.avro.records import AvroHeader
 from lakelens.errors import LakeError
+from lakelens.formats.iceberg.manifests.containers import Header, read_head
 from lakelens.formats.iceberg.manifests.header import read_number, read_text
-from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, decode_head
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 from lakelens.model.check.ledger import Line
 from lakelens.model.check.survey import Survey
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 
 #: Heads that are read; of more a part is.
 MOST_HEADS = 5_000
-_HEAD_BYTES = 64 * 1024
 
 
 def compare_headers(table: IcebergTable, context: TableContext, survey: Survey) -> None:
     """Compare the heads of manifests with their lines, and those of lists with their snapshots."""
-    line = survey.ledger.line("heads of files", "Avro headers", "lists and snapshots")
+    line = survey.ledger.line("heads of files", "their headers", "lists and snapshots")
     chosen = survey.manifests[:MOST_HEADS]
     for number, manifest in track(list(enumerate(chosen)), "heads of manifests", len(chosen)):
         header = _read(context, manifest.path)
@@ -53,15 +52,10 @@ def compare_headers(table: IcebergTable, context: TableContext, survey: Survey) 
                 _compare_list(line, snapshot, header, listed.path)
 
 
-def _read(context: TableContext, path: str) -> AvroHeader | None:
+def _read(context: TableContext, path: str) -> Header | None:
     """The head of a file; None where it cannot be read: that is found when all of it is read."""
-    store = context.access.store
     try:
-        data = store.read_range(path, 0, _HEAD_BYTES)
-        try:
-            return decode_head(data, path)
-        except LakeError:
-            return decode_head(store.read(path), path) if len(data) == _HEAD_BYTES else None
+        return read_head(context.access.store, path)
     except LakeError:
         return None
 
@@ -71,7 +65,7 @@ def _compare_manifest(
     survey: Survey,
     line: Line,
     manifest: IcebergManifest,
-    header: AvroHeader,
+    header: Header,
     number: int,
 ) -> None:
     path, snapshots = manifest.path, partial(survey.list_snapshots, (number,))
@@ -98,7 +92,7 @@ def _compare_manifest(
         line.require(is_kept, "unknown-schema", path, message, snapshots, "note")
 
 
-def _find_schema(header: AvroHeader) -> int | None:
+def _find_schema(header: Header) -> int | None:
     text = read_text(header, "schema")
     try:
         schema: Any = msgspec.json.decode(text or "null")
@@ -108,7 +102,7 @@ def _find_schema(header: AvroHeader) -> int | None:
     return found if isinstance(found, int) else None
 
 
-def _compare_list(line: Line, snapshot: IcebergSnapshot, header: AvroHeader, path: str) -> None:
+def _compare_list(line: Line, snapshot: IcebergSnapshot, header: Header, path: str) -> None:
     own = (snapshot.id,)
     for key, recorded in (
         ("snapshot-id", snapshot.id),

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lakelens.codecs.avro.records import AvroHeader
 from lakelens.codecs.iceberg.types import IcebergType, parse_struct, parse_type_text
 from lakelens.codecs.kinds import explain
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import LakeError
+from lakelens.formats.iceberg.manifests.containers import Header
 from lakelens.formats.iceberg.manifests.header import describe_header, read_number
-from lakelens.formats.iceberg.manifests.records import find_field, unwrap
+from lakelens.formats.iceberg.manifests.records import FILE_FIELDS, find_field, unwrap
 from lakelens.formats.iceberg.metadata.columns import ColumnIndex
 from lakelens.formats.iceberg.metadata.partitions import PartitionColumn, SpecBook
 from lakelens.formats.iceberg.metadata.schemas import describe_spec
@@ -41,7 +41,7 @@ _SUMMARY_BOUNDS = {510: "lower_bound", 511: "upper_bound"}
 _BINARY = parse_type_text("binary")
 
 
-def nested_for_metadata(context: TableContext | None, header: AvroHeader | None = None) -> Nested:
+def nested_for_metadata(context: TableContext | None, header: Header | None = None) -> Nested:
     """The hook for `explain_avro` of any manifest list or manifest.
 
     Pass it as `explain(data, "avro", nested=nested_for_metadata(context, decode_header(data)))`. The header gives fields
@@ -54,13 +54,20 @@ def nested_for_metadata(context: TableContext | None, header: AvroHeader | None 
     >>> hook(("partitions", 0, "lower_bound"), line)(b"a", 0, 1).note
     'partition spec 0 is not known here'
     """
-    return _Hook(context, header).find
+    return MetadataHook(context, header).find
+
+
+class FileFields(NamedTuple):
+    """What the data file of an entry is called in a file, and its fields by their specified names."""
+
+    file: str
+    by_name: Mapping[str, str]
 
 
 class _Names:
     """What the fields are called in a file: the names in its Avro schema by id, the specification's where it has no id."""
 
-    def __init__(self, header: AvroHeader | None) -> None:
+    def __init__(self, header: Header | None) -> None:
         record = header.record if header is not None else {}
         file_field = find_field(record, 2, "data_file") or {"name": "data_file"}
         file = unwrap(file_field.get("type"), "record")
@@ -82,10 +89,10 @@ def _name(record: Mapping[str, Any], number: int, name: str) -> str:
     return str(found["name"]) if found is not None else name
 
 
-class _Hook:
+class MetadataHook:
     """Finds who explains a field, by its path."""
 
-    def __init__(self, context: TableContext | None, header: AvroHeader | None) -> None:
+    def __init__(self, context: TableContext | None, header: Header | None) -> None:
         self._context = context
         self._header = header
         self._names = _Names(header)
@@ -122,6 +129,37 @@ class _Hook:
     @cached_property
     def _columns(self) -> ColumnIndex:
         return ColumnIndex(self._structs)
+
+    def describe_partition(self, number: int) -> str:
+        """The partition field of an id in words."""
+        columns = self._find_spec(self._spec_id) or ()
+        shown = next((column.shown for column in columns if column.field_id == number), None)
+        return f"partition field {number}" + ("" if shown is None else f", {shown}")
+
+    def name_column(self, column_id: int) -> str:
+        """A column in words."""
+        name = self._columns.find(column_id).name
+        return f"column {column_id}" + ("" if name == f"#{column_id}" else f", {name}")
+
+    def find_type(self, column_id: int) -> IcebergType | None:
+        """The type of a column; None where it is in no schema that is known here."""
+        column = self._columns.find(column_id)
+        return None if column.name == f"#{column_id}" else column.iceberg_type
+
+    def find_file_fields(self) -> FileFields:
+        """What the data file of an entry, and its fields, are called in the file."""
+        record = {} if self._header is None else self._header.record
+        file = unwrap((find_field(record, 2, "data_file") or {}).get("type"), "record")
+        names = {}
+        for number, name in FILE_FIELDS.items():
+            found = find_field(file, number, name)
+            if found is not None:
+                names[name] = str(found["name"])
+        return FileFields(self._names.file, names)
+
+    def explain_value(self, kind: IcebergType | None, words: str) -> Explainer:
+        """Explains a single value of a type, or leaves it as bytes where there is none."""
+        return _leave(words) if kind is None else _make_value(kind, words)
 
     def _explain_bound(self, column_id: int) -> Explainer:
         column = self._columns.find(column_id)
@@ -166,6 +204,16 @@ class _Hook:
             return None
         number = spec_id or 0
         return SpecBook({number: describe_spec(number, fields, self._structs)}, self._structs).columns(number)
+
+
+def join_words(words: Sequence[str], most: int) -> str:
+    """Some of many, and how many more there are.
+
+    >>> join_words(["a", "b", "c"], 2)
+    'a; b; 1 more'
+    """
+    more = [f"{len(words) - most:,} more"] if len(words) > most else []
+    return "; ".join([*words[:most], *more])
 
 
 def _find_key(stored: Any, place: Sequence[str | int]) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import singledispatch
-from typing import Any
+from typing import IO, Any, cast
 
 from lakelens.codecs.avro.container import decode_header
-from lakelens.codecs.avro.record_spans import Nested
 from lakelens.codecs.kinds import explain
+from lakelens.codecs.parquet.footer import decode_footer
+from lakelens.codecs.span.octets import OctetsFile
 from lakelens.codecs.span.span import Octets
 from lakelens.codecs.text.json_spans import find_json
 from lakelens.errors import LakeError
@@ -30,7 +31,9 @@ from lakelens.formats.explain.stored import (
     read_octets,
 )
 from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.explain.columns import ManifestColumns
 from lakelens.formats.iceberg.explain.nested import nested_for_metadata
+from lakelens.formats.iceberg.manifests.containers import is_parquet, make_header
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList
@@ -156,7 +159,7 @@ def _explain_manifest_list(listed: IcebergManifestList, context: TableContext) -
         steps = (*_find_snapshot(listed.snapshot_id, None, context), "manifests")
         return _explain_place(context, steps, "Manifest list", f"inline, snapshot {listed.snapshot_id}")
     details = f"of snapshot {listed.snapshot_id}"
-    return _explain_avro(context, listed.recorded_path, "Manifest list", details)
+    return _explain_records(context, listed.recorded_path, "Manifest list", details)
 
 
 @explain_object.register(IcebergManifest)
@@ -170,27 +173,31 @@ def _explain_manifest(manifest: IcebergManifest, context: TableContext) -> Bytes
     details = join_clauses(
         manifest.content, *(f"{count:,} {word}" for count, word in counts if count is not None)
     )
-    return _explain_avro(context, manifest.recorded_path, "Manifest", details)
+    return _explain_records(context, manifest.recorded_path, "Manifest", details)
 
 
-def _explain_avro(context: TableContext, recorded: str, what: str, details: str) -> BytesView:
+def _explain_records(context: TableContext, recorded: str, what: str, details: str) -> BytesView:
     path, _ = context.access.find_recorded(recorded)
     caption = Caption(what, place=name_file(path), details=details)
     data = read_octets(context.access.store, path)
-    return explain_octets(data, path, "avro", caption, nested=_make_hook(data, context))
+    kind = "parquet" if is_parquet(bytes(data[:4])) else "avro"
+    return explain_octets(data, path, kind, caption, nested=_make_hook(data, path, kind, context))
 
 
-def _make_hook(data: Octets, context: TableContext) -> Nested:
+def _make_hook(data: Octets, path: str, kind: str, context: TableContext) -> Any:
     """The hook that names bounds and the types of their columns, by the file's own header if it has one."""
     try:
+        if kind == "parquet":
+            footer = decode_footer(cast("IO[bytes]", OctetsFile(data, 0, len(data))), path)
+            return ManifestColumns(context, make_header(footer, path), data, path).find
         return nested_for_metadata(context, decode_header(data))  # type: ignore[arg-type]
     except LakeError:
-        return nested_for_metadata(context)
+        return None if kind == "parquet" else nested_for_metadata(context)
 
 
 @explain_object.register(Entry)
 def _explain_entry(entry: Entry, context: TableContext, manifest: IcebergManifest) -> BytesView:
-    """The record of an entry inside its block; all of the manifest where it cannot be reached any more."""
+    """The record of an entry inside its block; all of the manifest where it cannot be reached, and of Parquet columns."""
     whole = _explain_manifest(manifest, context)
     place = f"{entry.status} {name_file(entry.file.recorded_path)}"
     position = entry.file.position if isinstance(entry.file, IcebergDataFile) else None

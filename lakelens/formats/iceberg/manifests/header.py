@@ -15,13 +15,14 @@ from lakelens.codecs.avro.records import AvroHeader
 from lakelens.codecs.iceberg.types import parse_struct
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.manifests.containers import Header
 from lakelens.formats.iceberg.metadata.schemas import describe_spec
 from lakelens.formats.iceberg.metadata.wire import WirePartitionField
 
 _JSON_KEYS = ("schema", "partition-spec", "iceberg.schema")
 
 
-def describe_header(header: AvroHeader) -> Mapping[str, Any]:
+def describe_header(header: Header) -> Mapping[str, Any]:
     """The header as the model shows it: `format`, `schema`, `codec`, `metadata` with text and parsed JSON values."""
     metadata: dict[str, Any] = {}
     for key in header.metadata:
@@ -30,16 +31,17 @@ def describe_header(header: AvroHeader) -> Mapping[str, Any]:
         text = read_text(header, key)
         parsed = _parse_json(text) if key in _JSON_KEYS else None
         metadata[key] = text if parsed is None else parsed
-    return {"format": "avro", "schema": header.schema, "codec": header.codec, "metadata": metadata}
+    kind = "avro" if isinstance(header, AvroHeader) else "parquet"
+    return {"format": kind, "schema": header.schema, "codec": header.codec, "metadata": metadata}
 
 
-def read_text(header: AvroHeader, key: str) -> str | None:
+def read_text(header: Header, key: str) -> str | None:
     """One value of the header as text."""
     value = header.metadata.get(key)
     return None if value is None else value.decode("utf-8", "replace")
 
 
-def read_number(header: AvroHeader, key: str) -> int | None:
+def read_number(header: Header, key: str) -> int | None:
     """One value of the header as a number; None when it is not one."""
     try:
         return int(read_text(header, key) or "")
@@ -47,7 +49,7 @@ def read_number(header: AvroHeader, key: str) -> int | None:
         return None
 
 
-def learn_from_header(context: TableContext, header: AvroHeader, spec_id: int | None, path: str) -> None:
+def learn_from_header(context: TableContext, header: Header, spec_id: int | None, path: str) -> None:
     """Add the schema and the spec of a manifest, which the table's metadata may have forgotten."""
     words = hash((header.metadata.get("schema"), header.metadata.get("partition-spec"), spec_id))
     if words in context.columns.headers:

@@ -10,10 +10,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from lakelens.codecs.avro.records import AvroHeader, AvroRecords, decode_header, iter_records
-from lakelens.codecs.avro.schema import find_record
-from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.codecs.avro.records import AvroRecords
+from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.iceberg.context import TableContext, TableObject
+from lakelens.formats.iceberg.manifests.containers import (
+    Header,
+    ParquetHeader,
+    ParquetRecords,
+    StoredRecords,
+    decode_head,
+    iterate_records,
+    open_records,
+)
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.header import (
     describe_header,
@@ -21,9 +29,7 @@ from lakelens.formats.iceberg.manifests.header import (
     read_number,
     read_text,
 )
-from lakelens.formats.iceberg.manifests.records import (
-    EntryReader,
-)
+from lakelens.formats.iceberg.manifests.records import EntryReader
 from lakelens.formats.iceberg.metadata.partitions import PartitionColumn
 from lakelens.model.collections import Document
 from lakelens.model.explainable import Source
@@ -39,33 +45,6 @@ T = TypeVar("T")
 
 STATUS = {0: "EXISTING", 1: "ADDED", 2: "DELETED"}
 _CONTENT = {0: "data", 1: "deletes"}
-_ENCRYPTED = b"AGS1"
-
-
-def decode_head(data: bytes, path: str) -> AvroHeader:
-    """The header of a manifest or manifest list. Raises `LakeError` for anything else."""
-    if data[:4] == _ENCRYPTED:
-        raise Unsupported("encrypted (AGS1): it cannot be read without its key", path=path)
-    if data[:4] == b"PAR1":
-        raise Unsupported("a Parquet manifest (a draft of format version 4)", path=path)
-    header = decode_header(data, path)
-    if find_record(header.schema) is None:
-        raise Unsupported("the Avro file does not hold records", path=path)
-    return header
-
-
-@dataclass(slots=True)
-class AvroFile:
-    """A manifest or manifest list that was read: where it is, its header, and its bytes until they are taken."""
-
-    path: str
-    header: AvroHeader
-    data: bytes
-
-    def take(self) -> bytes:
-        """The bytes, which are not kept."""
-        data, self.data = self.data, b""
-        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +52,7 @@ class OpenEntries:
     """The entries of a manifest one by one: what turns a record into one, and the records."""
 
     reader: EntryReader
-    records: AvroRecords
+    records: AvroRecords | ParquetRecords
 
 
 class IcebergManifest(TableObject, Manifest):
@@ -159,7 +138,7 @@ class IcebergManifest(TableObject, Manifest):
 
     @cached_property
     def header(self) -> Document:
-        """The header of the Avro file: `format`, `schema`, `codec`, `metadata` (its JSON values parsed)."""
+        """The header of the file: `format`, `schema`, `codec`, `metadata` (its JSON values parsed)."""
         return Document(describe_header(self._file.header), "header")
 
     @cached_property
@@ -170,6 +149,11 @@ class IcebergManifest(TableObject, Manifest):
     def walk(self) -> tuple[Sequence[Entry], LakeError | None]:
         """The entries that can be read, and what stopped the reading (None: nothing did)."""
         return self._read_entries
+
+    @property
+    def stored_header(self) -> Header:
+        """The header as it is stored. Raises `LakeError`."""
+        return self._file.header
 
     def open(self) -> bytes:
         """The bytes of the file, which are not kept, after its header was checked. Raises `LakeError`."""
@@ -206,7 +190,7 @@ class IcebergManifest(TableObject, Manifest):
     def _open_entries(self) -> OpenEntries:
         self._check_content()
         file = self._file
-        records = AvroRecords(self._take_data(), file.path, file.header)
+        records = open_records(self._take_data(), file.path, file.header)
         return OpenEntries(EntryReader(file.header.record, file.path), records)
 
     def _take_data(self) -> bytes:
@@ -218,19 +202,21 @@ class IcebergManifest(TableObject, Manifest):
         return self._context.source(self)
 
     @cached_property
-    def _file(self) -> AvroFile:
+    def _file(self) -> StoredRecords:
         path, data = self._context.access.read_recorded(self.manifest_path)
         self._check_length(path, len(data))
         header = decode_head(data, path)
         learn_from_header(self._context, header, self.raw.get("partition_spec_id"), path)
-        return AvroFile(path, header, data)
+        if isinstance(header, ParquetHeader):
+            self._note_fields(header, path)
+        return StoredRecords(path, header, data)
 
     @cached_property
     def _read_entries(self) -> tuple[Sequence[Entry], LakeError | None]:
         return collect(self._iterate(self._iterate_records()))
 
     def _iterate_records(self) -> Iterator[dict[str, Any]]:
-        yield from iter_records(self._take_data(), self._file.path, self._file.header)
+        yield from iterate_records(self._take_data(), self._file.path, self._file.header)
 
     def _iterate(self, records: Iterator[Mapping[str, Any]]) -> Iterator[Entry]:
         self._check_content()
@@ -291,6 +277,16 @@ class IcebergManifest(TableObject, Manifest):
         if self.manifest_length is not None and self.manifest_length != length:
             message = f"the manifest list says {self.manifest_length} bytes, the file has {length}"
             self._context.findings.add("warning", "manifest-length", path, message)
+
+    def _note_fields(self, header: ParquetHeader, path: str) -> None:
+        """Keep fields that cannot be read as findings, and name those that the specification does not have once."""
+        findings = self._context.findings
+        for problem in header.problems:
+            findings.add("error", "manifest-field", path, f"the field {problem}")
+        if header.unknown:
+            names = ", ".join(header.unknown)
+            message = f"manifests have fields that are not known, and not read: {names}"
+            findings.add("note", "unknown-field", self._context.document.path, message)
 
     def _check_content(self) -> None:
         own = read_text(self._file.header, "content")

@@ -9,17 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from lakelens.codecs.avro.records import iter_records
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext, TableObject
+from lakelens.formats.iceberg.manifests.containers import StoredRecords, decode_head, iterate_records
 from lakelens.formats.iceberg.manifests.header import describe_header
-from lakelens.formats.iceberg.manifests.manifest import (
-    AvroFile,
-    IcebergManifest,
-    collect,
-    decode_head,
-    raise_error,
-)
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, collect, raise_error
 from lakelens.formats.iceberg.manifests.records import MANIFEST_FIELDS, check_manifest_line, make_rename
 from lakelens.io.store import find_info
 from lakelens.model.collections import Document
@@ -74,7 +68,7 @@ class IcebergManifestList(TableObject, ManifestList):
 
     @cached_property
     def header(self) -> Document:
-        """The header of the Avro file; empty for manifests named in the metadata document."""
+        """The header of the file; empty for manifests named in the metadata document."""
         return Document({} if self.recorded_path is None else describe_header(self._file.header), "header")
 
     @cached_property
@@ -87,10 +81,10 @@ class IcebergManifestList(TableObject, ManifestList):
         return self._read_manifests
 
     @cached_property
-    def _file(self) -> AvroFile:
+    def _file(self) -> StoredRecords:
         assert self.recorded_path is not None
         path, data = self._context.access.read_recorded(self.recorded_path)
-        return AvroFile(path, decode_head(data, path), data)
+        return StoredRecords(path, decode_head(data, path), data)
 
     @cached_property
     def _read_manifests(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
@@ -105,7 +99,7 @@ class IcebergManifestList(TableObject, ManifestList):
     def _iterate_lines(self) -> Iterator[dict[str, Any]]:
         path, header = self._file.path, self._file.header
         rename = make_rename(header.record, MANIFEST_FIELDS)
-        for index, record in enumerate(iter_records(self._file.take(), path, header)):
+        for index, record in enumerate(iterate_records(self._file.take(), path, header)):
             line = rename(record)
             check_manifest_line(line, path, index)
             yield line

@@ -1,8 +1,9 @@
-"""Avro records of manifest lists and manifests under the names of the specification.
+"""Records of manifest lists and manifests under the names of the specification.
 
-Fields are recognised by the field id in the file's own Avro schema, so that renamed ones are found (`added_data_files_count`
-was 504's name before Iceberg 1.5), and by name where a writer left the ids out. Integer-keyed maps, stored as arrays of
-key and value, come as dicts. Fields that the specification does not have keep their own name.
+Fields are recognised by the field id in the file's own schema (Avro's, or what `containers` makes of Parquet's), so that
+renamed ones are found (`added_data_files_count` was 504's name before Iceberg 1.5), and by name where a writer left the ids
+out. Integer-keyed maps, stored as arrays of key and value, come as dicts. Fields that the specification does not have keep
+their own name.
 
 Follows "Manifests" and "Manifest Lists" of the Iceberg table specification.
 """

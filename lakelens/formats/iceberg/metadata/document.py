@@ -28,6 +28,7 @@ from lakelens.formats.iceberg.metadata.long_list import ABSENT, LongList
 from lakelens.formats.iceberg.metadata.repair import describe_error, describe_repairs, repair_numbers
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
 from lakelens.formats.iceberg.metadata.wire import INTEGER_KEYS, LONG_KEYS, WireMetadata, WireStatistics
+from lakelens.model.finding import Severity
 
 NEWEST_VERSION = 4  # a draft
 _CHUNK = 1 << 20
@@ -47,14 +48,14 @@ class _Head(WireMetadata, rename="kebab", dict=True):
 class Document:
     """A metadata document: its place, its text, its typed form, an index of its snapshots, and what is odd about it.
 
-    `text` is decompressed; `notes` are pairs of a code and a sentence.
+    `text` is decompressed; `notes` are a severity, a code and a sentence each.
     """
 
     path: str
     text: bytes
     typed: WireMetadata
     snapshots: SnapshotIndex
-    notes: tuple[tuple[str, str], ...] = ()
+    notes: tuple[tuple[Severity, str, str], ...] = ()
 
     @cached_property
     def raw(self) -> dict[str, Any]:
@@ -135,9 +136,10 @@ def decode_document(data: bytes, path: str) -> Document:
             for _ in listed.check(repaired):
                 pass
     check_utf8(text, path)
-    notes = describe_repairs(repaired)
+    notes: list[tuple[Severity, str, str]] = [("warning", *one) for one in describe_repairs(repaired)]
     if typed.format_version == NEWEST_VERSION:
-        notes.append(("experimental-version", "format version 4 is a draft; it is read as far as it goes"))
+        message = "format version 4 is a draft: it is read as Iceberg 1.12 writes it"
+        notes.append(("note", "experimental-version", message))
     return Document(path, text, typed, snapshots, tuple(notes))
 
 
@@ -176,7 +178,7 @@ def decode_outline(data: bytes, path: str) -> dict[str, Any]:
 def _check_head(typed: WireMetadata, path: str) -> None:
     if typed.format_version > NEWEST_VERSION or typed.format_version < 1:
         message = f"Iceberg format version {typed.format_version} is not known"
-        raise Unsupported(message, path=path, hint="versions 1 to 3")
+        raise Unsupported(message, path=path, hint="versions 1 to 4")
     if not typed.schemas and typed.schema is None:
         missing = "$.schemas" if typed.format_version > 1 else "$.schema"
         raise Corrupt("a metadata document without a schema", path=path, json_path=missing)

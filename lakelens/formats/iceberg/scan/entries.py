@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from lakelens.codecs.avro.container import AvroHeader
+    from lakelens.formats.iceberg.manifests.containers import Header
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
     from lakelens.model.scan.plan import ScanTask
 
@@ -38,19 +38,23 @@ _MOST_ROWS = 2**62
 
 
 class OpenManifest:
-    """A manifest while its parts are read: `next_row_id` counts on from part to part, None where no rows are counted."""
+    """A manifest while its parts are read: `next_row_id` counts on from part to part, None where no rows are counted.
+
+    `stored` are the bytes of a Parquet manifest until it is decoded.
+    """
 
     def __init__(self, task: ScanTask, manifest: IcebergManifest) -> None:
         self.task, self.manifest = task, manifest
         self.spec_id = manifest.partition_spec_id
-        self.header: AvroHeader | None = None
+        self.header: Header | None = None
+        self.stored = b""
         self.next_row_id = manifest.first_row_id if manifest.content == "data" else None
 
 
 class EntryColumns:
-    """Some entries of manifests that have one Avro schema and one partition spec. Raises `NotColumnar`."""
+    """Some entries of manifests that have one schema and one partition spec. Raises `NotColumnar`."""
 
-    def __init__(self, table: pa.Table, header: AvroHeader, path: str) -> None:
+    def __init__(self, table: pa.Table, header: Header, path: str) -> None:
         import pyarrow as pa
 
         self.rows = table.num_rows

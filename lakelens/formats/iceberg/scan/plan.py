@@ -2,7 +2,7 @@
 
 Made from the manifest list alone. A pickled scan takes along what its other end needs: the store, where recorded locations
 are now, schemas, specs and properties of the metadata document, but none of its snapshots. Manifests are decoded in groups
-of one Avro schema (`codecs.avro.bulk`) and built in runs of one partition spec.
+of one Avro schema (`codecs.avro.bulk`), Parquet manifests one by one, and built in runs of one schema and partition spec.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import msgspec
 from lakelens.errors import LakeError
 from lakelens.formats.access import TableAccess
 from lakelens.formats.iceberg.context import TableContext
+from lakelens.formats.iceberg.manifests.containers import ParquetHeader, iterate_tables, read_head
 from lakelens.formats.iceberg.manifests.header import learn_from_header
-from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, decode_head
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.metadata.document import decode_document
 from lakelens.formats.iceberg.metadata.wire import WireMetadata
 from lakelens.formats.iceberg.scan.batch import build_batch, encode_files
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
 #: Decompressed bytes of manifests that are decoded at once.
 GROUP_BYTES = 4 * 1024 * 1024
 FEW_ROWS = 256  # of many columns: then a batch costs more than its rows
-#: Headers are rarely longer: they hold a table schema and the Avro schema of an entry.
-HEADER_BYTES = 64 * 1024
+RUN_ROWS = 16_384  # of Parquet manifests that are built together
 #: What decoding manifests needs of the metadata document.
 _NEEDED = (
     *("format_version", "table_uuid", "location", "schema", "schemas", "current_schema_id", "partition_spec"),
@@ -95,9 +95,22 @@ class IcebergScan(ColumnarScan):
         from lakelens.codecs.avro.bulk import decode_files
 
         opened: list[OpenManifest] = []
+        waiting: list[Part] = []
         for group in decode_files(self._open_all(tasks, opened), limit=GROUP_BYTES, few_rows=FEW_ROWS):
-            yield from _cut_runs(group, opened)
+            if opened[group.parts[0].file].stored:
+                for part in _read_parquet(opened[group.parts[0].file]):
+                    if waiting and not _go_together(waiting, part):
+                        yield waiting
+                        waiting = []
+                    waiting.append(part)
+            else:
+                if waiting:
+                    yield waiting
+                    waiting = []
+                yield from _cut_runs(group, opened)
             del group  # or it would be there beside the next one
+        if waiting:
+            yield waiting
 
     def build(self, parts: Sequence[Part], request: ScanRequest, removals: pa.Table | None) -> FileBatch:
         """See `ColumnarScan.build`."""
@@ -125,7 +138,7 @@ class IcebergScan(ColumnarScan):
         return IcebergScan(self._context, tasks, self.snapshots, fast=self.fast)
 
     def _open_all(self, tasks: Sequence[ScanTask], opened: list[OpenManifest]) -> Iterator[bytes]:
-        """The bytes of each manifest that has a header."""
+        """The bytes of each Avro file that has a header; of a Parquet manifest, which is read elsewhere, none."""
         for task in tasks:
             manifest = IcebergManifest(self._context, task.line, None)
             try:
@@ -133,7 +146,10 @@ class IcebergScan(ColumnarScan):
             except LakeError as error:
                 self.refuse(task, error)
                 continue
-            opened.append(OpenManifest(task, manifest))
+            one = OpenManifest(task, manifest)
+            opened.append(one)
+            if isinstance(manifest.stored_header, ParquetHeader):
+                one.header, one.stored, data = manifest.stored_header, data, b""
             yield data
 
     def __getstate__(self) -> dict[str, Any]:
@@ -162,6 +178,28 @@ def _cut_runs(group: FileGroup, opened: Sequence[OpenManifest]) -> Iterator[list
         yield list(run)
 
 
+def _read_parquet(manifest: OpenManifest) -> Iterator[Part]:
+    """The parts of a Parquet manifest; the last has no table where the rest cannot be decoded."""
+    data, header, start = manifest.stored, manifest.header, 0
+    manifest.stored = b""
+    assert isinstance(header, ParquetHeader)
+    try:
+        for table in iterate_tables(data, manifest.task.path, header):
+            yield Part(manifest.task, table, start, table.num_rows, 0, manifest)
+            start += table.num_rows
+    except LakeError:  # the record path names it
+        yield Part(manifest.task, None, start, 0, 0, manifest)
+
+
+def _go_together(parts: Sequence[Part], part: Part) -> bool:
+    """Whether a part of a Parquet manifest can be built with those before it."""
+    one, other = parts[0].manifest, part.manifest
+    if parts[-1].table is None or part.table is None or sum(known.rows for known in parts) >= RUN_ROWS:
+        return False
+    is_same = one.spec_id == other.spec_id and one.header.schema == other.header.schema
+    return is_same and bool(parts[0].table is not None and parts[0].table.schema == part.table.schema)
+
+
 def plan_scan(
     context: TableContext, manifests: Iterable[IcebergManifest], snapshots: Sequence[int] = ()
 ) -> IcebergScan:
@@ -188,15 +226,8 @@ def _has_lost_schemas(context: TableContext) -> bool:
 
 def _learn_columns(context: TableContext, task: ScanTask) -> None:
     """Take in the schema of a manifest's header; whatever is wrong is found when the manifest is read."""
-    store = context.access.store
     try:
-        data = store.read_range(task.path, 0, HEADER_BYTES)
-        try:
-            header = decode_head(data, task.path)
-        except LakeError:
-            if len(data) < HEADER_BYTES or task.size_bytes <= HEADER_BYTES:
-                raise
-            header = decode_head(store.read(task.path), task.path)  # longer than what was read of it
+        header = read_head(context.access.store, task.path)
         learn_from_header(context, header, task.line.get("partition_spec_id"), task.path)
     except LakeError:
         return

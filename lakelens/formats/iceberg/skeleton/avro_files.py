@@ -18,16 +18,24 @@ _FORMATS = frozenset(("parquet", "orc", "avro", "puffin"))
 
 @dataclass(frozen=True)
 class AvroDocument:
-    """One Avro file before it is written: its schema, its header's other entries, its records and its codec."""
+    """One file of records before it is written: its schema, its header's other entries, its records and its codec.
+
+    The schema is Avro's of a Parquet file too (`is_parquet`), as version 4 has manifests.
+    """
 
     schema: Any
     header: Mapping[str, bytes]
     records: list[dict[str, Any]] = field(repr=False)
     codec: str = "null"
+    is_parquet: bool = False
 
     def encode(self, location: str) -> bytes:
         """The bytes of the file, if the table is at a location."""
         records = (fill_location(record, location) for record in self.records)
+        if self.is_parquet:
+            from lakelens.codecs.parquet.encoding import encode_records as encode_parquet
+
+            return encode_parquet(self.schema, records, self.header, self.codec)
         return encode_records(self.schema, records, self.header, self.codec)
 
     def keep(self, records: list[dict[str, Any]]) -> AvroDocument:

@@ -1,4 +1,4 @@
-"""The Avro files of a table as they are stored, each read once; what cannot be read is known by its error."""
+"""The manifests and manifest lists of a table as they are stored, each read once; what cannot be read is known by its error."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakelens.codecs.avro.records import AvroHeader, iter_records
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.iceberg.context import TableContext
-from lakelens.formats.iceberg.manifests.manifest import decode_head
+from lakelens.formats.iceberg.manifests.containers import Header, ParquetHeader, decode_head, iterate_records
 
 
 @dataclass
 class StoredFile:
-    """One Avro file: its header and records; `size` is None for one that is not there, `error` what stopped the reading."""
+    """One file: its header and records; `size` is None for one that is not there, `error` what stopped the reading."""
 
     recorded: str
     size: int | None = None
-    header: AvroHeader | None = None
+    header: Header | None = None
     records: list[dict[str, Any]] = field(default_factory=list, repr=False)
     error: LakeError | None = None
 
@@ -27,6 +26,11 @@ class StoredFile:
     def record(self) -> Mapping[str, Any]:
         """The schema of its records; empty where it has none."""
         return {} if self.header is None else self.header.record
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether its records are in a Parquet file."""
+        return isinstance(self.header, ParquetHeader)
 
     def read_json(self, key: str) -> Any:
         """An entry of the header that is JSON; None where it is not."""
@@ -43,13 +47,13 @@ class StoredFile:
 
 
 def read_file(context: TableContext, recorded: str) -> StoredFile:
-    """An Avro file, as far as it can be read."""
+    """A file, as far as it can be read."""
     made = StoredFile(recorded)
     try:
         path, data = context.access.read_recorded(recorded)
         made.size = len(data)
         made.header = decode_head(data, path)
-        made.records.extend(iter_records(data, path, made.header))
+        made.records.extend(iterate_records(data, path, made.header))
     except Missing:
         pass
     except LakeError as error:

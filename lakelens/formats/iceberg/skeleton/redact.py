@@ -194,7 +194,7 @@ class _Redactor:
             if self._can_write(one, blanks, name) and one.header is not None:
                 schema = SchemaWriter({}).write(one.header.schema, "manifest")
                 header = headers.write(one)
-                made_lists[name] = AvroDocument(schema, header, records, one.header.codec)
+                made_lists[name] = AvroDocument(schema, header, records, one.header.codec, one.is_parquet)
         for recorded, one in track(manifests.items(), "manifests to write", len(manifests)):
             name = relate(self._places.name_manifest(recorded))
             if self._can_write(one, blanks, name) and one.header is not None:
@@ -202,7 +202,7 @@ class _Redactor:
                 schema = SchemaWriter(partition).write(one.header.schema, "entry")
                 header = headers.write(one, partition)
                 records = self._walk_manifest(one, pen)
-                made_manifests[name] = AvroDocument(schema, header, records, one.header.codec)
+                made_manifests[name] = AvroDocument(schema, header, records, one.header.codec, one.is_parquet)
                 lengths[name] = recorded_lengths.get(recorded, one.size or 0) - (one.size or 0)
         vectors = plan_vectors(self._context, noted.vectors, pen, self._redaction)
         number = parse_metadata_name(self._context.document.path.rpartition("/")[2])
