@@ -151,6 +151,12 @@ CHOICES = (
         "Begun in format version 1 and continued in 3: old manifests under new metadata, then a deletion vector.",
     ),
     Choice(
+        "iceberg-v4",
+        "spark/iceberg/v4-evolution",
+        "format version 4",
+        "The draft of version 4, whose manifests are Parquet: vectors, other columns and partitions, a branch and a tag.",
+    ),
+    Choice(
         "paimon",
         "spark/paimon/pk-compacted",
         "primary key",

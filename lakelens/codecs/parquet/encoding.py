@@ -1,7 +1,7 @@
 """Parquet files of records, written from the shape that `records` reads them in.
 
-Follows the Apache Parquet format ("Nested Types", "Logical Types"): maps and lists in their three levels, `field_id` of every
-field that has one. The rest of the file is Arrow's.
+Follows the Apache Parquet format ("Nested Types", "Logical Types"): maps and lists in their three levels, `field_id` of
+every field that has one. The rest of the file is Arrow's.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from lakelens.io.store import ObjectInfo
 from lakelens.model.check.defect import Writer
 from lakelens.model.check.references import Purpose
 from lakelens.model.collections import Document
-from lakelens.model.facts.traits import Traits
+from lakelens.model.facts.traits import Figures, Traits, parse_figure
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, PartitionSpec, Schema, Schemas
@@ -154,7 +154,16 @@ class HiveTable(Table):
     def current(self) -> HiveListing:
         """A listing, taken when it is first asked for; open the table again for a new one."""
         files = ListedFiles(self._load_files, self._make_columns)
+        self._note_absence()
         return HiveListing(self, self._listing, files)
+
+    def _note_absence(self) -> None:
+        """Keep as an error that there is no file, although the metastore counts some."""
+        properties = (self.catalog or {}).get("properties")
+        recorded = parse_figure(properties, "numFiles") if isinstance(properties, Mapping) else None
+        message = Figures(files=recorded).explain_emptiness(None, "")
+        if message is not None and not any(one.is_data for one in self._listing):
+            self.findings.add("error", "no-files", self.location, f"the metastore: {message}")
 
     @property
     def metadata(self) -> Document:

@@ -81,6 +81,18 @@ class LiveFiles(FileReader):
         """See `FileReader.conclude`."""
         if self._is_all and self._scan.is_whole:
             check_files(self._snapshot, files)
+        if self._is_all and not len(files):
+            note_absence(self._snapshot)
+
+
+def note_absence(snapshot: IcebergSnapshot) -> None:
+    """Keep as an error that a snapshot shows no file which should have some: by its summary, or its manifest list."""
+    listed = [count_line(one).files or 0 for one in dict.fromkeys(snapshot.manifests)]
+    message = snapshot.figures.explain_emptiness(sum(listed), "manifest list")
+    if message is not None:
+        path = snapshot.path or snapshot.context.document.path
+        text = f"snapshot {snapshot.id}: {message}"
+        snapshot.context.findings.add("error", "no-files", path, text, (snapshot.id,))
 
 
 def check_files(snapshot: IcebergSnapshot, files: FileSet | Sequence[IcebergDataFile]) -> None:

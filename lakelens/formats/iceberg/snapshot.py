@@ -367,11 +367,13 @@ class IcebergSnapshot(TableObject, Snapshot):
         ]
 
     def _load_files(self) -> list[IcebergDataFile]:
+        from lakelens.formats.iceberg.live_files import check_files, note_absence
+
         found = self.list_live(self.manifests)
         if not self._is_damaged():
-            from lakelens.formats.iceberg.live_files import check_files
-
             check_files(self, found)
+        if not found:
+            note_absence(self)
         return found
 
     def _is_damaged(self) -> bool:

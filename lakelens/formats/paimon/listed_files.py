@@ -78,6 +78,24 @@ class ListedFiles(FileReader):
         """See `FileReader.conclude`."""
         if not self._scan.is_whole:
             self._snapshot.is_incomplete = True
+        if self._kept == LIVE and not len(files):
+            self.note_absence()
+
+    def check_merged(self, files: Sequence[DataFile]) -> None:
+        """Compare the live files, which were read one by one, with what the snapshot records."""
+        self._snapshot.check_total(sum(file.record_count or 0 for file in files))
+        if not files:
+            self.note_absence()
+
+    def note_absence(self) -> None:
+        """Keep as an error that a snapshot shows no file which should have some: by its document, or its lists."""
+        snapshot, listed = self._snapshot, self.count()
+        message = snapshot.figures.explain_emptiness(
+            None if listed is None else listed.files, "manifest lists"
+        )
+        if message is not None:
+            text = f"snapshot {snapshot.id}: {message}"
+            snapshot.context.findings.add("error", "no-files", snapshot.path or "", text, (snapshot.id,))
 
 
 def plan_manifests(

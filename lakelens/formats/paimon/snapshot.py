@@ -340,7 +340,7 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
             what = "is deleted although no entry before adds it"
             self._note_entry("warning", "dangling-delete", entry, what)
         files = [entry.file for entry in merged.live.values()]
-        self.check_total(sum(file.record_count or 0 for file in files))
+        self._make_reader("base", "delta").check_merged(files)
         return [self.see(f) if isinstance(f, PaimonDataFile) else f for f in files]
 
     def _note_entry(self, severity: Severity, code: str, entry: Entry, what: str) -> None:

@@ -69,6 +69,22 @@ class Figures(Named):
             return None
         return (self.added_bytes or 0) - (self.removed_bytes or 0)
 
+    def explain_emptiness(self, listed: int | None, lists: str) -> str | None:
+        """Why a state of which no file is found should have some: by these figures, or by the files that `lists` count.
+
+        None where nothing says that there are any.
+
+        >>> Figures(rows=1200, files=3).explain_emptiness(None, "manifest list")
+        'no file can be read, although it has 3 data files and 1,200 rows as it records'
+        """
+        nouns = (("data file", self.files), ("row", self.rows), ("delete file", self.delete_files))
+        parts = [f"{count:,} {noun}{'s' * (count != 1)}" for noun, count in nouns if count and count > 0]
+        if parts:
+            return f"no file can be read, although it has {' and '.join(parts)} as it records"
+        if listed and listed > 0:
+            return f"no file can be read, although its {lists} counts {listed:,}"
+        return None
+
 
 def parse_figure(facts: Mapping[str, object], key: str) -> int | None:
     """A figure of a snapshot's document; None when it is missing or not a number.

@@ -72,7 +72,8 @@ class ArrowFiles:
         if not self.is_loaded and self._scan is not None and (stats or wanted is None):
             from lakelens.model.scan.scan_to_arrow import read_table
 
-            if (table := read_table(self._scan, stats, wanted, self._table.begun)) is not None:
+            table = read_table(self._scan, stats, wanted, self._table.begun)
+            if table is not None and table.num_rows:  # whether none is right is found out below
                 return table
         if self.rows is not None:
             return self.rows.to_arrow(stats, wanted)

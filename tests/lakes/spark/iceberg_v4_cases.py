@@ -29,7 +29,10 @@ def types(spark: Any, t: str, version: int) -> str:
 
 @case("evolution", 4)
 def evolution(spark: Any, t: str, version: int) -> str:
-    """One table that lives through what a format has to keep: schema, partitions, vectors, a branch, a tag, rewrites."""
+    """One table that lives through what a format has to keep: schema, partitions, vectors, a branch, a tag, rewrites.
+
+    The engine's `rewrite_manifests` writes Avro: the table has manifests of both kinds side by side.
+    """
     run(
         spark,
         t,
@@ -46,7 +49,8 @@ def evolution(spark: Any, t: str, version: int) -> str:
         "ALTER TABLE {t} ADD PARTITION FIELD day",
         "ALTER TABLE {t} DROP PARTITION FIELD bucket(2, id)",
         "INSERT INTO {t} VALUES (9007199254740993, NULL, named_struct('a', NULL, 'b', 'y'), DATE'2024-01-01', "
-        "array(named_struct('x', 1))), (20, 'late', NULL, NULL, NULL)",
+        "array(named_struct('x', 1)))",
+        "INSERT INTO {t} VALUES (20, 'late', NULL, NULL, NULL)",
     )
     call(spark, "rewrite_manifests", t)
     return run(
@@ -55,19 +59,4 @@ def evolution(spark: Any, t: str, version: int) -> str:
         "DELETE FROM {t} WHERE id IN (4, 20)",
         "ALTER TABLE {t} CREATE BRANCH audit",
         "INSERT INTO {t}.branch_audit VALUES (30, 'only here', NULL, DATE'2024-01-02', NULL)",
-    )
-
-
-@case("from-v2", 4)
-def from_v2(spark: Any, t: str, version: int) -> str:
-    """Manifests in Avro and, after the upgrade, in Parquet; a position delete file that a vector takes over."""
-    return run(
-        spark,
-        t,
-        f"CREATE TABLE {{t}} (id INT, p STRING) {place(t)} {properties(2, f'{MERGE_ON_READ}, {SHORT_LOG}')}",
-        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ CAST(id AS INT), 'a' FROM range(5)",
-        "DELETE FROM {t} WHERE id = 1",
-        f"ALTER TABLE {{t}} SET TBLPROPERTIES ('format-version'='{version}')",
-        "INSERT INTO {t} VALUES (20, 'c')",
-        "DELETE FROM {t} WHERE id = 2",
     )

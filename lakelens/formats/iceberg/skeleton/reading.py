@@ -1,4 +1,4 @@
-"""The manifests and manifest lists of a table as they are stored, each read once; what cannot be read is known by its error."""
+"""The manifests and manifest lists of a table as stored, each read once; what cannot be read is known by its error."""
 
 from __future__ import annotations
 
