@@ -30,6 +30,7 @@ CASES = (
         for name in ("v2-merge-on-read", "v3-statistics", "v1-no-snapshot", "v2-types-orc")
     ),
     *(f"spark/iceberg/{name}" for name in ("v2-types-avro", "v2-uuid-and-fixed", "v3-branches-and-tags")),
+    "spark/iceberg/v4-types",
     *(f"spark/paimon/{name}" for name in ("pk-types", "partition-types", "types-avro", "statistics", "tags")),
     *(f"spark/paimon/{name}" for name in ("pk-dynamic-bucket", "append-deletion-vectors", "schema-only")),
     *(f"spark/paimon/{name}" for name in ("file-index-embedded", "file-index-in-file", "manifest-parquet")),

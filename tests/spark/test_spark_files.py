@@ -29,6 +29,7 @@ SOME = [
     "spark/iceberg/v2-uuid-and-fixed",
     "spark/iceberg/v3-deletion-vectors",
     "spark/iceberg/v3-types",
+    "spark/iceberg/v4-evolution",
     "spark/paimon/append-deletion-vectors",
     "spark/paimon/partition-types",
     "spark/paimon/pk-compacted",

@@ -10,8 +10,8 @@ Whoever reads records of either kind by field id therefore reads both. The schem
 have given the same records: `field-id` of every field, `null` in a union where a field is optional.
 
 Rows are pyarrow's, in batches, so that one is in memory at a time. Refused before anything is decoded: a footer that
-claims more rows or content than its bytes can be (see `compression.allow_growth`), and dictionaries whose values, repeated
-as often as the footer says, would be larger than that. Follows the Apache Parquet format ("Nested Types", "Logical Types").
+claims more rows or content than its bytes can be (see `compression.allow_growth`), and dictionaries whose values would be
+too large, repeated as often as the footer says. Follows the Apache Parquet format ("Nested Types", "Logical Types").
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lakelens.codecs.compression import MAX_CONTENT, allow_growth
 from lakelens.codecs.parquet.dictionary import read_dictionary
 from lakelens.codecs.parquet.footer import ParquetFooter, pyarrow_errors
 from lakelens.codecs.parquet.structure import ColumnChunk, SchemaLeaf
-from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.errors import Corrupt, LakeError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 BATCH_ROWS = 16_384
 # content by stored bytes: manifests compress three to twenty times
 _RATIO = 64
+_MAX_FILE = 1 << 40  # of which a batch is in memory
+_BATCH_BYTES = 32 * 1024 * 1024
+_VALUE_BYTES = 12
 _ID = b"PARQUET:field_id"
 _UNITS = {"s": "seconds", "ms": "millis", "us": "micros", "ns": "nanos"}
 
@@ -137,7 +140,7 @@ def iter_plain_tables(data: bytes, footer: ParquetFooter, path: str | None = Non
     rows = 0
     with pyarrow_errors(path):
         parquet = pq.ParquetFile(io.BytesIO(data), arrow_extensions_enabled=False)
-        for batch in parquet.iter_batches(BATCH_ROWS, use_threads=False):
+        for batch in parquet.iter_batches(count_batch_rows(footer), use_threads=False):
             batch.validate(full=True)
             rows += batch.num_rows
             columns = [to_plain(column) for column in batch.columns]
@@ -206,23 +209,32 @@ def _to_bytes(array: pa.Array) -> pa.Array:
     return pc.if_else(array.is_valid(), made, pa.scalar(None, pa.binary(16)))
 
 
+def count_batch_rows(footer: ParquetFooter) -> int:
+    """How many records are decoded at once: fewer where each has many values, as manifests of wide tables do."""
+    values = sum(column.num_values for column in footer.columns)
+    each = max(1, values * _VALUE_BYTES // max(1, footer.num_rows))
+    return max(1, min(BATCH_ROWS, _BATCH_BYTES // each))
+
+
 def check_claims(data: bytes, footer: ParquetFooter, path: str | None = None) -> None:
     """Raises `Corrupt` for a footer that claims more than its file can be: a bomb, not records."""
-    limit = allow_growth(len(data), _RATIO)
-    for what, seen in (
-        ("rows", footer.num_rows),
-        ("bytes of content", sum(column.uncompressed_size for column in footer.columns)),
-        ("values", max((column.num_values for column in footer.columns), default=0)),
+    limit = allow_growth(len(data), _RATIO, _MAX_FILE)
+    most_values = max((column.num_values for column in footer.columns), default=0)
+    for what, seen, most in (
+        ("rows", footer.num_rows, len(data) + BATCH_ROWS),
+        ("bytes of content", sum(column.uncompressed_size for column in footer.columns), limit),
+        ("values of a column", most_values, limit),
     ):
-        if seen > limit:
-            raise Corrupt("too much for its size", path=path, expected=f"at most {limit} {what}", seen=seen)
-    expanded = 0
+        if seen > most:
+            raise Corrupt("too much for its size", path=path, expected=f"at most {most} {what}", seen=seen)
+    share = min(1.0, count_batch_rows(footer) / max(1, footer.num_rows))
     for group in footer.row_groups:
+        expanded = 0
         for leaf, chunk in zip(footer.leaves, group.columns, strict=True):
-            expanded += _measure_expanded(data, leaf, chunk)
-            if expanded > MAX_CONTENT:
-                message = "dictionaries whose repeated values are too large"
-                raise Corrupt(message, path=path, expected=f"at most {MAX_CONTENT} bytes", seen=expanded)
+            expanded += int(_measure_expanded(data, leaf, chunk) * share)
+        if expanded > MAX_CONTENT:
+            message = "dictionaries whose repeated values are too large"
+            raise Corrupt(message, path=path, expected=f"at most {MAX_CONTENT} bytes", seen=expanded)
 
 
 def _measure_expanded(data: bytes, leaf: SchemaLeaf, chunk: ColumnChunk) -> int:
@@ -235,8 +247,6 @@ def _measure_expanded(data: bytes, leaf: SchemaLeaf, chunk: ColumnChunk) -> int:
     try:
         end = chunk.start + chunk.compressed_size
         values = read_dictionary(data, chunk.start, end, leaf, chunk.compression)
-    except (Unsupported, Corrupt):
-        return most
     except LakeError:
         return most
     return max(map(len, values), default=0) * chunk.num_values

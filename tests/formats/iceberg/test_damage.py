@@ -23,7 +23,7 @@ from lakelens.samples import unpack_table
 from tests.support import LAKES
 from tests.support.iceberg_builder import Builder
 
-CASES = ("v1-types", "v2-merge-on-read", "v3-merge-on-read", "v2-gzip-metadata")
+CASES = ("v1-types", "v2-merge-on-read", "v3-merge-on-read", "v2-gzip-metadata", "v4-types")
 
 
 def walk(table: IcebergTable) -> int:
@@ -65,7 +65,7 @@ def test_damage_is_one_error_or_a_finding(case: str, tmp_path: Path) -> None:
     whole = walk(open_table(copy))  # type: ignore[arg-type]
     assert whole > 0
     current = open_table(copy).metadata_path  # type: ignore[attr-defined]
-    lists, manifests = (sorted((copy / "metadata").glob(form)) for form in ("snap-*", "*-m?.avro"))
+    lists, manifests = (sorted((copy / "metadata").glob(form)) for form in ("snap-*", "*-m?.*"))
     targets = [Path(current), *lists[-2:], *manifests[-4:]]
     assert len(targets) > 2
     told = 0

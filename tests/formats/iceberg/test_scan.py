@@ -81,7 +81,7 @@ def test_parts_of_the_columns_equal_the_recorded(lake: Lake) -> None:
             assert_same_files(read_files(scan, **request), build_recorded(snapshot, **request))
 
 
-@pytest.mark.parametrize("name", ["v3-merge-on-read", "v2-schema-evolution"])
+@pytest.mark.parametrize("name", ["v3-merge-on-read", "v2-schema-evolution", "v4-evolution"])
 def test_each_column_alone_equals_the_recorded(name: str) -> None:
     (lake,) = (lake for lake in LAKES if lake.name == name)
     (snapshot,) = iterate_snapshots(lake, most=1)

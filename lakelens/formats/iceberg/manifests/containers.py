@@ -143,12 +143,15 @@ def read_head(store: Store, path: str) -> Header:
 
 def make_header(footer: ParquetFooter, path: str) -> ParquetHeader:
     """The header of a Parquet file, its schema reduced to what can be read. Raises `Corrupt` without a needed field."""
+    from lakelens.codecs.parquet.footer import pyarrow_errors
     from lakelens.codecs.parquet.records import describe_schema
 
     metadata = {
         key: value.encode() if isinstance(value, str) else value for key, value in footer.key_values.items()
     }
-    schema = describe_schema(footer.schema_arrow)
+    with pyarrow_errors(path):
+        schema = describe_schema(footer.schema_arrow)
+    _check_names(schema, path)
     if find_field(schema, 2, "data_file") is None:
         return ParquetHeader(footer, schema, metadata)  # no manifest: a list, or what its reader refuses
     problems: list[str] = []
@@ -166,6 +169,25 @@ def make_header(footer: ParquetFooter, path: str) -> ParquetHeader:
     return ParquetHeader(footer, {**kept, "fields": fields}, metadata, tuple(problems), tuple(unknown))
 
 
+def _check_names(kind: Any, path: str) -> None:
+    """Raises `Corrupt` where a record has two fields of one name: which one is meant nobody knows."""
+    if isinstance(kind, list):
+        for branch in kind:
+            _check_names(branch, path)
+    elif isinstance(kind, Mapping):
+        names = [one["name"] for one in kind.get("fields", ())]
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            message = "a record with two fields of one name"
+            raise Corrupt(message, path=path, json_path="schema", seen=twice)
+        for one in (
+            *(field["type"] for field in kind.get("fields", ())),
+            kind.get("items"),
+            kind.get("type"),
+        ):
+            _check_names(one, path)
+
+
 def _keep_readable(
     record: Mapping[str, Any], known: Mapping[int, str], path: str, problems: list[str], unknown: list[str]
 ) -> dict[str, Any]:
@@ -177,9 +199,9 @@ def _keep_readable(
         if number in DRAFT_FIELDS or number not in known:
             unknown.append(f"{one['name']} ({number})" if number >= 0 else one["name"])
         wanted = _TYPES.get(number) if number in known else None
+        found.add(number)
         if wanted is None or _matches(one["type"], wanted):
             kept.append(one)
-            found.add(number)
         elif number in _NEEDED:
             seen = _name_type(one["type"])
             message = f"a manifest whose field {known[number]} ({number}) has another type"

@@ -196,6 +196,8 @@ def _go_together(parts: Sequence[Part], part: Part) -> bool:
     one, other = parts[0].manifest, part.manifest
     if parts[-1].table is None or part.table is None or sum(known.rows for known in parts) >= RUN_ROWS:
         return False
+    if parts[-1].manifest is other:  # its row ids count on from what is built before
+        return False
     is_same = one.spec_id == other.spec_id and one.header.schema == other.header.schema
     return is_same and bool(parts[0].table is not None and parts[0].table.schema == part.table.schema)
 
