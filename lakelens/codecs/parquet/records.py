@@ -109,7 +109,7 @@ def _describe_plain(kind: pa.DataType) -> Any:
 
 
 def _unwrap(kind: pa.DataType) -> pa.DataType:
-    """What a type stands for that says how values are held, or how they are shown."""
+    """What a type stands for that only says how values are kept in memory, or how they are shown."""
     import pyarrow as pa
 
     if isinstance(kind, pa.BaseExtensionType):

@@ -132,19 +132,20 @@ def _list_header(header: Mapping[str, Any], about: tuple[str, ...]) -> list[Body
     schema = header.get("schema")
     if schema:
         document = cells.document(schema, most=4_000, how=".header['schema']")
-        fold = Fold("Schema", _format_schema(schema), lambda: one(document), level=3)
+        fold = Fold("Schema", _format_schema(schema, header.get("format")), lambda: one(document), level=3)
         bodies.append(Card("", "", folds=(fold,)))
     return bodies
 
 
-def _format_schema(schema: Any) -> str:
-    """The record of an Avro schema in a line."""
+def _format_schema(schema: Any, kind: Any) -> str:
+    """The record of a schema, which is in Avro's JSON for every container, in a line."""
     fields = schema.get("fields") if isinstance(schema, Mapping) else None
     if not isinstance(fields, list):
         return "as stored, in Avro's JSON"
     names = [wording.clean(field.get("name"), 60) for field in fields[:4] if isinstance(field, Mapping)]
     more = f", {wording.count(len(fields) - 4)} more" if len(fields) > 4 else ""
-    return f"Avro record of {wording.plural(len(fields), 'field')}: {', '.join(names)}{more}"
+    noun = {"parquet": "Parquet", "orc": "ORC"}.get(kind, "Avro")
+    return f"{noun} record of {wording.plural(len(fields), 'field')}: {', '.join(names)}{more}"
 
 
 @describe.register
