@@ -39,6 +39,14 @@ def _by_column(monkeypatch: pytest.MonkeyPatch) -> None:
 # files
 
 
+@pytest.fixture
+def _by_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read one by one however many bytes their manifests have: a stream of columns has all known ones."""
+    monkeypatch.setattr(scanread, "WORTH_BYTES", 1 << 40)
+    monkeypatch.setattr(scanread, "WORTH_BYTES_WARM", 1 << 40)
+
+
+@pytest.mark.usefixtures("_by_record")
 @pytest.mark.parametrize("name", NAMES)
 def test_files_are_taken_by_pyarrow_polars_and_pandas(name: str) -> None:
     files = ll.sample(name).files
