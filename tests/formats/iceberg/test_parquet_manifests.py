@@ -24,7 +24,8 @@ from lakelens.formats.iceberg.manifests.containers import (
     iterate_records,
 )
 from lakelens.formats.iceberg.table import IcebergTable
-from lakelens.opening import open_table
+from lakelens.io.local import LocalStore
+from lakelens.opening import open_in_store, open_table
 from tests.support import LAKES
 from tests.support.scans import assert_same_files, build_recorded, read_columnar
 
@@ -360,10 +361,20 @@ def test_a_skeleton_keeps_the_container_of_each_manifest(tmp_path: Path) -> None
         assert {b"0", b"2"} <= ids
 
 
-def test_a_paimon_snapshot_and_a_listed_table_that_lost_their_files_are_errors(tmp_path: Path) -> None:
+def test_states_of_other_formats_that_lost_their_files_are_errors_too(tmp_path: Path) -> None:
     paimon = shutil.copytree(LAKES / "spark/paimon/append/table", tmp_path / "paimon")
     for path in (paimon / "manifest").glob("manifest-[!l]*"):
         path.write_bytes(b"")
-    table = ll.open(paimon)
-    assert len(table.files) == 0
-    assert "no-files" in [one.code for one in table.findings if one.severity == "error"]
+    shutil.copytree(LAKES / "spark/hive/parquet/table", tmp_path / "hive", ignore=lambda *_: _[1])
+    facts = {"properties": {"numFiles": "2"}}
+    hive = open_in_store(LocalStore(), str(tmp_path / "hive"), format="hive", catalog=facts)
+    for table in (ll.open(paimon), hive):
+        assert table.current is not None and len(table.current.files) == 0
+        (error,) = (one for one in table.findings if one.code == "no-files")
+        assert error.severity == "error" and "no file can be read" in error.message
+
+
+def test_a_state_that_has_no_files_is_no_error() -> None:
+    for case in ("v3-emptied", "v2-no-snapshot", "v1-emptied"):
+        table = open_table(LAKES / "spark/iceberg" / case / "table")
+        assert len(table.files) == 0 and "no-files" not in [one.code for one in table.findings]
