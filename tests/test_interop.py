@@ -19,6 +19,7 @@ from lakelens.model.fileset import FileSet
 from lakelens.model.scan import scan_to_arrow as scanread
 from lakelens.model.scan.plan import FileScan
 from lakelens.model.snapshot import Ref, Refs
+from tests.support.engines import ENGINE
 from tests.support.growth import grow_iceberg, grow_paimon
 
 NAMES = [one.name for one in ll.sample()]
@@ -79,7 +80,7 @@ def test_snapshots_refs_and_results_are_asked_by_name_in_duckdb() -> None:
     )
     table = ll.sample("iceberg-branches")
     snapshots, refs = table.snapshots, table.refs
-    result = table.sql("select path, snapshot_id from entries", engine="datafusion")
+    result = table.sql("select path, snapshot_id from entries", engine=ENGINE)
     asked = """
         select r.name, count(*) from refs r join snapshots s on r.snapshot_id = s.id
         left join result e on e.snapshot_id = s.id

@@ -20,6 +20,7 @@ from lakelens.model.scan import scan_to_arrow as scanread
 from lakelens.model.table import Table
 from lakelens.querying import VIEWS, choose_columns
 from tests.lakes import make_samples
+from tests.support.engines import ENGINE, REASONS
 
 ENGINES = ("datafusion", "duckdb")
 NAMES = [one.name for one in ll.sample()]
@@ -28,10 +29,7 @@ LAKES = make_samples.LAKES
 
 @pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
-    if request.param == "duckdb":
-        pytest.importorskip(
-            "duckdb", reason="DuckDB is not installed: it is no dependency, only used where it is"
-        )
+    pytest.importorskip(request.param, reason=REASONS[request.param])
     return str(request.param)
 
 
@@ -78,24 +76,20 @@ def test_every_view_of_every_sample_holds_what_the_model_holds(name: str, engine
 def test_iceberg_says_the_same(name: str) -> None:
     table, answers = ll.sample(name), read_answers(name)
     asked = "select id, parent_id, operation, committed_at from snapshots"
-    assert [
-        (row[0], row[1], row[2], row[3].isoformat()) for row in table.sql(asked, engine="datafusion")
-    ] == [
+    assert [(row[0], row[1], row[2], row[3].isoformat()) for row in table.sql(asked, engine=ENGINE)] == [
         (row["snapshot_id"], row["parent_id"], row["operation"], row["committed_at"])
         for row in answers["snapshots"]
     ]
-    refs = table.sql("select name, type, snapshot_id from refs", engine="datafusion")
+    refs = table.sql("select name, type, snapshot_id from refs", engine=ENGINE)
     assert Counter(refs) == Counter((r["name"], r["type"].lower(), r["snapshot_id"]) for r in answers["refs"])
-    manifests = table.sql(
-        "select recorded_path, size_bytes, added_snapshot_id from manifests", engine="datafusion"
-    )
+    manifests = table.sql("select recorded_path, size_bytes, added_snapshot_id from manifests", engine=ENGINE)
     assert list(manifests) == [
         (row["path"], row["length"], row["added_snapshot_id"]) for row in answers["manifests"]
     ]
     words = {0: "EXISTING", 1: "ADDED", 2: "DELETED"}
     entries = table.sql(
         "select status, snapshot_id, sequence_number, recorded_path, record_count from entries",
-        engine="datafusion",
+        engine=ENGINE,
     )
     assert Counter(entries) == Counter(
         (
@@ -113,11 +107,11 @@ def test_iceberg_says_the_same(name: str) -> None:
 def test_paimon_says_the_same(name: str) -> None:
     table, answers = ll.sample(name), read_answers(name)
     asked = "select id, schema_id, operation, record_count from snapshots"
-    assert list(table.sql(asked, engine="datafusion")) == [
+    assert list(table.sql(asked, engine=ENGINE)) == [
         (row["snapshot_id"], row["schema_id"], row["commit_kind"], row["total_record_count"])
         for row in answers["snapshots"]
     ]
-    manifests = table.sql("select recorded_path from manifests", engine="datafusion")
+    manifests = table.sql("select recorded_path from manifests", engine=ENGINE)
     assert {Path(path).name for (path,) in manifests} == {row["file_name"] for row in answers["manifests"]}
 
 
@@ -325,7 +319,14 @@ def test_an_engine_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(engines, "find_spec", lambda name: None)
     with pytest.raises(Unsupported, match="pip install duckdb"):
         table.sql("select 1", engine="duckdb")
-    assert table.sql("select 1 as a").engine == "datafusion"
+    with pytest.raises(Unsupported, match=r"pip install 'lakelens\[fast\]'"):
+        table.sql("select 1", engine="datafusion")
+    with pytest.raises(Unsupported, match="neither is installed"):
+        table.sql("select 1")
+    monkeypatch.setattr(engines, "find_spec", lambda name: None if name == "duckdb" else name)
+    assert engines.choose_engine(None) == "datafusion"
+    monkeypatch.setattr(engines, "find_spec", lambda name: None if name == "datafusion" else name)
+    assert engines.choose_engine(None) == "duckdb"
     with pytest.raises(ValueError, match="sqlite"):
         table.sql("select 1", engine="sqlite")  # type: ignore[arg-type]
 
@@ -356,7 +357,7 @@ def test_a_result_is_read_in_every_way() -> None:
     import pandas as pd
     import polars as pl
 
-    result = ll.sample("paimon").sql("select id, operation, summary from snapshots", engine="datafusion")
+    result = ll.sample("paimon").sql("select id, operation, summary from snapshots", engine=ENGINE)
     assert (len(result), result.columns) == (5, ["id", "operation", "summary"])
     assert repr(result) == "<QueryResult 5 rows: id, operation, summary>"
     assert result["id"] == [1, 2, 3, 4, 5]
@@ -378,14 +379,14 @@ def test_a_result_shows_its_first_rows_and_escapes_what_it_shows() -> None:
     table = ll.sample("hive")
     bad = "<script>alert(1)</script>"
     asked = f"select '{bad}' as \"<img src=x onerror=alert(2)>\", path from files"
-    result = table.sql(asked, engine="datafusion")
+    result = table.sql(asked, engine=ENGINE)
     markup = result._repr_html_()
     assert "<script>alert" not in markup
     assert "<img" not in markup
     assert "&lt;script&gt;" in markup
     with ll.options.display.using(max_rows=1):
         assert "2 more rows" in str(result)
-    assert "no view" in str(table.sql("select 1 as a", engine="datafusion"))
+    assert "no view" in str(table.sql("select 1 as a", engine=ENGINE))
 
 
 def test_times_beyond_python_are_shown_as_text() -> None:

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lakelens.codecs.fast import find_inflater
 from lakelens.codecs.span.span import Octets
 from lakelens.errors import Corrupt, Unsupported
 
@@ -104,12 +105,6 @@ class _TooLarge(Exception):
     pass
 
 
-def _make_inflater(bits: int) -> Any:
-    from isal import isal_zlib  # zlib's interface, twice as fast
-
-    return isal_zlib.decompressobj(bits)
-
-
 def _make_zstd() -> Any:
     if sys.version_info >= (3, 14):
         from compression.zstd import ZstdDecompressor
@@ -132,8 +127,8 @@ def _make_xz() -> Any:
 
 # makers of decompressors with the interface of the standard library
 _STREAMS: Mapping[str, Callable[[], Any]] = {
-    "deflate": lambda: _make_inflater(-15),
-    "gzip": lambda: _make_inflater(31),
+    "deflate": lambda: find_inflater().decompressobj(-15),
+    "gzip": lambda: find_inflater().decompressobj(31),
     "zstd": _make_zstd,
     "bzip2": _make_bzip2,
     "xz": _make_xz,

@@ -180,7 +180,7 @@ class Answers(Redactable):
             The snapshot whose `manifests`, `entries` and `files` are meant: an id, a branch, a tag, a time; by default
             the current one.
         engine
-            By default DuckDB where it is installed, else DataFusion.
+            By default DuckDB where it is installed, else DataFusion, which the extra `fast` brings.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class Answers(Redactable):
         Missing
             There is no such snapshot.
         Unsupported
-            The engine is not installed.
+            The engine is not installed, or none is.
 
         Examples
         --------

@@ -18,6 +18,7 @@ from lakelens.formats.registry import load_formats
 from lakelens.views.render.html import render_card
 from tests.support import ledger_format
 from tests.support.documents import invoke, read_document
+from tests.support.engines import ENGINE
 
 NUMBERS, NAMES = {"id": "number"}, {"id": "number", "name": "text"}
 
@@ -138,16 +139,18 @@ def test_history_timeline_and_diff(ledger: ll.Table) -> None:
 def test_sql_and_arrow(ledger: ll.Table) -> None:
     assert ledger.snapshots.to_arrow()["record_count"].to_pylist() == [1, 2, 2]
     query = "select path, scribe from files where partition = 'day=day-2'"
-    ((path, scribe),) = ledger.sql(query, engine="datafusion")
+    ((path, scribe),) = ledger.sql(query, engine=ENGINE)
     assert (path.rpartition("/")[2], scribe) == ("2.csv", "ann")
     counted = ledger.sql(
-        "select status, count(*) as n from entries group by status order by n", engine="datafusion"
+        "select status, count(*) as n from entries group by status order by n", engine=ENGINE
     )
     assert list(counted) == [("DELETED", 1), ("ADDED", 3)]
-    assert ledger.sql("select added_snapshot_id from manifests", engine="datafusion")[
-        "added_snapshot_id"
-    ] == [1, 2, 3]
-    assert ledger.sql("select name, snapshot_id from refs", engine="datafusion")[0] == ("main", 3)
+    assert ledger.sql("select added_snapshot_id from manifests", engine=ENGINE)["added_snapshot_id"] == [
+        1,
+        2,
+        3,
+    ]
+    assert ledger.sql("select name, snapshot_id from refs", engine=ENGINE)[0] == ("main", 3)
 
 
 VERBS = ("show", "snapshots", "manifests", "files", "refs", "schema", "findings", "history", "tree")

@@ -10,6 +10,8 @@ up to 0.8) becomes a first column, checked and dropped. The count is wrong on pu
 block with bytes left after its records, but with rows still to come it ends cleanly only where the bytes end. It is
 asked for batches of as many rows as the true counts add up to, so any other number of rows means damage.
 
+Where datafusion is not installed, the records of each block become Arrow one block after the other: the same table, slower.
+
 Seen of that reader (datafusion 55): it takes any branch number but 0 of a union with null for the value, where the record
 path refuses it; so a damaged file may pass here that the record path refuses. Whatever it refuses goes through
 `avro.records`, which gives the same records or names the damaged byte.
@@ -17,29 +19,25 @@ path refuses it; so a damaged file may pass here that the record path refuses. W
 
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
 import json
 import os
-import sys
 import tempfile
-import threading
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lakelens.codecs.avro.container import AvroHeader, encode_header, encode_long
+from lakelens.codecs.avro.records import decode_block
 from lakelens.codecs.avro.schema import AvroSchema, is_empty, write_plain
 from lakelens.codecs.avro.types import AvroType, FixedType, ItemsType, NullType, RecordType, UnionType
-from lakelens.errors import Unsupported
+from lakelens.codecs.fast import find_datafusion
+from lakelens.errors import LakeError, Unsupported
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 BRANCH = "__branch"
-_COMPILED = "datafusion._internal"
-_LOADING = threading.Lock()
 _OPEN_FILES = Path("/proc/self/fd")  # Linux: the files of this process as paths
 _PLAIN = {
     "null": "null",
@@ -102,9 +100,13 @@ def _make_file() -> Iterator[tuple[BinaryIO, str]]:
 
 
 def read_blocks(
-    header: AvroHeader, blocks: list[bytes], rows: int, columns: Collection[str] | None, scratch: Scratch
+    header: AvroHeader,
+    blocks: list[bytes],
+    counts: Sequence[int],
+    columns: Collection[str] | None,
+    scratch: Scratch,
 ) -> pa.Table | None:
-    """The table of decompressed blocks, or None when datafusion refuses or gives another count of rows.
+    """The table of decompressed blocks, or None when they are refused or have other counts of rows than `counts`.
 
     The list is empty afterwards, unless there is no table: the blocks are not in memory beside it. Raises `Unsupported` for
     records that have no Arrow type.
@@ -116,15 +118,35 @@ def read_blocks(
         return None
     if columns is not None:
         schema = pa.schema([column for column in schema if column.name in columns])
+    if find_datafusion() is None:
+        return _read_records(header, blocks, counts, schema)
     metadata = {"avro.schema": json.dumps(_write_schema(header.parsed)).encode(), "avro.codec": b"null"}
     sizes = list(map(len, blocks))
     head = encode_header(metadata, header.sync_marker) + encode_long(2**40) + encode_long(sum(sizes))
     file = scratch.write((head, *blocks, header.sync_marker))
     blocks.clear()
-    table = _convert(_read_with_datafusion(file, rows), rows, header, schema)
+    table = _convert(_read_with_datafusion(file, sum(counts)), sum(counts), header, schema)
     if table is None:
         blocks += scratch.read(len(head), sizes)
     return table
+
+
+def _read_records(
+    header: AvroHeader, blocks: list[bytes], counts: Sequence[int], schema: pa.Schema
+) -> pa.Table | None:
+    """The same table by way of records, a block at a time: as dicts they take many times their bytes."""
+    import pyarrow as pa
+
+    batches = []
+    try:
+        for content, count in zip(blocks, counts, strict=True):
+            if count or content:
+                records = decode_block(header, content, count)
+                batches.append(pa.RecordBatch.from_pylist(records, schema))
+    except (LakeError, pa.ArrowException, OverflowError, ValueError, TypeError):
+        return None
+    blocks.clear()
+    return pa.Table.from_batches(batches, schema)
 
 
 def _convert(table: pa.Table | None, rows: int, header: AvroHeader, schema: pa.Schema) -> pa.Table | None:
@@ -143,7 +165,7 @@ def _convert(table: pa.Table | None, rows: int, header: AvroHeader, schema: pa.S
 
 
 def _read_with_datafusion(file: str, rows: int) -> pa.Table | None:
-    datafusion = load_datafusion()
+    datafusion = find_datafusion()
     try:
         # one partition keeps the order of records; the size of a batch makes the reader stop after that number of rows
         settings = datafusion.SessionConfig().with_target_partitions(1).with_batch_size(rows)
@@ -152,35 +174,6 @@ def _read_with_datafusion(file: str, rows: int) -> pa.Table | None:
         raise
     except BaseException:  # a panic of the Rust library is no Exception; the record path says what is wrong
         return None
-
-
-def is_loaded() -> bool:
-    """Whether the bulk reader was used before, so that using it again loads nothing."""
-    return _COMPILED in sys.modules
-
-
-def load_datafusion() -> Any:
-    """The compiled part of datafusion, alone where possible: its package imports pandas, which takes a second.
-
-    A later `import datafusion` finds this part loaded and works as usual.
-    """
-    with _LOADING:
-        if _COMPILED in sys.modules:
-            return sys.modules[_COMPILED]
-        try:
-            package = importlib.util.find_spec("datafusion")
-            places = package.submodule_search_locations if package is not None else None
-            spec = importlib.machinery.PathFinder.find_spec(_COMPILED, places)
-            assert spec is not None and spec.loader is not None
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            assert module.SessionConfig and module.SessionContext.read_avro
-        except Exception:  # another layout than that of datafusion 55
-            import datafusion
-
-            return datafusion
-        sys.modules[_COMPILED] = module
-        return module
 
 
 def _write_schema(schema: AvroSchema) -> Any:

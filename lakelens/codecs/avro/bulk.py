@@ -18,6 +18,7 @@ from lakelens.codecs.avro.arrow import Scratch, arrow_schema, read_blocks
 from lakelens.codecs.avro.container import AvroHeader, decode_header, decompress_block, iter_blocks
 from lakelens.codecs.avro.records import check_count, iter_records
 from lakelens.codecs.avro.schema import find_record
+from lakelens.codecs.fast import advise
 from lakelens.errors import LakeError, Unsupported
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def _decode_blocks(
     if not found:
         return
     parts = _join_parts(found)
-    table = None if parts[0].rows is None else _read_group(parts, contents, columns, scratch)
+    table = None if parts[0].rows is None else _read_group(found, contents, columns, scratch)
     if table is not None:
         yield FileGroup(tuple(parts), table)
     elif len(parts) == 1:
@@ -210,14 +211,16 @@ def _decode_blocks(
 
 
 def _read_group(
-    parts: list[FilePart], contents: list[bytes], columns: Collection[str] | None, scratch: Scratch
+    found: list[FilePart], contents: list[bytes], columns: Collection[str] | None, scratch: Scratch
 ) -> pa.Table | None:
-    header = parts[0].header
+    header = found[0].header
     assert header is not None
-    rows = sum(part.rows or 0 for part in parts)
+    counts = [part.rows or 0 for part in found]
     try:
-        if not rows:
+        if not any(counts):
             return arrow_schema(header.parsed).empty_table()
-        return read_blocks(header, contents, rows, columns, scratch)
+        if sum(counts) >= MANY_ROWS:
+            advise()
+        return read_blocks(header, contents, counts, columns, scratch)
     except LakeError:
         return None

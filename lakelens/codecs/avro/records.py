@@ -74,6 +74,22 @@ def iter_records(
             yield record
 
 
+def decode_block(header: AvroHeader, content: bytes, count: int) -> list[dict[str, Any]]:
+    """The records of one decompressed block. Raises `Corrupt` if there are not `count` of them, end to end.
+
+    >>> from lakelens.codecs.avro.container import encode_header
+    >>> schema = b'{"type":"record","name":"r","fields":[{"name":"a","type":"long"}]}'
+    >>> decode_block(decode_header(encode_header({"avro.schema": schema}, b"s" * 16)), bytes([2, 1]), 2)
+    [{'a': 1}, {'a': -1}]
+    """
+    block = AvroBlock(offset=0, count=count, start=0, size=len(content))
+    check_count(block, header.parsed.smallest, len(content))
+    records = _make_reader(header, None)(block, content)
+    if None in records:
+        raise Corrupt("null where a record must be")
+    return records
+
+
 class AvroRecords(Sequence[dict[str, Any]]):
     """The records of an Avro file by their numbers, each decoded when it is asked for.
 

@@ -15,15 +15,22 @@ Engine = Literal["duckdb", "datafusion"]
 
 def choose_engine(engine: str | None) -> Engine:
     """The engine to use. Raises `Unsupported` if it is not installed, ValueError if there is no such engine."""
-    if engine == "duckdb" and find_spec("duckdb") is None:
-        raise Unsupported("DuckDB is not installed", hint="pip install duckdb, or engine='datafusion'")
-    if engine is None:
-        return "duckdb" if find_spec("duckdb") is not None else "datafusion"
-    if engine == "duckdb":
+    if engine not in (None, "duckdb", "datafusion"):
+        raise ValueError(f"engine is 'duckdb' or 'datafusion', not {engine!r}")
+    if engine != "datafusion" and find_spec("duckdb") is not None:
         return "duckdb"
-    if engine == "datafusion":
+    if engine == "duckdb":
+        raise Unsupported("DuckDB is not installed", hint="pip install duckdb, or engine='datafusion'")
+    if find_spec("datafusion") is not None:
         return "datafusion"
-    raise ValueError(f"engine is 'duckdb' or 'datafusion', not {engine!r}")
+    if engine == "datafusion":
+        raise Unsupported(
+            "DataFusion is not installed", hint="pip install 'lakelens[fast]', or engine='duckdb'"
+        )
+    raise Unsupported(
+        "SQL needs DuckDB or DataFusion, and neither is installed",
+        hint="pip install 'lakelens[fast]' or pip install duckdb; files.where(…) filters without either",
+    )
 
 
 def run_query(query: str, views: dict[str, pa.Table], engine: Engine | None = None) -> pa.Table:

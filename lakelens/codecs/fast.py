@@ -1,0 +1,74 @@
+"""What the extra `fast` brings: datafusion reads Avro by column, isal inflates. Without them the same is read, slower.
+
+Each is looked for once, when it is first needed; `advise` says once a process how to be faster.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import sys
+import threading
+import warnings
+import zlib
+from functools import cache
+from typing import Any
+
+FAST = ("datafusion", "isal")
+_COMPILED = "datafusion._internal"
+_LOADING = threading.Lock()
+
+
+@cache
+def find_inflater() -> Any:
+    """The module that inflates: isal's, which has zlib's interface and takes half the time, or zlib itself."""
+    try:
+        from isal import isal_zlib
+    except ImportError:
+        return zlib
+    return isal_zlib
+
+
+@cache
+def find_datafusion() -> Any:
+    """The compiled part of datafusion; None where it is not installed or does not load."""
+    try:
+        return load_datafusion()
+    except ImportError:
+        return None
+
+
+def load_datafusion() -> Any:
+    """The compiled part of datafusion, alone where possible: its package imports pandas, which takes a second.
+
+    A later `import datafusion` finds this part loaded and works as usual. Raises ImportError.
+    """
+    with _LOADING:
+        if _COMPILED in sys.modules:
+            return sys.modules[_COMPILED]
+        try:
+            package = importlib.util.find_spec("datafusion")
+            places = package.submodule_search_locations if package is not None else None
+            spec = importlib.machinery.PathFinder.find_spec(_COMPILED, places)
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            assert module.SessionConfig and module.SessionContext.read_avro
+        except Exception:  # another layout than that of datafusion 55
+            import datafusion
+
+            return datafusion
+        sys.modules[_COMPILED] = module
+        return module
+
+
+@cache
+def advise() -> None:
+    """Warn that reading would be faster with the extra `fast`: once a process, and only where something of it is missing."""
+    missing = [name for name in FAST if importlib.util.find_spec(name) is None]
+    if missing:
+        text = (
+            f"many records are read without {' and '.join(missing)}, which takes longer and gives the same answers; "
+            "to read faster: pip install 'lakelens[fast]'"
+        )
+        warnings.warn(text, stacklevel=2)
