@@ -7,12 +7,14 @@ DEMO ?= demo
 # two at once where there is memory for both; the tests with Spark run alone, after the others
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 if os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") > 6e9 else 1)')
 
-.PHONY: demo test lab check lint types rooms unit spark4 notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
+.PHONY: demo test lab check lint types rooms unit spark4 matrix dist notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
 
 help:
 	@echo "make demo   what an INSERT writes to a Hive, an Iceberg and a Paimon table, on local Spark"
 	@echo "make lab    JupyterLab on the notebooks"
 	@echo "make test   every check: style, types, rooms, tests, notebooks"
+	@echo "make matrix the tests under every Python here, PySpark 4.1, JupyterLab and Notebook"
+	@echo "make dist   the wheel and the sdist, built and tried in fresh environments"
 
 $(READY): requirements.lock pyproject.toml
 	@echo "lakelens: making $(VENV) (once; a minute or two)"
@@ -64,6 +66,17 @@ spark4: .venv-spark4/.ready
 	@VIRTUAL_ENV=$(CURDIR)/.venv-spark4 $(BIN)/uv pip install --quiet --require-hashes -r tests/spark/spark4.lock
 	@VIRTUAL_ENV=$(CURDIR)/.venv-spark4 $(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
+
+# every Python that is here, then PySpark 4.1, then the hosts of notebooks; MATRIX="tests/codecs" runs a part
+matrix: $(READY)
+	@$(BIN)/python -m tests.release.matrix $(MATRIX)
+	@$(MAKE) --no-print-directory spark4
+	@echo "lakelens: cards and widgets in JupyterLab, Notebook 7 and marimo (needs Chromium)"
+	@$(BIN)/python -m pytest tests/browser/test_lab_cards.py tests/browser/test_lab_widgets.py tests/browser/test_hosts.py
+
+dist: $(READY)
+	@echo "lakelens: building the wheel and the sdist, and trying both in fresh environments"
+	@$(BIN)/python -m tests.release.dist
 
 notebooks: $(READY)
 	@echo "lakelens: notebooks, run again and compared with what they keep (nbval)"

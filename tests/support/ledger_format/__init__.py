@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 TEXT = DataType("text", "string")
 KINDS = {"number": DataType("number", "int64"), "text": TEXT}
 HOME = "ledger"
+COLUMNS = "mark,file,day,rows,bytes,scribe"
 
 
 class LedgerFile(DataFile):
@@ -93,12 +94,18 @@ class Page(Manifest):
     @cached_property
     def entries(self) -> Sequence[Entry]:
         """One for each line."""
-        text = self._table.access.store.read(self.path).decode()
+        text = self._table.access.store.read(self.path).decode("utf-8", "replace")
+        head, _, rest = text.partition("\n")
+        if head != COLUMNS or not rest.endswith("\n"):
+            raise Corrupt("not a whole page", path=self.path, expected=COLUMNS, seen=head[:80])
         found = []
         for line in csv.DictReader(io.StringIO(text)):
             if line["mark"] not in ("+", "-"):
                 raise Corrupt("no mark", path=self.path, expected="+ or -", seen=line["mark"])
-            file = LedgerFile(self._table, line, self.path, self.added_snapshot_id or 0)
+            try:
+                file = LedgerFile(self._table, line, self.path, self.added_snapshot_id or 0)
+            except (TypeError, ValueError) as error:
+                raise Corrupt("a line is damaged", path=self.path, seen=error) from error
             status = "ADDED" if line["mark"] == "+" else "DELETED"
             found.append(Entry(status, self.added_snapshot_id, None, file, raw=line))
         return found
@@ -267,7 +274,10 @@ class LedgerTable(Table):
         found = []
         for info in sorted(self.access.store.list(f"{self.location}/{HOME}"), key=lambda info: info.name):
             if info.name.endswith(".json"):
-                document = json.loads(self.access.store.read(info.path))
+                try:
+                    document = json.loads(self.access.store.read(info.path))
+                except ValueError as error:
+                    raise Corrupt("not JSON", path=info.path, seen=error) from error
                 found.append(LedgerSnapshot(self, info.path, document))
         return Snapshots(found)
 
