@@ -93,7 +93,7 @@ def find_packer(codec: str) -> Callable[[bytes], bytes]:
     if codec == "deflate":
         return _deflate
     if codec == "zstandard":
-        from backports import zstd
+        from tests.support import zstd
 
         return lambda data: bytes(zstd.compress(data, 3))
     if codec == "null":

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import fastavro
-from backports import zstd
+
+from tests.support import zstd
 
 SCHEMA = {
     "type": "struct",

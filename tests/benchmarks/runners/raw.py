@@ -82,7 +82,7 @@ def prepare_floor(target: Target) -> Prepared:
         def decompress(data: bytes) -> bytes:
             return zlib.decompress(data, -15)
     else:
-        from backports import zstd
+        from tests.support import zstd
 
         decompress = zstd.decompress
 

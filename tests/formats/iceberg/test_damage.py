@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from backports import zstd
 
 import lakelens as ll
 from lakelens.codecs.avro.container import decode_header, encode_header, encode_long
@@ -20,7 +19,7 @@ from lakelens.formats.iceberg.metadata.document import decompress_document
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.opening import open_table
 from lakelens.samples import unpack_table
-from tests.support import LAKES
+from tests.support import LAKES, zstd
 from tests.support.iceberg_builder import Builder
 
 CASES = ("v1-types", "v2-merge-on-read", "v3-merge-on-read", "v2-gzip-metadata", "v4-types")
@@ -240,9 +239,8 @@ def test_wrong_bytes_in_records_that_are_not_compressed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
 def test_a_document_that_claims_to_be_huge_is_refused(kind, monkeypatch):
-    from backports import zstd
-
     from lakelens.formats.iceberg.metadata import document
+    from tests.support import zstd
 
     monkeypatch.setattr(document, "LIMIT", 100)
     small, large = b" " * 100, b" " * 101
