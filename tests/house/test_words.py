@@ -14,8 +14,23 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-READ = (".py", ".toml", ".html", ".md", ".js", ".css", ".sql", ".json")
-PLACES = ("lakelens", "docs", "README.md", "CHANGELOG.md", "Makefile", "binder", "pyproject.toml")
+READ = (".py", ".toml", ".html", ".md", ".js", ".css", ".sql", ".json", ".yml", ".yaml", ".cff")
+PLACES = (
+    "lakelens",
+    "docs",
+    "README.md",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "Makefile",
+    "binder",
+    "pyproject.toml",
+    ".github",
+    ".devcontainer",
+    ".pre-commit-config.yaml",
+)
 
 # what is not said: what is said instead
 WORDS = {

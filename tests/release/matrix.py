@@ -61,7 +61,7 @@ def try_python(version: str, arguments: list[str]) -> Outcome:
     if interpreter is None:
         return Outcome(version, None, "no such Python on this machine")
     print(f"lakelens: tests under Python {version} ({interpreter})", flush=True)
-    python = HOME / version / "bin" / "python"
+    python = choose_interpreter(version)
     if said := make_environment(interpreter, python):
         return Outcome(version, False, f"its packages cannot be installed: {said}")
     marker, ignored = NOT_HERE
@@ -74,6 +74,11 @@ def try_python(version: str, arguments: list[str]) -> Outcome:
             print(line, end="", flush=True)
             last = line.strip() or last
     return Outcome(version, process.returncode == 0, last)
+
+
+def choose_interpreter(version: str) -> Path:
+    """Where the environment of a Python has its interpreter."""
+    return HOME / version / "bin" / "python"
 
 
 def find_python(version: str) -> str | None:
