@@ -106,7 +106,7 @@ $(VENV)-benchmarks/.ready: tests/benchmarks/requirements.lock
 lock:
 	@$(BIN)/uv pip compile pyproject.toml --all-extras --group dev -c constraints.txt --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock
-	@$(BIN)/uv pip compile pyproject.toml tests/spark/spark4.in --universal --python-version 3.11 \
+	@$(BIN)/uv pip compile pyproject.toml tests/spark/spark4.in --extra fast --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/spark/spark4.lock
 	@$(BIN)/uv pip compile tests/benchmarks/requirements.in --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/benchmarks/requirements.lock

@@ -71,4 +71,6 @@ def advise() -> None:
             f"many records are read without {' and '.join(missing)}, which takes longer and gives the same answers; "
             "to read faster: pip install 'lakelens[fast]'"
         )
-        warnings.warn(text, stacklevel=2)
+        warnings.warn_explicit(
+            text, UserWarning, "lakelens", 1
+        )  # no line of ours is what the reader should look at

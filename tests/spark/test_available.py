@@ -54,6 +54,35 @@ def test_a_jar_that_is_missing_stops_its_format_alone(
     assert "spark.sql.catalog.iceberg" in settings and "spark.sql.catalog.paimon" not in settings
 
 
+@pytest.mark.parametrize(
+    ("version", "left_out", "known"),
+    [
+        ("3.5.9", {"paimon"}, "hive,iceberg"),
+        ("4.0.2", {"paimon"}, "hive,iceberg"),
+        ("4.1.4", {"paimon"}, "hive,iceberg"),
+        ("4.2.0", {"iceberg", "paimon"}, "hive"),
+    ],
+)
+def test_any_pyspark_starts_with_what_there_is(
+    version: str,
+    left_out: set[str],
+    known: str,
+    started: list[Mapping[str, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also one that is newer than every pinned jar: Hive is part of it."""
+    monkeypatch.setattr(runtime, "installed_pyspark", lambda: version)
+    with pytest.warns(UserWarning, match="this Spark session starts without") as said:
+        session(tmp_path / "warehouse")
+    assert {str(one.message).split(" without ")[1].partition(":")[0] for one in said} == left_out
+    assert started[0]["spark.lakelens.formats"] == known
+    with pytest.raises(
+        Unsupported, match=r"Spark cannot get org\.apache\.paimon:|no jars are pinned for PySpark 4\.2"
+    ):
+        session(tmp_path / "warehouse", ("paimon",))
+
+
 def test_a_format_that_is_named_is_needed(started: list[Mapping[str, str]], tmp_path: Path) -> None:
     for formats in (("hive", "paimon"), "paimon"):
         with pytest.raises(Unsupported, match=r"Spark cannot get org\.apache\.paimon:"):

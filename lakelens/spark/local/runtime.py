@@ -100,9 +100,12 @@ def pinned_jars(formats: Iterable[str], pyspark_version: str | None = None) -> t
     >>> pinned_jars(["hive", "paimon"], "3.5.9")
     ('org.apache.paimon:paimon-spark-3.5:0.9.0',)
     """
+    formats = tuple(formats)
     version = pyspark_version or installed_pyspark()
     minor = ".".join(version.split(".")[:2])
     table = PINNED_JARS.get(minor)
+    if table is None and set(formats) <= {"hive"}:  # part of any PySpark
+        return ()
     if table is None:
         raise Unsupported(
             f"no jars are pinned for PySpark {version} (known: {', '.join(PINNED_JARS)})",
