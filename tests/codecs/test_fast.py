@@ -9,6 +9,7 @@ import sys
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     fast.advise.cache_clear()
 
 
+@cache
 def list_avro() -> list[Path]:
     """Files of each shape that the engines wrote: one of every table and name, as its first letters are."""
     found = {}
