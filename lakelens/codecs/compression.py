@@ -5,11 +5,12 @@
 
 Used for Avro blocks, Parquet pages, ORC chunks, Puffin blobs and metadata documents. Content is never larger than the
 limit that is asked for, at most 256 MiB by default: beyond it, and for damage, `Corrupt` is raised; for other codecs
-`Unsupported`.
+`Unsupported`. Limits that come from the user's budgets name them in the error.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import zlib
 from collections.abc import Callable, Mapping
@@ -18,11 +19,15 @@ from typing import Any
 from lakelens.codecs.fast import find_inflater
 from lakelens.codecs.span.span import Octets
 from lakelens.errors import Corrupt, Unsupported
+from lakelens.options import budgets
 
 MAX_CONTENT = 1 << 28
-_ROOM = 1 << 26  # what any number of bytes may become
+_MOST_GROWN = 1 << 31  # of a large file: what is stored pays for what it becomes
 _MAX_XZ_MEMORY = 1 << 29  # a stream names the size of its dictionary itself
+_MOST_STARTED = 1 << 24
 _PIECE = 1 << 16
+_NEXT = 1 << 12  # of the streams after the first, which may be many, no more is looked at than they need
+_ZEROS = re.compile(rb"\0*")
 
 
 def decompress(
@@ -43,31 +48,60 @@ def decompress(
     except MemoryError:
         raise
     except _TooLarge:
-        message, expected = "compressed content is too large", f"at most {limit} bytes"
-        raise Corrupt(message, path=path, offset=offset, expected=expected) from None
+        raise refuse_growth(len(data), limit, offset, path) from None
     except Exception as error:  # each library has errors of its own
         seen = f"{type(error).__name__}: {error}"
         raise Corrupt(f"does not decompress as {codec}", path=path, offset=offset, seen=seen) from error
 
 
-def allow_growth(stored: int, ratio: int, limit: int | None = None) -> int:
+class Limit(int):
+    """A number of bytes, or of other things, that comes from one of the user's budgets.
+
+    >>> limit = Limit(5, "max_file")
+    >>> limit + 1, limit.advice
+    (6, 'lakelens.options.budgets.max_file raises the limit')
+    """
+
+    budget: str
+
+    def __new__(cls, value: int, budget: str) -> Limit:
+        made = super().__new__(cls, value)
+        made.budget = budget
+        return made
+
+    @property
+    def advice(self) -> str:
+        """Which option raises it."""
+        return f"lakelens.options.budgets.{self.budget} raises the limit"
+
+    def less(self, spent: int) -> Limit:
+        """What is left of it."""
+        return Limit(max(0, self - spent), self.budget)
+
+
+def take_budget(name: str) -> Limit:
+    """A budget as the user has set it."""
+    return Limit(getattr(budgets, name), name)
+
+
+def allow_growth(stored: int, ratio: int, budget: str, most: int = _MOST_GROWN) -> Limit:
     """What stored bytes may become: a few kilobytes that claim to be gigabytes are a bomb, not a document.
 
-    >>> allow_growth(1_000_000, 64), allow_growth(1_000_000, 64, 2_000)
-    (131108864, 2000)
+    >>> allow_growth(10_000, 64, "max_file"), allow_growth(10_000_000, 64, "max_file")
+    (67108864, 640000000)
     """
-    return min(MAX_CONTENT if limit is None else limit, ratio * stored + _ROOM)
+    return Limit(max(getattr(budgets, budget), min(ratio * stored, most)), budget)
 
 
 def decompress_start(codec: str, data: bytes, path: str | None = None) -> bytes:
-    """What the first bytes of a gzip or bzip2 stream decompress to: the stream may be cut. Raises `Corrupt`.
+    """What the first bytes of a gzip or bzip2 stream decompress to, at most 16 MiB: the stream may be cut. Raises `Corrupt`.
 
     >>> import gzip
     >>> decompress_start("gzip", gzip.compress(b"abc")[:-9])
     b'abc'
     """
     try:
-        content: bytes = _STREAMS[codec]().decompress(data, MAX_CONTENT)
+        content: bytes = _STREAMS[codec]().decompress(data, _MOST_STARTED)
         return content
     except Exception as error:  # each library has errors of its own
         raise Corrupt(f"does not decompress as {codec}", path=path, offset=0, seen=error) from error
@@ -95,10 +129,22 @@ def inflate(
         pending = stream.unconsumed_tail
         size, crc = size + len(part), zlib.crc32(part, crc)
         if size > limit:
-            raise Corrupt("compressed content is too large", offset=start, expected=f"at most {limit} bytes")
+            raise refuse_growth(at - start, limit, start)
         if content is not None:
             content.append(part)
     return at - len(stream.unused_data), size, crc
+
+
+def refuse_growth(stored: int, limit: int, offset: int, path: str | None = None) -> Corrupt:
+    """The error that says that stored bytes become more than they may."""
+    return Corrupt(
+        "compressed content is too large",
+        path=path,
+        offset=offset,
+        expected=f"at most {int(limit):,} bytes",
+        seen=f"more, in {stored:,} compressed bytes",
+        hint=limit.advice if isinstance(limit, Limit) else None,
+    )
 
 
 class _TooLarge(Exception):
@@ -139,18 +185,26 @@ def _decode_stream(codec: str) -> Callable[[bytes, int], bytes]:
     """A decoder of one or more streams, whose contents follow each other; of deflate, which has no frame, of one."""
 
     def decode(data: bytes, limit: int) -> bytes:
-        parts, left = [], limit
+        parts: list[bytes] = []
+        at, left, window = 0, limit, max(len(data), 1)
         while True:
-            stream = _STREAMS[codec]()
-            parts.append(stream.decompress(data, left + 1))
-            left -= len(parts[-1])
-            if left < 0:
+            stream, piece = _STREAMS[codec](), data[at : at + window]
+            content = stream.decompress(piece, left + 1)
+            if len(content) > left:
                 raise _TooLarge
             if not stream.eof:
-                raise EOFError("the compressed bytes end too early")
-            data = stream.unused_data.lstrip(b"\0" if codec == "gzip" else b"")  # writers pad gzip with zeros
-            if not data or codec == "deflate":
+                if at + window >= len(data):
+                    raise EOFError("the compressed bytes end too early")
+                window *= 4
+                continue
+            parts.append(content)
+            left -= len(content)
+            at += len(piece) - len(stream.unused_data)
+            if codec == "gzip" and (padding := _ZEROS.match(data, at)):  # writers pad with zeros
+                at = padding.end()
+            if at >= len(data) or codec == "deflate":
                 return parts[0] if len(parts) == 1 else b"".join(parts)
+            window = _NEXT
 
     return decode
 

@@ -164,7 +164,7 @@ def _has_same_schema(one: FilePart, other: FilePart) -> bool:
 
 
 def _iterate_blocks(number: int, data: bytes) -> Iterator[_Block]:
-    header, rows = None, 0
+    header, rows, spent = None, 0, 0
     try:
         header = decode_header(data)
         smallest = header.parsed.smallest
@@ -172,8 +172,9 @@ def _iterate_blocks(number: int, data: bytes) -> Iterator[_Block]:
             raise Unsupported("no records, or records that take no bytes")
         yield FilePart(number, 0, 0, header), b""
         for block in iter_blocks(data, header):
-            content = decompress_block(data, block, header.codec)
+            content = decompress_block(data, block, header.codec, spent=spent)
             check_count(block, smallest, len(content))
+            spent += len(content)
             yield FilePart(number, rows, block.count, header), content
             rows += block.count
     except LakeError:

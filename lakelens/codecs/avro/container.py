@@ -8,7 +8,8 @@ Layout, see "Object Container Files" of the Avro 1.12 specification::
     long:    zigzag, 7 bits to a byte, lowest first, at most 10 bytes
 
 Codecs: null, deflate, snappy (with its CRC-32), zstandard, bzip2, xz. Refused as `Corrupt` with the byte: another magic,
-a header without schema, anything cut short, another sync marker, and blocks that decompress to more than 256 MiB.
+a header without schema or of more than 10,000 keys, anything cut short, another sync marker, blocks that decompress to more
+than 256 MiB, and blocks that together decompress to more than the user's budget for a file.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 
 from lakelens.codecs.avro.schema import AvroSchema, find_record, parse_schema
 from lakelens.codecs.avro.types import decode_text, read_long
-from lakelens.codecs.compression import allow_growth, decompress
+from lakelens.codecs.compression import MAX_CONTENT, Limit, allow_growth, decompress, take_budget
 from lakelens.codecs.span.reader import in_file
 from lakelens.codecs.span.span import Octets
 from lakelens.errors import Corrupt, Unsupported
@@ -29,6 +30,7 @@ MAGIC = b"Obj\x01"
 # manifests compress three to twenty times; a block of many equal records more, but it is small
 _RATIO = 64
 SYNC_SIZE = 16
+MAX_KEYS = 10_000  # of a header: writers have about ten
 #: Avro's names of codecs and ours; snappy is followed by a CRC-32 of the content.
 CODECS = {
     "null": "",
@@ -144,6 +146,7 @@ class HeaderPart(NamedTuple):
 
 def walk_header(data: Octets, at: int, end: int) -> Iterator[HeaderPart]:
     """The parts of the map in a header, which begins at `at`. Raises `Corrupt`."""
+    keys = 0
     while True:
         start = at
         count, at = read_long(data, start, end, "count of keys")
@@ -156,6 +159,10 @@ def walk_header(data: Octets, at: int, end: int) -> Iterator[HeaderPart]:
             yield HeaderPart("size", start, at, size)
         if abs(count) > end - at:
             raise Corrupt("Avro header cut short", offset=start, seen=f"{abs(count)} keys")
+        keys += abs(count)
+        if keys > MAX_KEYS:
+            expected = f"at most {MAX_KEYS}"
+            raise Corrupt("Avro header with too many keys", offset=start, expected=expected, seen=keys)
         for _ in range(abs(count)):
             key, value_size = _read_sized(data, at, end)
             value, stop = _read_sized(data, value_size, end)
@@ -204,8 +211,12 @@ def read_block(data: Octets, at: int, end: int) -> AvroBlock:
     return AvroBlock(at, count, start, size)
 
 
-def decompress_block(data: Octets, block: AvroBlock, codec: str, path: str | None = None) -> bytes:
+def decompress_block(
+    data: Octets, block: AvroBlock, codec: str, path: str | None = None, *, spent: int = 0
+) -> bytes:
     """The bytes of a block's records; `Corrupt` when they do not decompress, `Unsupported` for other codecs.
+
+    `spent` is what other blocks of the file have become: all of them together have one budget.
 
     >>> decompress_block(b"abc", AvroBlock(0, 1, 0, 3), "null")
     b'abc'
@@ -215,7 +226,8 @@ def decompress_block(data: Octets, block: AvroBlock, codec: str, path: str | Non
         return content
     if codec not in CODECS:
         raise Unsupported(f"Avro codec {codec!r} is not read", path=path, hint=f"one of {', '.join(CODECS)}")
-    limit = allow_growth(len(data), _RATIO)
+    allowed = allow_growth(len(data), _RATIO, "max_file")
+    limit = Limit(min(allowed.less(spent), max(MAX_CONTENT, take_budget("max_file"))), "max_file")
     if codec != "snappy":
         return decompress(CODECS[codec], content, limit, offset=block.start, path=path)
     expanded = decompress("snappy", content[:-4], limit, offset=block.start, path=path)

@@ -64,8 +64,10 @@ def iter_records(
         raise Unsupported("the Avro file does not hold records", path=path)
     smallest, read = header.parsed.smallest, _make_reader(header, path)
     empty = MAX_EMPTY_RECORDS  # of the whole file: a block of them takes next to no bytes, so there may be many blocks
+    spent = 0
     for block in iter_blocks(data, header, path):
-        content = decompress_block(data, block, header.codec, path)
+        content = decompress_block(data, block, header.codec, path, spent=spent)
+        spent += len(content)
         check_count(block, smallest, len(content), path, empty)
         empty -= 0 if smallest else block.count
         for record in read(block, content):
@@ -114,6 +116,7 @@ class AvroRecords(Sequence[dict[str, Any]]):
         self._error: LakeError | None = None
         self._find_blocks()
         self._contents: dict[int, bytes] = {}
+        self._sizes: dict[int, int] = {}  # of the blocks that were decompressed
         self._whole: dict[int, list[Any]] = {}
         self._begun: dict[int, tuple[io.BytesIO, list[Any]]] = {}
 
@@ -172,7 +175,9 @@ class AvroRecords(Sequence[dict[str, Any]]):
     def _decompress(self, place: int) -> bytes:
         if place not in self._contents:
             block = self._blocks[place]
-            content = decompress_block(self._data, block, self.header.codec, self._path)
+            spent = sum(self._sizes.values()) - self._sizes.get(place, 0)
+            content = decompress_block(self._data, block, self.header.codec, self._path, spent=spent)
+            self._sizes[place] = len(content)
             check_count(block, self.header.parsed.smallest, len(content), self._path)
             self._contents = {place: content}
         return self._contents[place]

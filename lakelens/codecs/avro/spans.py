@@ -104,6 +104,7 @@ class _AvroFile:
         self.start = start
         self.end = end
         self.nested = nested
+        self.sizes: dict[int, int] = {}  # of the blocks that were decompressed, by where they begin
 
     def parts(self) -> Iterator[Span]:
         """Magic, header, sync marker, blocks. Raises `Corrupt` where it cannot go on."""
@@ -229,8 +230,15 @@ class _AvroFile:
     def unpack(self, block: AvroBlock, header: _Header, first: int) -> tuple[bytes, Span]:
         """The decompressed content and its tree. Raises `Corrupt`."""
         assert header.schema is not None
-        content = decompress_block(self.data, block, header.codec)
+        content = self.decompress(block, header)
         return content, _Records(content, 0, len(content), header.schema, block, first, self.nested).explain()
+
+    def decompress(self, block: AvroBlock, header: _Header) -> bytes:
+        """The content of a block, within what all blocks of the file may become. Raises `LakeError`."""
+        spent = sum(self.sizes.values()) - self.sizes.get(block.start, 0)
+        content = decompress_block(self.data, block, header.codec, spent=spent)
+        self.sizes[block.start] = len(content)
+        return content
 
     def decode(self) -> list[Any]:
         """All records before any damage. Raises `LakeError` when the header is damaged."""
@@ -257,7 +265,7 @@ class _AvroFile:
             raise header.error or Corrupt("Avro header without a schema", offset=self.start + 4)
         records = _Records(self.data, block.start, block.start + block.size, header.schema, block, 0, None)
         if header.codec != "null":
-            content = decompress_block(self.data, block, header.codec)
+            content = self.decompress(block, header)
             records = _Records(content, 0, len(content), header.schema, block, 0, None)
         records.check_count(empty)
         return records.decode()

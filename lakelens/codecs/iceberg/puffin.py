@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakelens.codecs.compression import decompress
+from lakelens.codecs.compression import Limit, allow_growth, decompress
 from lakelens.errors import Corrupt, Unsupported
 
 MAGIC = b"PFA1"
@@ -118,13 +118,13 @@ def decode_footer(tail: bytes, file_size: int | None = None, *, path: str | None
     return _parse_payload(payload, footer_start, size + FOOTER_FRAME, path)
 
 
-def limit_payload(footer_start: int) -> int:
-    """What a compressed footer may become: as much as the blobs before it need, of which each takes a few hundred bytes.
+def limit_payload(footer_start: int) -> Limit:
+    """What the JSON of a footer may take: as much as the blobs before it need, of which each takes a few hundred bytes.
 
     >>> limit_payload(50), limit_payload(1 << 20)
-    (1049376, 17825792)
+    (1048576, 16777216)
     """
-    return min(_MAX_PAYLOAD, (1 << 20) + 16 * footer_start)
+    return allow_growth(footer_start, 16, "max_footer", _MAX_PAYLOAD)
 
 
 def decompress_blob(
@@ -207,6 +207,16 @@ def _stored_payload_size(tail: bytes, file_size: int, path: str | None) -> int:
             offset=file_size - 12,
             expected=f"0 to {limit}",
             seen=size,
+        )
+    most = limit_payload(file_size - FOOTER_FRAME - size)
+    if size > most:
+        raise Corrupt(
+            "a footer that is too large for its blobs",
+            path=path,
+            offset=file_size - 12,
+            expected=f"at most {most:,} bytes",
+            seen=f"{size:,} bytes",
+            hint=most.advice,
         )
     return size
 

@@ -146,7 +146,7 @@ def _read_lines(store: Store, path: str, n: int) -> pa.Table:
     import pyarrow as pa
 
     data = _decompress(store.read_range(path, 0, _LINE_LIMIT), path)
-    lines = data.split(b"\n")
+    lines = data.split(b"\n", n)  # a little compressed text may be millions of lines
     if lines and not lines[-1]:
         lines.pop()
     texts = [line.decode("utf-8", "replace") for line in lines[:n]]

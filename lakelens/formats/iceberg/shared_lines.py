@@ -66,8 +66,10 @@ class SharedLines:
             schema = header.metadata["avro.schema"]
             lists = self._lists[schema] = self._lists.get(schema) or _Lists(header, kind)
             manifests: list[IcebergManifest] = []
+            spent = 0
             for block in iter_blocks(data, header):
-                content = decompress_block(data, block, header.codec)
+                content = decompress_block(data, block, header.codec, spent=spent)
+                spent += len(content)
                 check_count(block, header.parsed.smallest, len(content))
                 manifests += self._split(lists, content, block.count)
         except LakeError:

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from lakelens.codecs.avro import bulk
 from lakelens.codecs.avro.bulk import decode_files, decode_table
 from lakelens.codecs.avro.container import encode_header, encode_long, iter_blocks
-from lakelens.codecs.avro.records import decode_header, decode_records, iter_records
+from lakelens.codecs.avro.records import AvroRecords, decode_header, decode_records, iter_records
 from lakelens.codecs.avro.schema import compile_schema, write_plain
 from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.options import budgets
 from tests.support import LAKES
 
 SYNC = b"0123456789abcdef"
@@ -219,10 +220,25 @@ def test_snappy_checksum_is_checked() -> None:
 
 
 def test_block_that_decompresses_to_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakelens.codecs.compression.MAX_CONTENT", 1000)
+    monkeypatch.setattr("lakelens.codecs.avro.container._RATIO", 1)
     for codec in CODECS[1:]:
-        with pytest.raises(Corrupt, match="too large"):
-            decode_records(write(TEXT, [{"a": "x" * 5000}], codec))
+        data = write(TEXT, [{"a": "x" * 500_000}], codec)
+        with budgets.using(max_file=1024), pytest.raises(Corrupt, match=r"too large.*budgets\.max_file"):
+            decode_records(data)
+        assert decode_records(data) == [{"a": "x" * 500_000}]
+
+
+def test_blocks_have_one_budget_for_all_of_them() -> None:
+    data = write(TEXT, [{"a": "x" * 50_000}] * 40, "zstandard")
+    assert len(list(iter_blocks(data, decode_header(data)))) == 40
+    with budgets.using(max_file=10_000):
+        records = AvroRecords(data)
+        assert records[0] == records[1] == {"a": "x" * 50_000}
+        for read in (decode_records, lambda data: list(AvroRecords(data))):
+            with pytest.raises(Corrupt, match="too large"):
+                read(data)
+        assert any(group.table is None for group in decode_files([data]))
+    assert len(decode_records(data)) == 40
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lakelens.codecs.bitmaps.deletion_vector import decode_iceberg_dv
 from lakelens.codecs.iceberg.puffin import MAGIC, decode_footer, decode_theta, decompress_blob, footer_size
 from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.options import budgets
 
 DV = bytes.fromhex("00000024d1d339640100000000000000000000003a300000010000000000010010000000020003007a813847")
 
@@ -186,6 +187,11 @@ def test_a_footer_becomes_no_more_than_its_blobs_need() -> None:
     payload = b'{"blobs":[],"properties":{},"z":[' + b"{}," * (1 << 20) + b"0]}"
     packed = lz4_frame(payload)
     footer = MAGIC + packed + struct.pack("<i", len(packed)) + bytes([1, 0, 0, 0]) + MAGIC
-    with pytest.raises(Corrupt, match=r"too large.*at most 10"):
+    with pytest.raises(Corrupt, match=r"too large.*at most 1,04.*max_footer"):
         decode_footer(MAGIC + footer)
+    plain = MAGIC + payload + struct.pack("<ii", len(payload), 0) + MAGIC
+    with pytest.raises(Corrupt, match=r"too large for its blobs.*max_footer"):
+        decode_footer(MAGIC + plain)
+    with budgets.using(max_footer=4 << 20):
+        assert decode_footer(MAGIC + footer).blobs == decode_footer(MAGIC + plain).blobs == ()
     assert decode_footer(MAGIC + bytes(len(payload)) + footer).blobs == ()

@@ -238,16 +238,16 @@ def test_wrong_bytes_in_records_that_are_not_compressed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
-def test_a_document_that_claims_to_be_huge_is_refused(kind, monkeypatch):
-    from lakelens.formats.iceberg.metadata import document
+def test_a_document_that_claims_to_be_huge_is_refused_unless_the_user_allows_it(kind: str) -> None:
     from tests.support import zstd
 
-    monkeypatch.setattr(document, "LIMIT", 100)
-    small, large = b" " * 100, b" " * 101
     compress = gzip.compress if kind == "gzip" else zstd.compress
-    assert decompress_document(compress(small)) == small
-    with pytest.raises(Corrupt, match=r"too large \(at byte 0; expected at most 100 bytes\)"):
-        decompress_document(compress(large))
+    large = b" " * (1 << 20)
+    with ll.options.budgets.using(max_document=1 << 16):
+        with pytest.raises(Corrupt, match=r"too large \(at byte 0; expected at most .* bytes; seen more, in .*max_document"):
+            decompress_document(compress(large))
+        assert decompress_document(compress(large[: 1 << 16])) == large[: 1 << 16]
+    assert decompress_document(compress(large)) == large
 
 
 def test_a_manifest_that_grows_to_gigabytes_is_refused_early_and_not_kept(tmp_path: Path) -> None:

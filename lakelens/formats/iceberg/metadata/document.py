@@ -32,8 +32,6 @@ from lakelens.model.finding import Severity
 
 NEWEST_VERSION = 4  # a draft
 _CHUNK = 1 << 20
-#: Bytes that a document may have; a few compressed kilobytes can claim to be terabytes.
-LIMIT = 2 * 1024**3
 _RATIO = 200  # these documents compress ten to forty times
 
 
@@ -194,7 +192,7 @@ def decompress_document(data: bytes, path: str | None = None) -> bytes:
     kind = sniff(data[:16])
     if kind not in ("gzip", "zstd"):
         return data
-    return decompress(kind, data, allow_growth(len(data), _RATIO, LIMIT), path=path)
+    return decompress(kind, data, allow_growth(len(data), _RATIO, "max_document"), path=path)
 
 
 def _unpack(data: bytes, path: str | None) -> bytes:
