@@ -110,13 +110,14 @@ class DisplayOptions(_Options):
 class Budgets(_Options):
     """What reading one file may cost: a few kilobytes that claim to be gigabytes are refused before they are unpacked.
 
-    An error names the size, the limit and the budget that raises it. Numbers of bytes, but of `max_vector`:
+    An error names the size, the limit and the budget that raises it. Numbers of bytes, but for the last two:
 
     `max_file`      what the blocks of a compressed file may become together; up to 2 GiB where it stores a 64th of that
     `max_document`  what a compressed metadata document may become; up to 2 GiB where it stores a 200th of that
     `max_footer`    the footer of a Puffin file, unpacked; up to 64 MiB where its blobs take a 16th of that
     `max_rows`      what the rows that a preview needs, or all of a manifest in Parquet or ORC, may become
     `max_vector`    the containers of one deletion vector, each of which stands for up to 65,536 rows
+    `max_deletes`   the rows of one position delete file
 
     >>> from lakelens.options import budgets
     >>> with budgets.using(max_document=1 << 30):
@@ -129,13 +130,15 @@ class Budgets(_Options):
     max_footer: int
     max_rows: int
     max_vector: int
+    max_deletes: int
 
     _defaults = {
         "max_file": 64 * _MIB,
         "max_document": 64 * _MIB,
         "max_footer": _MIB,
         "max_rows": 256 * _MIB,
-        "max_vector": 1 << 20,
+        "max_vector": 1 << 17,
+        "max_deletes": 1 << 27,
     }
     _ranges = dict.fromkeys(_defaults, (1 << 10, 1 << 40))
 

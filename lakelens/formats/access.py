@@ -241,12 +241,17 @@ class LruCache(Generic[K, T]):
     def __init__(self, most: int, weigh: Callable[[T], int] = lambda item: 1) -> None:
         self._most = most
         self._weigh = weigh
-        self._kept: dict[K, T] = {}
+        self._kept: dict[K, tuple[int, T]] = {}  # each with its weight
+        self._total = 0
 
     def get(self, key: K, load: Callable[[], T]) -> T:
         """The item of a key, loaded when it is not kept; what `load` raises is raised, and nothing is kept."""
-        item = self._kept.pop(key) if key in self._kept else load()
-        self._kept[key] = item  # the last one is the newest
-        while len(self._kept) > 1 and sum(map(self._weigh, self._kept.values())) > self._most:
-            del self._kept[next(iter(self._kept))]
-        return item
+        found = self._kept.pop(key, None)
+        if found is None:
+            item = load()
+            found = self._weigh(item), item
+            self._total += found[0]
+        self._kept[key] = found  # the last one is the newest
+        while len(self._kept) > 1 and self._total > self._most:
+            self._total -= self._kept.pop(next(iter(self._kept)))[0]
+        return found[1]

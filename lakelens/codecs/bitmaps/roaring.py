@@ -11,6 +11,7 @@
 Everything is little-endian. Follows the RoaringFormatSpec ("standard 32-bit", "extension for 64-bit"), as Iceberg's Puffin
 specification and Paimon's deletion vectors do. Refused with `Corrupt` and the offset: wrong cookies, counts that do not
 fit, keys or values that do not ascend, cardinalities that are not true, offsets that point elsewhere, bytes left over.
+With `Unsupported`, before any container is looked at: more of them than the user's budget for a vector.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from dataclasses import dataclass
 from operator import lt
 from typing import TYPE_CHECKING
 
+from lakelens.codecs.compression import Limit, take_budget
 from lakelens.codecs.span.reader import SpanReader
-from lakelens.errors import Corrupt
+from lakelens.errors import Corrupt, Unsupported
 
 if TYPE_CHECKING:
     from pyroaring import BitMap64
@@ -33,6 +35,7 @@ MAX_ARRAY = 4096
 BITMAP_BYTES = 8192
 MIN_BITMAP_BYTES = 8  # a 32-bit bitmap without containers
 FEW = 64  # up to this many values are compared without an array
+_MANY = 64  # containers from which all of them are checked by arrays
 WHAT = "a Roaring bitmap"
 
 
@@ -135,12 +138,12 @@ def find_containers(reader: SpanReader, head: Head) -> Iterator[Container]:
 
 
 def _check_whole(
-    check: Callable[[SpanReader, bytes], None], data: bytes, base: int, path: str | None
+    check: Callable[[SpanReader, bytes, _Work], None], data: bytes, base: int, path: str | None
 ) -> None:
     """Walks a serialized bitmap and raises at the first thing that is wrong."""
     reader = SpanReader(data, 0, len(data), WHAT)
     try:
-        check(reader, data)
+        check(reader, data, _Work(take_budget("max_vector"), path))
         if reader.left:
             reader.fail("bytes after the end of a Roaring bitmap", reader.at, seen=f"{reader.left} bytes")
     except Corrupt as error:
@@ -148,11 +151,26 @@ def _check_whole(
         raise
 
 
-def _check_bitmap64(reader: SpanReader, data: bytes) -> None:
+class _Work:
+    """Counts the containers of a vector."""
+
+    def __init__(self, limit: Limit, path: str | None) -> None:
+        self._limit, self._path, self._done = limit, path, 0
+
+    def add(self, count: int) -> None:
+        """So many more. Raises `Unsupported` beyond the budget."""
+        self._done += count
+        if self._done > self._limit:
+            message = f"a deletion vector of {self._done:,} containers or more, at most {self._limit:,} are read"
+            raise Unsupported(message, path=self._path, hint=self._limit.advice)
+
+
+def _check_bitmap64(reader: SpanReader, data: bytes, work: _Work) -> None:
     (count,) = struct.unpack("<q", reader.octets(8, "its bitmap count"))
     limit = reader.left // (4 + MIN_BITMAP_BYTES)
     if not 0 <= count <= limit:
         reader.fail("an impossible count of bitmaps", 0, expected=f"0 to {limit}", seen=count)
+    work.add(count)
     previous = -1
     for _ in range(count):
         start = reader.at
@@ -160,11 +178,15 @@ def _check_bitmap64(reader: SpanReader, data: bytes) -> None:
         if key <= previous:
             reader.fail("bitmap keys do not ascend", start, expected=f"more than {previous}", seen=key)
         previous = key
-        _check_bitmap32(reader, data)
+        _check_bitmap32(reader, data, work)
 
 
-def _check_bitmap32(reader: SpanReader, data: bytes) -> None:
+def _check_bitmap32(reader: SpanReader, data: bytes, work: _Work) -> None:
     head, previous = read_head(reader), -1
+    work.add(max(0, head.count - 1))  # the bitmap itself has been counted
+    if head.count >= _MANY and (stop := _measure_sound(data, head, reader.end)) is not None:
+        reader.at = stop
+        return
     for i, key in enumerate(head.keys):
         if key <= previous:
             at, expected = head.pairs + 4 * i, f"more than {previous}"
@@ -180,6 +202,19 @@ def _check_bitmap32(reader: SpanReader, data: bytes) -> None:
             reader.fail("a wrong container offset", at, expected=start - head.start, seen=seen)
         if container.cardinality > 1 or container.kind != "array container":
             _CHECKS[container.kind](data, container)
+
+
+def _measure_sound(data: bytes, head: Head, end: int) -> int | None:
+    """The byte after a bitmap whose containers are all sound, found quickly; None where one may not be."""
+    import numpy as np
+
+    from lakelens.codecs.bitmaps.roaring_arrays import measure_sound
+
+    if head.offsets is None:
+        return None
+    pairs = np.frombuffer(data, "<u2", 2 * head.count, head.pairs).astype(np.int64)
+    offsets = np.frombuffer(data, "<u4", head.count, head.offsets).astype(np.int64)
+    return measure_sound(data, head.start, head.body, end, pairs, offsets, head.runs)
 
 
 def _check_array(data: bytes, container: Container) -> None:

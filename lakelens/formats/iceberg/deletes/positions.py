@@ -7,11 +7,13 @@ names; what breaks the rules of order and range is a finding, and is read all th
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Hashable, Mapping
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.compression import take_budget
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats.access import LruCache
 from lakelens.formats.iceberg.context import TableContext
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
 
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 
-_MOST_ROWS = 1 << 28
-_KEPT_ROWS = 1 << 24  # how many deletes of decoded files are kept for the next data file
+_KEPT_ROWS = 1 << 24  # how many deletes of decoded files and vectors are kept for the next look, of two bytes each
 _GROUPED_ROWS = 1 << 20
+_IN_RANGES = 8  # positions to a range, from which they are added by ranges
 _DATA = 1 << 22  # what an open data file counts for: a few of them are kept
 
 
@@ -43,6 +45,11 @@ class DeleteReader:
 
     def read_vector(self, delete: IcebergDataFile) -> FrozenBitMap64:
         """The positions in a deletion vector. Another number of them than recorded is a finding. Raises `LakeError`."""
+        key = ("vector", delete.file_path, delete.content_offset, delete.content_size_in_bytes)
+        found: FrozenBitMap64 = self._kept.get(key, lambda: self._decode_vector(delete))[1]
+        return found
+
+    def _decode_vector(self, delete: IcebergDataFile) -> tuple[int, FrozenBitMap64]:
         from pyroaring import FrozenBitMap64
 
         path, kind = find_content(self.context, delete)
@@ -53,7 +60,7 @@ class DeleteReader:
             at, recorded = delete.content_offset, delete.record_count
             message = f"the manifest says {recorded} rows, the vector at {at} has {len(positions)}"
             self.context.findings.add("warning", "deletion-vector-count", path, message)
-        return FrozenBitMap64(positions)
+        return 1024 + (delete.content_size_in_bytes or 0) // 2, FrozenBitMap64(positions)
 
     def read_positions(self, delete: IcebergDataFile, data: IcebergDataFile) -> FrozenBitMap64:
         """The positions that a position delete file has for a data file, wherever its path has moved. Raises `LakeError`."""
@@ -118,7 +125,7 @@ class DeleteReader:
             grouping.add(paths, positions)
         grouping.group()
         self._note(grouping, delete, path)
-        return grouping.rows, grouping.by_path
+        return grouping.weigh(), grouping.by_path
 
     def _note(self, grouping: _Grouping, delete: IcebergDataFile, path: str) -> None:
         """Keep what the writer did wrong as findings."""
@@ -145,6 +152,7 @@ class _Grouping:
         self.rows = 0
         self.by_path: dict[str, BitMap64] = {}
         self.is_unsorted = False
+        self._most = take_budget("max_deletes")
         self._numbers: dict[str, int] = {}  # a number for each path, in the order in which they were found
         self._pending: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         self._waiting = 0
@@ -164,8 +172,9 @@ class _Grouping:
             bad = "null" if positions.null_count else int(rows.min())
             raise Corrupt("not a position", path=self.path, expected="0 or more", seen=bad)
         self.rows += len(rows)
-        if self.rows > _MOST_ROWS:
-            raise Unsupported(f"more than {_MOST_ROWS} position deletes in one file", path=self.path)
+        if self.rows > self._most:
+            message = f"{self.rows:,} position deletes or more in one file, at most {self._most:,} are read"
+            raise Unsupported(message, path=self.path, hint=self._most.advice)
         numbers = np.array([self._numbers.setdefault(name, len(self._numbers)) for name in names], np.int64)
         if len(rows):
             self._pending.append((numbers[codes], rows))
@@ -189,8 +198,12 @@ class _Grouping:
             paths, rows = paths[order], rows[order]
         bounds = _find_bounds(paths)
         for start, end in pairwise(bounds):
-            found = self.by_path.setdefault(names[int(paths[start])], BitMap64())
-            found.update(rows[start:end].astype(np.uint64))
+            _add_rows(self.by_path.setdefault(names[int(paths[start])], BitMap64()), rows[start:end])
+
+    def weigh(self) -> int:
+        """How many rows take as much memory: those of a dense bitmap take a bit each, or less."""
+        dense = sum(4096 * (int(found.max() >> 16) + 1) for found in self.by_path.values() if found)
+        return min(self.rows, dense) + 100 * len(self.by_path)
 
     def _check_order(self, paths: NDArray[np.int64], rows: NDArray[np.int64], names: list[str]) -> None:
         """Whether they still ascend by path and position: looked at until they do not."""
@@ -219,6 +232,20 @@ class _Grouping:
         if array.null_count or None in names:
             raise Corrupt("a position delete without a path", path=self.path)
         return view_numbers(array.indices.cast(pa.int64())), names
+
+
+def _add_rows(found: BitMap64, rows: NDArray[np.int64]) -> None:
+    """Adds positions: those that follow each other as ranges, which costs nothing however many they are."""
+    import numpy as np
+
+    ends = np.nonzero(np.diff(rows) != 1)[0] + 1
+    if _IN_RANGES * len(ends) < len(rows):
+        for start, end in pairwise((0, *ends.tolist(), len(rows))):
+            found.add_range(int(rows[start]), int(rows[end - 1]) + 1)
+    else:
+        numbers = array("Q")  # which pyroaring takes as it is; of numpy it takes one number at a time
+        numbers.frombytes(rows.astype(np.uint64).tobytes())
+        found.update(numbers)
 
 
 def _find_bounds(paths: NDArray[np.int64]) -> list[int]:

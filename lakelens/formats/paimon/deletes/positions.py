@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.bitmaps.deletion_vector import PAIMON_VERSION, decode_paimon_dv
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _SMALL = 4 * 1024 * 1024
 _KEPT = 8
+_KEPT_VECTORS = 32 * 1024 * 1024  # bytes, as they are stored
 _FRAME = 8  # the length word and the CRC word
 
 
@@ -33,6 +35,9 @@ class VectorReader:
     def __init__(self, access: TableAccess) -> None:
         self._access = access
         self._kept = LruCache[str, bytes](_KEPT)
+        self._vectors = LruCache["tuple[str, int, int]", "tuple[int, FrozenBitMap64]"](
+            _KEPT_VECTORS, weigh=itemgetter(0)
+        )
         self.marks: dict[str, Marks | None] = {}
 
     def read_vector(self, file: PaimonIndexFile, found: Mapping[str, Any]) -> FrozenBitMap64:
@@ -40,11 +45,23 @@ class VectorReader:
 
         Another number of positions than recorded is a finding.
         """
-        from pyroaring import FrozenBitMap64
-
         data_file, offset, length = found["data_file"], found["offset"], found["length"]
         if not isinstance(offset, int) or not isinstance(length, int):
             raise Corrupt(f"the vector of {data_file} has no place in its file", path=file.path)
+        positions = self._vectors.get(
+            (file.path, offset, length), lambda: self._decode(file, offset, length, data_file)
+        )[1]
+        rows = found["cardinality"]
+        if rows is not None and rows != len(positions):
+            message = f"the index manifest says {rows} rows of {data_file}, the vector has {len(positions)}"
+            self._access.findings.add("warning", "deletion-vector-count", file.path, message)
+        return positions
+
+    def _decode(
+        self, file: PaimonIndexFile, offset: int, length: int, data_file: str
+    ) -> tuple[int, FrozenBitMap64]:
+        from pyroaring import FrozenBitMap64
+
         data = self._read(file, offset, length, data_file)
         size = int.from_bytes(data[:4], "big", signed=True)
         if length not in (size, size + _FRAME):
@@ -56,11 +73,7 @@ class VectorReader:
                 seen=size,
             )
         positions = decode_paimon_dv(data[: size + _FRAME], base=offset, path=file.path)
-        rows = found["cardinality"]
-        if rows is not None and rows != len(positions):
-            message = f"the index manifest says {rows} rows of {data_file}, the vector has {len(positions)}"
-            self._access.findings.add("warning", "deletion-vector-count", file.path, message)
-        return FrozenBitMap64(positions)
+        return 2048 + length, FrozenBitMap64(positions)
 
     def _read(self, file: PaimonIndexFile, offset: int, length: int, data_file: str) -> bytes:
         """The bytes from the vector's length word on, as many as it may have."""
