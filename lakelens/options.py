@@ -115,7 +115,7 @@ class Budgets(_Options):
     `max_file`      what the blocks of a compressed file may become together; up to 2 GiB where it stores a 64th of that
     `max_document`  what a compressed metadata document may become; up to 2 GiB where it stores a 200th of that
     `max_footer`    the footer of a Puffin file, unpacked; up to 64 MiB where its blobs take a 16th of that
-    `max_rows`      what the rows that a preview needs, or all of a manifest in Parquet or ORC, may become
+    `max_decoded`   what the records of a manifest in Parquet or ORC, or the rows of a preview, may become
     `max_vector`    the containers of one deletion vector, each of which stands for up to 65,536 rows
     `max_deletes`   the rows of one position delete file
 
@@ -128,7 +128,7 @@ class Budgets(_Options):
     max_file: int
     max_document: int
     max_footer: int
-    max_rows: int
+    max_decoded: int
     max_vector: int
     max_deletes: int
 
@@ -136,7 +136,7 @@ class Budgets(_Options):
         "max_file": 64 * _MIB,
         "max_document": 64 * _MIB,
         "max_footer": _MIB,
-        "max_rows": 256 * _MIB,
+        "max_decoded": 256 * _MIB,
         "max_vector": 1 << 17,
         "max_deletes": 1 << 27,
     }

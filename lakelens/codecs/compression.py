@@ -84,7 +84,9 @@ def take_budget(name: str) -> Limit:
     return Limit(getattr(budgets, name), name)
 
 
-def allow_growth(stored: int, ratio: int, budget: str, most: int = _MOST_GROWN) -> Limit:
+def allow_growth(
+    stored: int, ratio: int, budget: str = "max_file", most: int = _MOST_GROWN
+) -> Limit:
     """What stored bytes may become: a few kilobytes that claim to be gigabytes are a bomb, not a document.
 
     >>> allow_growth(10_000, 64, "max_file"), allow_growth(10_000_000, 64, "max_file")
@@ -133,6 +135,25 @@ def inflate(
         if content is not None:
             content.append(part)
     return at - len(stream.unused_data), size, crc
+
+
+def check_decoded(size: int, path: str | None = None, offset: int | None = None, *, stored: int = 0) -> None:
+    """Raises `Corrupt` when values would take more than the user's budget for decoded ones.
+
+    Those of a large file, of `stored` bytes, may take more, as blocks may.
+
+    >>> check_decoded(1 << 20)
+    """
+    limit = allow_growth(stored, 64, "max_decoded")
+    if size > limit:
+        raise Corrupt(
+            "values that take too much memory once decoded",
+            path=path,
+            offset=offset,
+            expected=f"at most {limit:,} bytes",
+            seen=f"{size:,} bytes or more",
+            hint=limit.advice,
+        )
 
 
 def refuse_growth(stored: int, limit: int, offset: int, path: str | None = None) -> Corrupt:

@@ -97,6 +97,11 @@ def read_rows_as(store: Store, path: str, kind: str, n: int) -> pa.Table:
         raise Unsupported(f"rows of a {kind or 'nameless'} file are not read", path=path)
     if kind == "avro":
         return _read_avro_rows(store.read(path), path, n)
+    if kind == "orc":
+        from lakelens.codecs.orc.cost import check_rows
+        from lakelens.formats.explain.stored import StoredOctets
+
+        check_rows(StoredOctets(store, path, store.info(path).size), n, path)
     rows: pa.Table = load_codec(kind).read_rows(open_file(store, path), n, path)
     return rows
 

@@ -94,6 +94,16 @@ def read_section(data: Octets, start: int, end: int, compression: Compression) -
     return b"".join(parts)
 
 
+def measure_chunks(data: Octets, start: int, end: int, compression: Compression) -> int:
+    """What a stream becomes: exactly where it is a few chunks, else as if every chunk were a whole block. Raises `Corrupt`."""
+    if compression.kind == "NONE":
+        return end - start
+    chunks = list(_find_chunks(data, start, end))
+    if len(chunks) > 4:
+        return len(chunks) * compression.block_size
+    return sum(len(_unpack(data, chunk, compression)) for chunk in chunks)
+
+
 def _find_chunks(data: Octets, start: int, end: int) -> Iterator[_Chunk]:
     while start < end:
         header = bytes(data[start : min(start + 3, end)])

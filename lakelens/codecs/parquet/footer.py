@@ -20,6 +20,7 @@ from operator import itemgetter
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
+from lakelens.codecs.compression import check_decoded
 from lakelens.codecs.parquet.structure import (
     ColumnChunk,
     RowGroup,
@@ -180,6 +181,7 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
     import pyarrow as pa
 
     with _open(file, path) as parquet:
+        _check_claims(parquet.metadata, count, file.seek(0, 2), path)
         batches, missing = [], count
         for batch in parquet.iter_batches(batch_size=max(1, min(count, 65_536))) if count > 0 else ():
             batches.append(batch.slice(0, missing))
@@ -187,6 +189,19 @@ def read_rows(file: IO[bytes], count: int, path: str | None = None) -> pa.Table:
             if missing <= 0:
                 break
         return pa.Table.from_batches(batches, parquet.schema_arrow)
+
+
+def _check_claims(metadata: Any, count: int, stored: int, path: str | None) -> None:
+    """Raises `Corrupt` where the first rows of a file take too much, by what its footer says of its row groups."""
+    size, missing = 0, count
+    for number in range(metadata.num_row_groups):
+        if missing <= 0:
+            break
+        group = metadata.row_group(number)
+        rows = max(1, group.num_rows)
+        size += max(0, group.total_byte_size) * min(missing, rows) // rows
+        missing -= rows
+    check_decoded(size, path, stored=stored)
 
 
 def read_schema(file: IO[bytes], path: str | None = None) -> pa.Schema:

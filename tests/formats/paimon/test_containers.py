@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakelens.errors import Corrupt, LakeError
-from lakelens.formats.paimon.manifests.containers import decode_container, decode_container_header
+from lakelens.formats.contents import read_rows
+from lakelens.formats.paimon.manifests.containers import (
+    decode_container,
+    decode_container_header,
+    decode_tables,
+)
+from lakelens.io.memory import MemoryStore
+from lakelens.options import budgets
 
 ROWS: list[dict[str, Any]] = [
     {"_KIND": 0, "_FILE": {"_FILE_NAME": "a", "_EXTRA": ["x"]}, "_PARTITION": b"\0\1"},
@@ -74,3 +81,36 @@ def test_no_damage_of_a_parquet_footer_is_worse_than_an_error() -> None:
                 assert error.path == "m"
                 refused += 1
     assert refused > 50
+
+
+def write_bombs() -> Iterator[tuple[str, bytes]]:
+    """Manifests of a few kilobytes whose records take far more memory than the budget, each by another trick."""
+    value = pa.table({"a": pa.array([bytes(20 << 20)])})
+    codes = pa.array([0] * 100_000, pa.int32())
+    repeated = pa.table({"a": pa.DictionaryArray.from_arrays(codes, pa.array([b"x" * 100_000]))})
+    many = pa.table({"a": pa.array([1] * 3_000_000)})
+    for name, table in (("one value", value), ("repeated", repeated), ("many rows", many)):
+        for kind in ("parquet", "orc"):
+            if kind == "orc" and name == "repeated":
+                table = pa.table({"a": ["x" * 1000] * 30_000})
+            sink = io.BytesIO()
+            if kind == "parquet":
+                pq.write_table(table, sink, compression="zstd", use_dictionary=name == "repeated")
+            else:
+                pyarrow.orc.write_table(table, sink, compression="zstd", dictionary_key_size_threshold=1.0)
+            yield f"{kind}: {name}", sink.getvalue()
+
+
+def test_a_manifest_that_takes_more_memory_than_its_budget_is_refused_by_its_footer() -> None:
+    for name, data in write_bombs():
+        with budgets.using(max_decoded=16 << 20):
+            with pytest.raises(Corrupt, match=r"too much memory.*seen.*max_decoded") as caught:
+                decode_container(data, "manifest-1")
+            assert caught.value.path == "manifest-1", name
+            assert list(decode_tables([(data, "manifest-1")], lambda table: table)) == [None], name
+            store = MemoryStore({"/t/a": data})
+            if len(data) * 64 < 16 << 20 and "repeated" not in name and name != "parquet: many rows":
+                with pytest.raises(Corrupt, match=r"too much memory.*max_decoded"):
+                    read_rows(store, "/t/a", name.partition(":")[0], 1)
+        assert read_rows(MemoryStore({"/t/a": data}), "/t/a", name.partition(":")[0], 1).num_rows == 1
+

@@ -159,8 +159,16 @@ def _describe_footer(kind: str, data: bytes, path: str) -> dict[str, Any]:
 
 def _read_table(kind: str, data: bytes, path: str) -> Any:
     codec = load_codec(kind)
-    rows = codec.decode_footer(io.BytesIO(data), path).num_rows
-    return codec.read_rows(io.BytesIO(data), rows, path)
+    footer = codec.decode_footer(io.BytesIO(data), path)
+    if kind == "parquet":
+        from lakelens.codecs.parquet.cost import check_records
+
+        check_records(data, footer)
+    else:
+        from lakelens.codecs.orc.cost import check_records as check_orc_records
+
+        check_orc_records(data, path)
+    return codec.read_rows(io.BytesIO(data), footer.num_rows, path)
 
 
 def _to_texts(metadata: Mapping[Any, Any]) -> dict[str, str]:
