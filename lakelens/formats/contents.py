@@ -123,7 +123,7 @@ def _read_avro_rows(data: bytes, path: str, n: int) -> pa.Table:
     from lakelens.codecs.avro.records import decode_header, iter_records
 
     names = [field["name"] for field in decode_header(data, path).record["fields"]]
-    rows = list(islice(iter_records(data, path), n))
+    rows = list(islice(iter_records(data, path, is_whole=False), n))
     try:
         return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:

@@ -17,6 +17,8 @@ import re
 from collections.abc import Iterable
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):(.*)$", re.DOTALL)
+#: Characters. No store has a longer name; what is longer is compared with nothing and taken apart nowhere.
+_LONGEST = 1 << 16
 _ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs", "wasbs": "wasb", "local": "file"}
 
 
@@ -30,6 +32,8 @@ def split_location(location: str) -> tuple[str, str]:
     >>> split_location("s3a://bucket/t/"), split_location("/wh//t")
     (('s3', '/bucket/t'), ('', '/wh/t'))
     """
+    if len(location) > _LONGEST:
+        return "", location
     matched = _SCHEME.match(location)
     if not matched:
         return "", _clean(location)
@@ -81,6 +85,8 @@ class Locator:
     def add_root(self, recorded: str) -> None:
         """Another location at which the table has once stood."""
         _, path = split_location(recorded)
+        if len(path) > _LONGEST:
+            return
         if path in ("", "/") or any(path == known for _, known in self._roots):
             return
         self._roots.append((recorded, path))
@@ -88,6 +94,9 @@ class Locator:
 
     def locate(self, recorded: str) -> str:
         """The path, in the store's name space, at which a recorded location is now."""
+        if len(recorded) > _LONGEST:
+            self._unmapped.setdefault(recorded)
+            return recorded
         scheme, path = split_location(recorded)
         if not scheme and not path.startswith("/"):
             return f"{self.root}/{path}"  # relative: an Iceberg v4 draft table, or a writer's mistake

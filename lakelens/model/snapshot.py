@@ -65,7 +65,7 @@ class Refs(NamedItems[Ref]):
     (3, True, ['main', 'v1'], 1)
     """
 
-    __slots__ = ()
+    __slots__ = ("_by_name",)
     facts = REF
     _noun = "ref"
 
@@ -74,7 +74,10 @@ class Refs(NamedItems[Ref]):
 
     def get(self, name: str) -> Ref | None:
         """The ref of a name, or None."""
-        return next((ref for ref in (*self.branches, *self.tags) if ref.name == name), None)
+        found: dict[str, Ref] | None = getattr(self, "_by_name", None)
+        if found is None:  # a table may have a hundred thousand, each asked for
+            found = self._by_name = {ref.name: ref for ref in (*self.tags[::-1], *self.branches[::-1])}
+        return found.get(name)
 
     def __repr__(self) -> str:
         return f"<Refs {', '.join(self.keys())}>"

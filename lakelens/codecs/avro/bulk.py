@@ -15,7 +15,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lakelens.codecs.avro.arrow import Scratch, arrow_schema, read_blocks
-from lakelens.codecs.avro.container import AvroHeader, decode_header, decompress_block, iter_blocks
+from lakelens.codecs.avro.container import (
+    AvroHeader,
+    check_total,
+    decode_header,
+    decompress_block,
+    iter_blocks,
+)
 from lakelens.codecs.avro.records import check_count, iter_records
 from lakelens.codecs.avro.schema import find_record
 from lakelens.codecs.fast import advise
@@ -170,6 +176,7 @@ def _iterate_blocks(number: int, data: bytes) -> Iterator[_Block]:
         smallest = header.parsed.smallest
         if find_record(header.schema) is None or not smallest:
             raise Unsupported("no records, or records that take no bytes")
+        check_total(data, sum(block.count for block in iter_blocks(data, header)), header.codec)
         yield FilePart(number, 0, 0, header), b""
         for block in iter_blocks(data, header):
             content = decompress_block(data, block, header.codec, spent=spent)

@@ -29,6 +29,8 @@ from lakelens.errors import Corrupt, Unsupported
 MAGIC = b"Obj\x01"
 # manifests compress three to twenty times; a block of many equal records more, but it is small
 _RATIO = 64
+_SMALLEST = 4  # bytes of a record, compressed: a name that no other has takes more
+_FEW = 4096  # bytes of the budget for a file that allow a record, however few are stored
 SYNC_SIZE = 16
 MAX_KEYS = 10_000  # of a header: writers have about ten
 #: Avro's names of codecs and ours; snappy is followed by a CRC-32 of the content.
@@ -238,6 +240,19 @@ def decompress_block(
             "does not decompress as snappy", path=path, offset=block.start, expected=expected, seen=seen
         )
     return expanded
+
+
+def check_total(data: Octets, count: int, codec: str, path: str | None = None) -> None:
+    """Raises `Corrupt` for more records in all blocks than compressed ones can be: each has a name of its own, or a number.
+
+    >>> check_total(bytes(100), 10_000, "deflate")
+    """
+    most = take_budget("max_file")
+    limit = max(len(data) // _SMALLEST, most // _FEW)
+    if count > limit and codec != "null":
+        message, expected = "more records than compressed bytes can be", f"at most {limit:,}"
+        seen = f"{count:,} or more, in {len(data):,} bytes"
+        raise Corrupt(message, path=path, expected=expected, seen=seen, hint=most.advice)
 
 
 def encode_long(value: int) -> bytes:

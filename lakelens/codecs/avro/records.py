@@ -16,11 +16,13 @@ from __future__ import annotations
 import io
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, overload
 
 from lakelens.codecs.avro.container import (
     AvroBlock,
     AvroHeader,
+    check_total,
     decode_header,
     decompress_block,
     encode_long,
@@ -51,9 +53,11 @@ def decode_records(data: bytes, path: str | None = None) -> list[dict[str, Any]]
 
 
 def iter_records(
-    data: bytes, path: str | None = None, header: AvroHeader | None = None
+    data: bytes, path: str | None = None, header: AvroHeader | None = None, *, is_whole: bool = True
 ) -> Iterator[dict[str, Any]]:
     """The records of an Avro file, one block in memory at a time; see `decode_records`. `header`: if it is known.
+
+    Who wants no more than the first ones says that they are not the whole file: what its blocks count does not matter then.
 
     >>> next(iter_records(b"PAR1"))
     Traceback (most recent call last):
@@ -64,6 +68,8 @@ def iter_records(
         raise Unsupported("the Avro file does not hold records", path=path)
     smallest, read = header.parsed.smallest, _make_reader(header, path)
     empty = MAX_EMPTY_RECORDS  # of the whole file: a block of them takes next to no bytes, so there may be many blocks
+    if is_whole:
+        check_total(data, _count_records(data, header), header.codec, path)
     spent = 0
     for block in iter_blocks(data, header, path):
         content = decompress_block(data, block, header.codec, path, spent=spent)
@@ -92,6 +98,15 @@ def decode_block(header: AvroHeader, content: bytes, count: int) -> list[dict[st
     return records
 
 
+def _count_records(data: bytes, header: AvroHeader) -> int:
+    """What the blocks count together, up to the first that is damaged."""
+    count = 0
+    with suppress(LakeError):
+        for block in iter_blocks(data, header):
+            count += block.count
+    return count
+
+
 class AvroRecords(Sequence[dict[str, Any]]):
     """The records of an Avro file by their numbers, each decoded when it is asked for.
 
@@ -115,6 +130,7 @@ class AvroRecords(Sequence[dict[str, Any]]):
         self._ends: list[int] = []
         self._error: LakeError | None = None
         self._find_blocks()
+        check_total(data, len(self), self.header.codec, path)
         self._contents: dict[int, bytes] = {}
         self._sizes: dict[int, int] = {}  # of the blocks that were decompressed
         self._whole: dict[int, list[Any]] = {}

@@ -2,8 +2,8 @@
 
 Follows "Schema Declaration" of the Avro 1.12 specification; names are resolved as it says, and types that contain themselves
 are compiled too, but only explained, not decoded in bulk. A schema that comes with damaged or hostile bytes must not hang a
-decoder. Refused: schemas nested deeper than 64, of more than 100,000 types with names expanded or more than 1,000 that take
-no byte, arrays of items without a byte (a count of 2^60 would cost nothing), a name defined twice.
+decoder. Refused: schemas of more than 4 MiB or nested deeper than 64, of more than 20,000 types, also with names expanded, or
+more than 1,000 that take no byte, arrays of items without a byte (a count of 2^60 would cost nothing), a name defined twice.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from lakelens.codecs.avro.types import (
 from lakelens.errors import Corrupt, Unsupported
 
 MAX_DEPTH = 64
-MAX_TYPES = 100_000
+MAX_TYPES = 20_000
+MAX_SIZE = 1 << 22  # bytes: parsing alone takes a hundred times as much memory
 MAX_EMPTY_TYPES = 1000  # null fields and the like of one value: they cost memory and no byte
 _MAX_CACHED = 1 << 20  # bytes of a schema
 _SYMBOL = re.compile("[A-Za-z_][A-Za-z0-9_]*")
@@ -58,6 +59,9 @@ def parse_schema(text: bytes) -> AvroSchema:
     >>> parse_schema(b'["null", "long"]').kind.words
     'union of null, long'
     """
+    if len(text) > MAX_SIZE:
+        expected, seen = f"at most {MAX_SIZE:,} bytes", f"{len(text):,} bytes"
+        raise Corrupt("Avro schema too large", json_path="avro.schema", expected=expected, seen=seen)
     return _parse_cached(text) if len(text) <= _MAX_CACHED else _parse(text)
 
 
@@ -87,7 +91,7 @@ def compile_schema(schema: Any) -> AvroSchema:
     root = compiler.compile(schema, "avro.schema", "", 0)
     types, empty, smallest = measure.count(root)
     if types > MAX_TYPES:
-        raise Corrupt("Avro schema too large", json_path="avro.schema", expected=f"at most {MAX_TYPES} types")
+        raise _refuse_size()
     if empty > MAX_EMPTY_TYPES:
         raise Unsupported(f"Avro schema with more than {MAX_EMPTY_TYPES} types that take no bytes")
     for place, items in compiler.items:
@@ -154,8 +158,12 @@ class _Compiler:
     def __init__(self) -> None:
         self.named: dict[str, AvroType] = {}
         self.items: list[tuple[str, ItemsType]] = []
+        self.count = 0
 
     def compile(self, schema: Any, place: str, space: str, depth: int) -> AvroType:
+        self.count += 1
+        if self.count > 2 * MAX_TYPES:  # a type may be an object around its name
+            raise _refuse_size()
         if depth > MAX_DEPTH:
             message, expected = "Avro schema nested too deeply", f"at most {MAX_DEPTH} levels"
             raise Corrupt(message, json_path=place, expected=expected)
@@ -248,6 +256,10 @@ class _Compiler:
             made = FixedType("fixed", f"fixed[{size}]", size)
         self.declare(schema, made, place, space)
         return _add_logical(made, schema)
+
+
+def _refuse_size() -> Corrupt:
+    return Corrupt("Avro schema too large", json_path="avro.schema", expected=f"at most {MAX_TYPES} types")
 
 
 def _refuse(message: str, place: str, seen: Any, expected: str | None = None) -> Corrupt:

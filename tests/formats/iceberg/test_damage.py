@@ -239,8 +239,6 @@ def test_wrong_bytes_in_records_that_are_not_compressed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
 def test_a_document_that_claims_to_be_huge_is_refused_unless_the_user_allows_it(kind: str) -> None:
-    from tests.support import zstd
-
     compress = gzip.compress if kind == "gzip" else zstd.compress
     large = b" " * (1 << 20)
     with ll.options.budgets.using(max_document=1 << 16):

@@ -25,7 +25,12 @@ from lakelens.codecs.magic import sniff
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.formats.access import LruCache, TableAccess
 from lakelens.formats.iceberg.metadata.long_list import ABSENT, LongList
-from lakelens.formats.iceberg.metadata.repair import describe_error, describe_repairs, repair_numbers
+from lakelens.formats.iceberg.metadata.repair import (
+    describe_error,
+    describe_number,
+    describe_repairs,
+    repair_numbers,
+)
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
 from lakelens.formats.iceberg.metadata.wire import INTEGER_KEYS, LONG_KEYS, WireMetadata, WireStatistics
 from lakelens.model.finding import Severity
@@ -209,6 +214,8 @@ def _describing_errors(text: bytes, path: str | None) -> Iterator[None]:
     try:
         yield
     except msgspec.ValidationError as error:
+        if str(error).startswith("Number out of range"):
+            raise describe_number(text, path) from error
         raise describe_error(error, path) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _describe_broken(error, text, path) from error

@@ -73,6 +73,41 @@ def move_error(error: msgspec.ValidationError, root: str) -> msgspec.ValidationE
     return msgspec.ValidationError(f"{text} - at `{root}{place.rstrip('`').removeprefix('$')}`")
 
 
+def describe_number(text: bytes, path: str | None) -> Corrupt:
+    """The error that says which number of a document is beyond every double.
+
+    >>> print(describe_number(b'{"a": [1, {"b": 1e999}]}', None))
+    a number beyond the range of numbers (at $.a[1].b; expected at most 1.8e308; seen 1e999)
+    """
+    place, stored = "$", text
+    while (inner := _find_unreadable(stored)) is not None:
+        step, stored = inner
+        place += step
+    seen = stored.decode("utf-8", "replace").strip()
+    message = "a number beyond the range of numbers"
+    return Corrupt(message, path=path, json_path=place, expected="at most 1.8e308", seen=seen)
+
+
+def _find_unreadable(text: bytes) -> tuple[str, bytes] | None:
+    """The step to the first member or item that does not decode, and its text; None for what has none."""
+    children: dict[str, msgspec.Raw] | list[msgspec.Raw]
+    try:
+        children = msgspec.json.decode(text, type=dict[str, msgspec.Raw] | list[msgspec.Raw])
+    except msgspec.ValidationError:
+        return None
+    steps = (
+        ((f".{key}", value) for key, value in children.items())
+        if isinstance(children, dict)
+        else ((f"[{number}]", value) for number, value in enumerate(children))
+    )
+    for step, value in steps:
+        try:
+            msgspec.json.decode(value)
+        except msgspec.ValidationError:
+            return step, bytes(value)
+    return None
+
+
 def describe_error(error: msgspec.ValidationError, path: str | None) -> Corrupt:
     """The error that says what is wrong at which place of the document."""
     text, _, place = str(error).partition(" - at `")
