@@ -72,7 +72,9 @@ class _Options:
                 setattr(self, name, value)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)}' for name in self._defaults)})"
+        return (
+            f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)}' for name in self._defaults)})"
+        )
 
 
 class DisplayOptions(_Options):
@@ -89,8 +91,12 @@ class DisplayOptions(_Options):
     strict_views: bool
     progress: bool
 
-    _ranges = {"max_rows": (1, 10_000), "max_text": (16, 100_000), "max_bytes": (4_096, 262_144)}
-    _defaults = {
+    _ranges: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "max_rows": (1, 10_000),
+        "max_text": (16, 100_000),
+        "max_bytes": (4_096, 262_144),
+    }
+    _defaults: ClassVar[Mapping[str, int | bool]] = {
         "max_rows": 20,
         "max_text": 400,
         "max_bytes": 65_536,
@@ -132,7 +138,7 @@ class Budgets(_Options):
     max_vector: int
     max_deletes: int
 
-    _defaults = {
+    _defaults: ClassVar[Mapping[str, int | bool]] = {
         "max_file": 64 * _MIB,
         "max_document": 64 * _MIB,
         "max_footer": _MIB,
@@ -140,7 +146,7 @@ class Budgets(_Options):
         "max_vector": 1 << 17,
         "max_deletes": 1 << 27,
     }
-    _ranges = dict.fromkeys(_defaults, (1 << 10, 1 << 40))
+    _ranges: ClassVar[Mapping[str, tuple[int, int]]] = dict.fromkeys(_defaults, (1 << 10, 1 << 40))
 
 
 display = DisplayOptions()

@@ -84,9 +84,7 @@ def take_budget(name: str) -> Limit:
     return Limit(getattr(budgets, name), name)
 
 
-def allow_growth(
-    stored: int, ratio: int, budget: str = "max_file", most: int = _MOST_GROWN
-) -> Limit:
+def allow_growth(stored: int, ratio: int, budget: str = "max_file", most: int = _MOST_GROWN) -> Limit:
     """What stored bytes may become: a few kilobytes that claim to be gigabytes are a bomb, not a document.
 
     >>> allow_growth(10_000, 64, "max_file"), allow_growth(10_000_000, 64, "max_file")

@@ -8,7 +8,13 @@ from tests.fuzz import bombs as bombs
 for _name in ("iceberg", "paimon"):
     _table = ll.sample(_name)
     _table._repr_html_()
-    str(_table), _table.to_text(2), _table.current.to_text(), _table.refs._repr_html_(), _table.files._repr_html_()
+    (
+        str(_table),
+        _table.to_text(2),
+        _table.current.to_text(),
+        _table.refs._repr_html_(),
+        _table.files._repr_html_(),
+    )
     _table.files.to_arrow(), _table.files.to_pandas(), _table.tree().to_text(), _table.findings.to_text()
     [manifest.bytes_view().to_text() for manifest in _table.current.manifests]
     _table.current.count_live_rows()

@@ -1,8 +1,8 @@
 """The bomb table: every small file that claims to be large costs at most what its row allows, and says why it is refused.
 
-Each is walked by a child process of its own, within 6 GiB of address space. Seconds are of CPU, the peak is that of the child
-above what it had when it began, and *kept* is what it still holds when everything is dropped but the modules. Bombs that are not
-quick to make or to walk are for the long run: `LAKELENS_EVERY_LAKE=1`.
+Each is walked by a child process of its own, within 6 GiB of address space. Seconds are of CPU, the peak is that of the
+child above what it had when it began, and *kept* is what it still holds when everything is dropped but the modules. Bombs
+that are not quick to make or to walk are for the long run: `LAKELENS_EVERY_LAKE=1`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ MAX_ARRAY = 4096
 BITMAP_BYTES = 8192
 MIN_BITMAP_BYTES = 8  # a 32-bit bitmap without containers
 FEW = 64  # up to this many values are compared without an array
-_MANY = 64  # containers from which all of them are checked by arrays
+MANY = 64  # containers from which all of them are checked by arrays
 WHAT = "a Roaring bitmap"
 
 
@@ -161,7 +161,9 @@ class _Work:
         """So many more. Raises `Unsupported` beyond the budget."""
         self._done += count
         if self._done > self._limit:
-            message = f"a deletion vector of {self._done:,} containers or more, at most {self._limit:,} are read"
+            message = (
+                f"a deletion vector of {self._done:,} containers or more, at most {self._limit:,} are read"
+            )
             raise Unsupported(message, path=self._path, hint=self._limit.advice)
 
 
@@ -184,7 +186,7 @@ def _check_bitmap64(reader: SpanReader, data: bytes, work: _Work) -> None:
 def _check_bitmap32(reader: SpanReader, data: bytes, work: _Work) -> None:
     head, previous = read_head(reader), -1
     work.add(max(0, head.count - 1))  # the bitmap itself has been counted
-    if head.count >= _MANY and (stop := _measure_sound(data, head, reader.end)) is not None:
+    if head.count >= MANY and (stop := measure_large(data, head, reader.end, is_checked=True)) is not None:
         reader.at = stop
         return
     for i, key in enumerate(head.keys):
@@ -204,17 +206,18 @@ def _check_bitmap32(reader: SpanReader, data: bytes, work: _Work) -> None:
             _CHECKS[container.kind](data, container)
 
 
-def _measure_sound(data: bytes, head: Head, end: int) -> int | None:
-    """The byte after a bitmap whose containers are all sound, found quickly; None where one may not be."""
+def measure_large(data: bytes, head: Head, end: int, *, is_checked: bool) -> int | None:
+    """The byte after a bitmap, found quickly; None where its offsets, or `is_checked` its containers, may be wrong."""
     import numpy as np
 
-    from lakelens.codecs.bitmaps.roaring_arrays import measure_sound
+    from lakelens.codecs.bitmaps.roaring_arrays import measure, measure_sound
 
     if head.offsets is None:
         return None
     pairs = np.frombuffer(data, "<u2", 2 * head.count, head.pairs).astype(np.int64)
     offsets = np.frombuffer(data, "<u4", head.count, head.offsets).astype(np.int64)
-    return measure_sound(data, head.start, head.body, end, pairs, offsets, head.runs)
+    take = measure_sound if is_checked else measure
+    return take(data, head.start, head.body, end, pairs, offsets, head.runs)
 
 
 def _check_array(data: bytes, container: Container) -> None:

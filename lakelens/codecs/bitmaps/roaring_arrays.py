@@ -35,9 +35,40 @@ def measure_sound(
     20
     """
     octets = np.frombuffer(data, np.uint8)
+    found = _follow(octets, start, body, end, pairs, offsets, flags)
+    if found is None or (np.diff(pairs[::2]) <= 0).any():
+        return None
+    stop, starts, counts, is_run, is_array = found
+    cardinalities = pairs[1::2] + 1
+    is_sound = (
+        _check_arrays(data, octets, starts[is_array], cardinalities[is_array])
+        and _check_runs(octets, starts[is_run], counts[is_run], cardinalities[is_run])
+        and _check_bitsets(data, starts[~is_run & ~is_array], cardinalities[~is_run & ~is_array])
+    )
+    return stop if is_sound else None
+
+
+def measure(
+    data: bytes, start: int, body: int, end: int, pairs: Numbers, offsets: Numbers, flags: bytes
+) -> int | None:
+    """The byte after a bitmap whose containers follow each other as its offsets say; None for others."""
+    found = _follow(np.frombuffer(data, np.uint8), start, body, end, pairs, offsets, flags)
+    return None if found is None else found[0]
+
+
+def _follow(
+    octets: NDArray[np.uint8],
+    start: int,
+    body: int,
+    end: int,
+    pairs: Numbers,
+    offsets: Numbers,
+    flags: bytes,
+) -> tuple[int, Numbers, Numbers, NDArray[np.bool_], NDArray[np.bool_]] | None:
+    """The end, where containers begin, their runs, which hold runs and which arrays; None for offsets that are wrong."""
     keys, cardinalities = pairs[::2], pairs[1::2] + 1
     starts = offsets + start
-    if (np.diff(keys) <= 0).any() or starts[0] != body or (np.diff(starts) < 0).any() or starts[-1] + 2 > end:
+    if starts[0] != body or (np.diff(starts) < 0).any() or starts[-1] + 2 > end:
         return None
     is_run = np.zeros(len(keys), bool)
     if flags:
@@ -49,12 +80,7 @@ def measure_sound(
     stop = int(starts[-1] + sizes[-1])
     if stop > end or (starts[1:] != starts[:-1] + sizes[:-1]).any():
         return None
-    is_sound = (
-        _check_arrays(data, octets, starts[is_array], cardinalities[is_array])
-        and _check_runs(octets, starts[is_run], counts[is_run], cardinalities[is_run])
-        and _check_bitsets(data, starts[~is_run & ~is_array], cardinalities[~is_run & ~is_array])
-    )
-    return stop if is_sound else None
+    return stop, starts, counts, is_run, is_array
 
 
 def _gather(octets: NDArray[np.uint8], at: Numbers) -> Numbers:
@@ -93,9 +119,7 @@ def _check_arrays(data: bytes, octets: NDArray[np.uint8], starts: Numbers, count
     return True
 
 
-def _check_runs(
-    octets: NDArray[np.uint8], starts: Numbers, counts: Numbers, cardinalities: Numbers
-) -> bool:
+def _check_runs(octets: NDArray[np.uint8], starts: Numbers, counts: Numbers, cardinalities: Numbers) -> bool:
     if (counts == 0).any():
         return False
     for some in _cut(counts):

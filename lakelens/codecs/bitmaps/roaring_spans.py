@@ -23,6 +23,7 @@ from lakelens.codecs.bitmaps.roaring import (
     BITMAP_BYTES,
     COOKIE,
     COOKIE_WITH_RUNS,
+    MANY,
     MAX_ARRAY,
     MIN_BITMAP_BYTES,
     WHAT,
@@ -31,6 +32,7 @@ from lakelens.codecs.bitmaps.roaring import (
     decode_roaring32,
     decode_roaring64,
     find_containers,
+    measure_large,
     read_head,
 )
 from lakelens.codecs.bitmaps.roaring_container_spans import explain_containers
@@ -87,7 +89,12 @@ def measure_roaring32(data: Octets, start: int, end: int) -> int:
     if plain is not None:
         return plain
     reader = SpanReader(data, start, end, WHAT)
-    for _ in find_containers(reader, read_head(reader)):
+    head = read_head(reader)
+    if head.count >= MANY and isinstance(data, bytes):
+        stop = measure_large(data, head, end, is_checked=False)
+        if stop is not None:
+            return stop
+    for _ in find_containers(reader, head):
         pass
     return reader.at
 

@@ -95,7 +95,7 @@ def read_section(data: Octets, start: int, end: int, compression: Compression) -
 
 
 def measure_chunks(data: Octets, start: int, end: int, compression: Compression) -> int:
-    """What a stream becomes: exactly where it is a few chunks, else as if every chunk were a whole block. Raises `Corrupt`."""
+    """What a stream becomes: exact for a few chunks, else as if every chunk were a whole block. Raises `Corrupt`."""
     if compression.kind == "NONE":
         return end - start
     chunks = list(_find_chunks(data, start, end))

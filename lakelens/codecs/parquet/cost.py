@@ -3,8 +3,8 @@
     column chunk   [dictionary page] data page …       page   PageHeader (Thrift compact) | compressed_page_size bytes
 
 A page may claim to be gigabytes, and a value of a dictionary may be repeated at the price of nothing; readers believe
-both. Follows "Data Pages" and "Dictionary Encoding" of the Apache Parquet format. Refused with `Corrupt`: what takes more than
-the user's budget for decoded values, and page headers that are none.
+both. Follows "Data Pages" and "Dictionary Encoding" of the Apache Parquet format. Refused with `Corrupt`: what takes more
+than the user's budget for decoded values, and page headers that are none.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def _measure_chunk(data: bytes, leaf: SchemaLeaf, chunk: ColumnChunk) -> int:
         header = reader.fields(0)
         claimed, stored = header.get(_UNCOMPRESSED), header.get(_COMPRESSED)
         if type(claimed) is not int or type(stored) is not int or stored < 0 or claimed < 0:
-            raise Corrupt("no page header", offset=at, expected="sizes of a page", seen=f"{claimed}, {stored}")
+            raise Corrupt(
+                "no page header", offset=at, expected="sizes of a page", seen=f"{claimed}, {stored}"
+            )
         size += claimed
         dictionary += claimed if _DICTIONARY in header else 0
         values += sum(_count_values(header.get(key)) for key in _DATA_PAGES)
@@ -81,4 +83,3 @@ def _find_longest(data: bytes, leaf: SchemaLeaf, chunk: ColumnChunk, size: int) 
         return max(map(len, read_dictionary(data, chunk.start, end, leaf, chunk.compression)), default=0)
     except LakeError:
         return size
-

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from lakelens.codecs.compression import decompress
+from lakelens.codecs.compression import allow_growth, decompress, refuse_growth
 from lakelens.codecs.parquet.structure import SchemaLeaf
 from lakelens.codecs.parquet.thrift_schema import Struct, shape_page_header
 from lakelens.codecs.parquet.thrift_spans import explain_struct
@@ -24,6 +24,7 @@ from lakelens.codecs.span.reader import GROUP, format_count
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import Corrupt
 
+_RATIO = 64
 _WINDOWS = (1 << 10, 1 << 14, 1 << 20, 1 << 24)
 _CODECS = {"SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd", "BROTLI": "brotli", "LZ4_RAW": "lz4_block"}
 _LABELS = {"DATA_PAGE": "data page", "DATA_PAGE_V2": "data page V2", "DICTIONARY_PAGE": "dictionary page"}
@@ -145,6 +146,9 @@ class _Page:
     def unpack(self, start: int, size: int) -> tuple[bytes, Span]:
         self.check_sum()
         stored = bytes(self.data[start : self.end])
+        most = allow_growth(len(stored), _RATIO)
+        if size > most:  # before any of it is unpacked
+            raise refuse_growth(len(stored), most, start)
         content = decompress(_CODECS[self.chunk.codec], stored, size, offset=start)
         if len(content) != size:
             message = "page content of another size than recorded"

@@ -58,7 +58,7 @@ def test_damage_is_named_as_the_check_by_container_names_it(
         damaged.append(bytes(broken))
     damaged += [data[: chance.randrange(len(data))], data + b"\0"]
     by_arrays = [say(broken) for broken in damaged]
-    monkeypatch.setattr(roaring, "_MANY", NEVER)
+    monkeypatch.setattr(roaring, "MANY", NEVER)
     assert [say(broken) for broken in damaged] == by_arrays
     assert sum(not said.isdigit() for said in by_arrays) > 5
 
@@ -69,9 +69,9 @@ def test_a_vector_of_too_many_containers_is_refused_before_they_are_looked_at() 
     data = struct.pack("<q", 3) + b"".join(struct.pack("<I", key) + body for key in range(3))
     with pytest.raises(Corrupt, match="keys do not ascend"):
         decode_roaring64(data)
-    with budgets.using(max_vector=1 << 15):
-        with pytest.raises(Unsupported, match=r"65,5\d\d containers or more, at most 32,768.*max_vector"):
-            decode_roaring64(data)
+    refused = pytest.raises(Unsupported, match=r"65,5\d\d containers or more, at most 32,768.*max_vector")
+    with budgets.using(max_vector=1 << 15), refused:
+        decode_roaring64(data)
     empty = struct.pack("<q", 2000) + b"".join(struct.pack("<III", key, 12346, 0) for key in range(2000))
     assert len(decode_roaring64(empty)) == 0
     with budgets.using(max_vector=1024), pytest.raises(Unsupported, match="2,000 containers or more"):

@@ -242,7 +242,9 @@ def test_a_document_that_claims_to_be_huge_is_refused_unless_the_user_allows_it(
     compress = gzip.compress if kind == "gzip" else zstd.compress
     large = b" " * (1 << 20)
     with ll.options.budgets.using(max_document=1 << 16):
-        with pytest.raises(Corrupt, match=r"too large \(at byte 0; expected at most .* bytes; seen more, in .*max_document"):
+        with pytest.raises(
+            Corrupt, match=r"too large \(at byte 0; expected at most .* bytes; seen more, in .*max_document"
+        ):
             decompress_document(compress(large))
         assert decompress_document(compress(large[: 1 << 16])) == large[: 1 << 16]
     assert decompress_document(compress(large)) == large

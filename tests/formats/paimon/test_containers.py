@@ -113,4 +113,3 @@ def test_a_manifest_that_takes_more_memory_than_its_budget_is_refused_by_its_foo
                 with pytest.raises(Corrupt, match=r"too much memory.*max_decoded"):
                     read_rows(store, "/t/a", name.partition(":")[0], 1)
         assert read_rows(MemoryStore({"/t/a": data}), "/t/a", name.partition(":")[0], 1).num_rows == 1
-

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 
-_KEPT_ROWS = 1 << 24  # how many deletes of decoded files and vectors are kept for the next look, of two bytes each
+_KEPT_ROWS = (
+    1 << 24
+)  # how many deletes of decoded files and vectors are kept for the next look, of two bytes each
 _GROUPED_ROWS = 1 << 20
 _IN_RANGES = 8  # positions to a range, from which they are added by ranges
 _DATA = 1 << 22  # what an open data file counts for: a few of them are kept
