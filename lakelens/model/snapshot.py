@@ -65,7 +65,7 @@ class Refs(NamedItems[Ref]):
     (3, True, ['main', 'v1'], 1)
     """
 
-    __slots__ = ("_by_name",)
+    __slots__ = ("_named",)
     facts = REF
     _noun = "ref"
 
@@ -74,10 +74,9 @@ class Refs(NamedItems[Ref]):
 
     def get(self, name: str) -> Ref | None:
         """The ref of a name, or None."""
-        found: dict[str, Ref] | None = getattr(self, "_by_name", None)
-        if found is None:  # a table may have a hundred thousand, each asked for
-            found = self._by_name = {ref.name: ref for ref in (*self.tags[::-1], *self.branches[::-1])}
-        return found.get(name)
+        if not hasattr(self, "_named"):  # there may be a hundred thousand, each asked for
+            self._named = {ref.name: ref for ref in (*self.tags[::-1], *self.branches[::-1])}
+        return self._named.get(name)
 
     def __repr__(self) -> str:
         return f"<Refs {', '.join(self.keys())}>"

@@ -2,8 +2,8 @@
 
 Follows "Schema Declaration" of the Avro 1.12 specification; names are resolved as it says, and types that contain themselves
 are compiled too, but only explained, not decoded in bulk. A schema that comes with damaged or hostile bytes must not hang a
-decoder. Refused: schemas of more than 4 MiB, nested deeper than 64, of more than 20,000 types (also with names expanded) or more
-than 1,000 that take no byte, arrays of items without a byte (a count of 2^60 would cost nothing), a name defined twice.
+decoder. Refused: schemas of more than 4 MiB, nested deeper than 64, of more than 20,000 types (also with names expanded) or
+more than 1,000 that take no byte, arrays of items without a byte (a count of 2^60 would cost nothing), a name defined twice.
 """
 
 from __future__ import annotations

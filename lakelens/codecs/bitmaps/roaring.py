@@ -158,7 +158,7 @@ class _Work:
         self._limit, self._path, self._done = limit, path, 0
 
     def add(self, count: int) -> None:
-        """So many more. Raises `Unsupported` beyond the budget."""
+        """Count some more. Raises `Unsupported` beyond the budget."""
         self._done += count
         if self._done > self._limit:
             message = (
