@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from lakelens.display import Displayable
-from lakelens.errors import Missing, UnknownName, list_nearest
+from lakelens.errors import LakeError, Missing, UnknownName, list_nearest
 from lakelens.model.collections import Items, NamedItems, show_stored, stored
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
 from lakelens.model.explainable import Explainable, Source
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.analysis.diff.diff import Diff
-    from lakelens.errors import LakeError
     from lakelens.model.comparison import FileComparison, IndexChanges
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows
