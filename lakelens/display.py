@@ -6,7 +6,8 @@ Domain classes know nothing else of either; each function here loads what it nee
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -49,13 +50,32 @@ class Documentation:
         return document(kind, self.text)
 
 
+def _make_harmless(show: Callable[[Any], str]) -> Callable[[Any], str]:
+    """A `__repr__` as one line without active characters: what it quotes comes from a lake, and goes to a terminal."""
+
+    @wraps(show)
+    def show_visible(self: Any) -> str:
+        from lakelens.errors import visible_line
+
+        return visible_line(show(self))
+
+    show_visible.is_harmless = True  # type: ignore[attr-defined]
+    return show_visible
+
+
 class Named:
-    """Gives an object's reader its public names in `dir()`, and their meanings in the documentation of its class."""
+    """Gives an object's reader its public names in `dir()`, and their meanings in the documentation of its class.
+
+    Whatever a class says of its objects in its `__repr__` is shown without active characters.
+    """
 
     __slots__ = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        own = cls.__dict__.get("__repr__")
+        if own is not None and not hasattr(own, "is_harmless"):
+            cls.__repr__ = _make_harmless(own)  # type: ignore[method-assign]
         text = cls.__dict__.get("__doc__")
         if isinstance(text, str):
             cls.__doc__ = Documentation(text)  # type: ignore[assignment]

@@ -174,6 +174,15 @@ def visible(text: str) -> str:
     return "".join(character if character == "\n" else show_active(character) for character in text)
 
 
+def visible_line(text: str) -> str:
+    r"""Text as one line with every active character shown: what a `__repr__` says, which goes to terminals and into logs.
+
+    >>> visible_line("a\x1b[0m\nb")
+    'a⟨U+001B⟩[0m⟨U+000A⟩b'
+    """
+    return text if text.isprintable() else "".join(map(show_active, text))
+
+
 def show_active(character: str) -> str:
     """A character that acts on the text around it by its number; any other one as it is."""
     if unicodedata.category(character) in _ACTIVE or character in _NO_TEXT:

@@ -9,6 +9,7 @@ from typing import Any
 import traitlets
 
 from lakelens.codecs.span.span import Span
+from lakelens.errors import visible_line
 from lakelens.model.bytes_view import BytesView, is_field
 from lakelens.views.card.wording import clean, visible
 from lakelens.views.hexdump.html import bytes_style, choose_columns, render_bytes
@@ -211,4 +212,4 @@ class BytesWidget(StillWidget):
         return render_bytes(self._explanation, 1, _STATIC_BYTES)
 
     def __repr__(self) -> str:
-        return f"<BytesWidget of {self._explanation.what}: {len(self._explanation)} bytes>"
+        return f"<BytesWidget of {visible_line(self._explanation.what)}: {len(self._explanation)} bytes>"

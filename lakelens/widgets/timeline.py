@@ -9,7 +9,7 @@ import traitlets
 
 from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.timeline.timeline import Mark, Timeline
-from lakelens.errors import list_nearest
+from lakelens.errors import list_nearest, visible_line
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
 from lakelens.views.card.model import Card
@@ -254,7 +254,8 @@ class TimelineWidget(StillWidget):
         return render_card(self._timeline, 1)
 
     def __repr__(self) -> str:
-        return f"<TimelineWidget of {self._timeline.table.name}: {len(self._timeline):,} snapshots>"
+        name = visible_line(self._timeline.table.name)
+        return f"<TimelineWidget of {name}: {len(self._timeline):,} snapshots>"
 
 
 def _find_spots(layout: Layout, keys: Sequence[str]) -> list[int]:

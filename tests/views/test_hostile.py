@@ -14,6 +14,9 @@ from xml.etree import ElementTree
 import html5lib
 import pytest
 
+from lakelens.codecs.paimon.row import BinaryRow
+from lakelens.codecs.span.span import Span
+from lakelens.display import Displayable
 from lakelens.options import display
 from lakelens.views.render.html import render_card, render_page
 from lakelens.views.render.text import render_text
@@ -167,6 +170,25 @@ def test_text_obeys_no_control_character(thing: object, detail: int) -> None:
         told = render_text(thing, detail)
     assert all(character == "\n" or character.isprintable() for character in told)
     assert len(told) <= display.max_bytes + 100
+
+
+@pytest.mark.parametrize("thing", OBJECTS, ids=lambda thing: type(thing).__name__)
+def test_repr_is_one_line_that_obeys_no_control_character(thing: object) -> None:
+    told = repr(thing)
+    assert told.isprintable(), ascii(told)
+
+
+def test_repr_of_every_class_is_made_harmless() -> None:
+    """What has a view says nothing raw in its `repr`, in whichever package its class is."""
+    evil = "a\x1b]0;owned\x07\nb"
+
+    class Theirs(Displayable):
+        def __repr__(self) -> str:
+            return f"<Theirs {evil}>"
+
+    assert repr(Theirs()) == "<Theirs a⟨U+001B⟩]0;owned⟨U+0007⟩⟨U+000A⟩b>"
+    for thing in (Span(0, 1, evil), BinaryRow((evil,), (1,))):
+        assert repr(thing).isprintable(), type(thing)
 
 
 def test_active_characters_are_shown() -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from decimal import ROUND_FLOOR, Decimal, InvalidOperation, localcontext
+from decimal import ROUND_FLOOR, Context, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lakelens.model.schema import DataType
 
 _EPOCH = date(1970, 1, 1)
+_EXACT = Context(prec=100)  # nothing that is compared here is rounded, whatever the context of the thread is
 _MOMENT = re.compile(
     r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s*"
     r"(Z|UTC|[+-]\d{2}(?::?\d{2})?)?)?)?)?\s*"
@@ -114,9 +115,7 @@ def _place_count(count: Decimal | int, kind: DataType, show: Callable[[int], Any
     most = 1 << (_BITS[kind.logical] - 1)
     if not -most <= count < most:
         return Point(None, side=1 if count > 0 else -1)
-    with localcontext() as context:
-        context.prec = 60
-        whole = int(Decimal(count).to_integral_value(ROUND_FLOOR))
+    whole = int(Decimal(count).to_integral_value(ROUND_FLOOR, _EXACT))
     return Point(show(whole), whole == count)
 
 
@@ -129,13 +128,11 @@ def _place_integer(raw: Any, kind: DataType) -> Point:
 
 def _place_decimal(raw: Any, kind: DataType) -> Point:
     number = _need_number(raw, "a number")
-    limit = Decimal(10) ** (kind.precision - kind.scale)
+    limit = Decimal(f"1E{kind.precision - kind.scale}")
     if not number.is_finite() or number.copy_abs() >= limit:
         return Point(None, side=1 if number > 0 else -1)
-    with localcontext() as context:
-        context.prec = 100
-        value = number.quantize(Decimal(1).scaleb(-kind.scale), ROUND_FLOOR)
-    if value <= -limit:  # between the least value and what would be below it
+    value = number.quantize(Decimal(f"1E{-kind.scale}"), ROUND_FLOOR, _EXACT)
+    if value <= limit.copy_negate():  # between the least value and what would be below it
         return Point(None, side=-1)
     return Point(value, value == number)
 

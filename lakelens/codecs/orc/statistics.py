@@ -117,8 +117,16 @@ def _find_bounds(stored: Mapping[str, Any], leaf: OrcType, filled: Any, version:
         return (None, None) if low is None or high is None else (date_from_days(low), date_from_days(high))
     if kind == "DECIMAL":
         low, high = _pick(stored.get("decimalStatistics", {}))
-        return (None, None) if low is None or high is None else (Decimal(low), Decimal(high))
+        return (None, None) if low is None or high is None else (_read_decimal(low), _read_decimal(high))
     return None, None
+
+
+def _read_decimal(text: str) -> Decimal | None:
+    """A decimal of at most 38 digits before and after the point: one of a million zeros would be written out somewhere."""
+    number = Decimal(text)
+    exponent = number.as_tuple().exponent
+    is_held = isinstance(exponent, int) and exponent >= -38 and number.adjusted() < 38
+    return number if is_held else None
 
 
 def _pick(bounds: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 from lakelens.codecs.paimon.row_slots import SlotDecoder, count_null_bytes
 from lakelens.codecs.paimon.types import PaimonField, PaimonType, TypeLike
 from lakelens.codecs.paimon.types_sql import parse_type
-from lakelens.errors import Corrupt
+from lakelens.errors import Corrupt, visible_line
 
 FieldLike = PaimonField | tuple[str, TypeLike]
 KINDS = ("+I", "-U", "+U", "-D")
@@ -66,7 +66,8 @@ class BinaryRow:
         return hash((self.names, self.data))
 
     def __repr__(self) -> str:
-        body = ", ".join(f"{name}: {value!r}" for name, value in zip(self.names, self.values, strict=True))
+        pairs = zip(self.names, self.values, strict=True)
+        body = visible_line(", ".join(f"{name}: {value!r}" for name, value in pairs))
         return f"{{{body}}}" if self.kind == "+I" else f"{self.kind}{{{body}}}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Literal, Protocol, overload
 
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, visible_line
 
 # "" is a field or a structure; `padding` fills up to a boundary; `unused` are bytes of a slot that its value does not need;
 # `null` is the room of a null; `damage` is where a decoder gave up; `unexplained` is what no specification describes
@@ -257,7 +257,7 @@ class Span:
 
     def __repr__(self) -> str:
         value = "" if self._value is None or self.is_deferred else f" = {self._value!r}"
-        return f"<Span {self.start}..{self.end} {self.label}{value[:80]}>"
+        return visible_line(f"<Span {self.start}..{self.end} {self.label}{value[:80]}>")
 
 
 class Deferred:

@@ -105,7 +105,10 @@ def make_scalar(name: str, *arguments: int) -> DataType:
     name = _SYNONYMS.get(name, name)
     if name == "decimal":
         precision, scale = (*arguments, 10, 0)[:2] if len(arguments) != 1 else (arguments[0], 0)
-        return DataType(f"decimal({precision},{scale})", "decimal", precision=precision, scale=scale)
+        text = f"decimal({precision},{scale})"
+        if not 1 <= precision <= _MOST_DIGITS or abs(scale) > _MOST_DIGITS:
+            return DataType(text, "unknown")
+        return DataType(text, "decimal", precision=precision, scale=scale)
     if name in ("char", "varchar") and arguments:
         return DataType(f"{name}({arguments[0]})", "string", length=arguments[0])
     logical, precision = _SCALARS.get(name, ("unknown", 0))
@@ -175,6 +178,7 @@ def parse_json_fields(document: Any, path: str = "$") -> list[Field]:
     return found
 
 
+_MOST_DIGITS = 76  # of Arrow's widest decimal
 _AVRO_LOGICAL = {
     "date": "date",
     "timestamp-millis": "timestamp",
@@ -211,8 +215,10 @@ def _parse_avro_type(schema: Any) -> tuple[DataType, bool]:
 
 def _parse_complex(schema: Mapping[str, Any]) -> DataType:
     kind, logical = schema["type"], schema.get("logicalType")
-    if logical == "decimal":
-        return make_scalar("decimal", int(schema.get("precision", 38)), int(schema.get("scale", 0)))
+    precision, scale = schema.get("precision", 38), schema.get("scale", 0)
+    is_whole = isinstance(precision, int) and isinstance(scale, int)
+    if logical == "decimal" and is_whole and 0 <= scale <= precision and 0 < precision <= _MOST_DIGITS:
+        return make_scalar("decimal", precision, scale)  # to Avro any other one is no decimal
     if logical in _AVRO_LOGICAL:
         return make_scalar(_AVRO_LOGICAL[logical])
     if kind == "record":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
@@ -24,6 +24,8 @@ from lakelens.model.snapshot import Ref
 if TYPE_CHECKING:
     from lakelens.formats.paimon.context import TableContext
     from lakelens.formats.paimon.table import PaimonTable
+
+_EXACT = Context(prec=100)
 
 
 def read_tags(table: PaimonTable) -> dict[str, PaimonSnapshot]:
@@ -125,6 +127,6 @@ def parse_duration(value: Any) -> int | None:
     (172800000, 1500, None)
     """
     try:
-        return int(Decimal(str(value)) * 1000) if isinstance(value, int | float | str) else None
-    except (InvalidOperation, ValueError, OverflowError):
+        return int(_EXACT.scaleb(Decimal(str(value)), 3)) if isinstance(value, int | float | str) else None
+    except (ArithmeticError, ValueError):
         return None

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from lakelens.errors import visible_line
+
 if TYPE_CHECKING:
     from lakelens.model.predicate import Term
     from lakelens.model.scan.ranges import Ranges
@@ -35,7 +37,7 @@ class RowGroups(ABC):
         return self.count
 
     def __repr__(self) -> str:
-        return f"<RowGroups of {self.path.rsplit('/', 1)[-1]}: {self.count}>"
+        return visible_line(f"<RowGroups of {self.path.rsplit('/', 1)[-1]}: {self.count}>")
 
     @abstractmethod
     def ranges(self, column: str) -> Ranges | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import Context
 from itertools import islice
 from typing import Any
 
@@ -17,6 +17,7 @@ from lakelens.views.card.model import Card, Cell, Fact, Fold, Grid
 from lakelens.views.describe import describe
 
 _DAY = 86_400_000
+_WIDE = Context(prec=28)  # not the context of the thread, which is the reader's
 
 
 def format_refs(refs: Refs) -> str:
@@ -74,7 +75,7 @@ def _format_age(milliseconds: int | None) -> Cell:
 
 def _format_days(milliseconds: int) -> str:
     """Days with four digits; a tag may say any number."""
-    return f"{Decimal(milliseconds) / _DAY:,.4g} days"
+    return f"{_WIDE.divide(milliseconds, _DAY):,.4g} days"
 
 
 def _format_keeping(ref: Ref) -> Cell:

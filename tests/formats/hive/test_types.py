@@ -221,3 +221,17 @@ def test_damaged_orc_and_avro_are_findings(tmp_path: Path, suffix: str) -> None:
         with pytest.raises(Corrupt) as caught:
             ask()
         assert caught.value.path == str(bad)
+
+
+@pytest.mark.parametrize(
+    ("precision", "scale"),
+    [(1000, 5), (-1, 0), ("x", 0), (10, 99), (10, -5), (None, None), ([], {}), (2**70, 0)],
+)
+def test_decimals_that_are_none_are_what_they_are_stored_as(precision: object, scale: object) -> None:
+    kind = {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
+    (field,) = parse_avro_fields({"fields": [{"name": "a", "type": kind}]})
+    assert field.type == "binary"
+
+
+def test_a_decimal_of_a_thousand_digits_is_unknown() -> None:
+    assert parse_type("decimal(1000,5)").logical == "unknown"

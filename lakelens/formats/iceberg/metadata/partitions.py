@@ -98,7 +98,7 @@ def _convert_count(stored: int, type_: IcebergType) -> Any:
     if name in ("timestamp_ns", "timestamptz_ns"):
         return timestamp_from_nanos(stored, name == "timestamptz_ns")
     if name == "decimal":
-        return Decimal(stored).scaleb(-(type_.scale or 0))
+        return Decimal(f"{stored}E{-(type_.scale or 0)}")  # exact, whatever the context is
     return float(stored) if name in ("float", "double") else stored
 
 

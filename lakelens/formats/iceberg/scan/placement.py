@@ -124,7 +124,7 @@ def _find_truncated(values: pa.Array | None, width: int) -> tuple[pa.Array, pa.A
     if pa.types.is_decimal(kind):
         # wider than the sum can be; above all that the type holds there is nothing
         wide = pa.decimal256(60, kind.scale)
-        step = pa.scalar(Decimal(width - 1).scaleb(-kind.scale), wide)
+        step = pa.scalar(Decimal(f"{width - 1}E{-kind.scale}"), wide)
         sums = pc.add(values.cast(wide), step)
         most = pa.scalar(Decimal((0, (9,) * kind.precision, -kind.scale)), sums.type)
         return values, pc.min_element_wise(sums, most, skip_nulls=False).cast(kind)

@@ -9,7 +9,7 @@ from a maximum) is said to be unknown, never guessed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,9 @@ _IGNORES = (
     "partial-update.ignore-delete",
 )
 _UNKNOWN = object()
+_EXACT = Context(
+    prec=100
+)  # a sum of decimals has up to 39 digits, and Python rounds to 28 of them by default
 
 
 class PaimonMerge(Merge):
@@ -198,10 +201,15 @@ class PaimonMerge(Merge):
         else:
             function = _FUNCTIONS.get(name)
             found = _UNKNOWN if function is None else function(before, value)
-        if found is _UNKNOWN:
+        if found is _UNKNOWN or (isinstance(found, Decimal) and not self._holds(place, found)):
             unknown.add(place)
         else:
             row[place] = found
+
+    def _holds(self, place: int, value: Decimal) -> bool:
+        """Whether a decimal column has room for a value: what Paimon makes of an overflow depends on how it is stored."""
+        kind = next(column.type for column in self._schema.columns if self._places.get(column.name) == place)
+        return len(value.as_tuple().digits) <= (kind.precision or 38)
 
     def _join(self, column: str, before: Any, value: Any) -> Any:
         if self._options.get(f"fields.{column}.distinct", "false").lower() == "true":
@@ -226,12 +234,23 @@ def _choose(one: Any, other: Any, pick: Callable[[Any, Any], Any]) -> Any:
     return pick(one, other)
 
 
+def _add(one: Any, other: Any) -> Any:
+    return _EXACT.add(one, other) if isinstance(one, Decimal) else one + other
+
+
+def _take(one: Any, other: Any) -> Any:
+    """A value less another one; None is nothing."""
+    if isinstance(other, Decimal):
+        return other.copy_negate() if one is None else _EXACT.subtract(one, other)
+    return -other if one is None else one - other
+
+
 def _multiply(one: Any, other: Any) -> Any:
     return _UNKNOWN if isinstance(one, Decimal) else one * other
 
 
 _FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "sum": lambda before, value: _choose(before, value, lambda one, other: one + other),
+    "sum": lambda before, value: _choose(before, value, _add),
     "product": lambda before, value: _choose(before, value, _multiply),
     "max": lambda before, value: _choose(before, value, max),
     "min": lambda before, value: _choose(before, value, min),
@@ -247,7 +266,7 @@ _FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 def _retract(name: str, before: Any, value: Any) -> Any:
     """What an aggregate is without a value."""
     if name == "sum":
-        return before if value is None else (-value if before is None else before - value)
+        return before if value is None else _take(before, value)
     if name == "last_value":
         return None
     if name == "last_non_null_value":

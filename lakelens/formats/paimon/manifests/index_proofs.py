@@ -229,7 +229,7 @@ def decode_key(raw: Any, written: PaimonType) -> Any:
         case "TIME":
             return time_from_millis(raw)
         case "DECIMAL":
-            return Decimal(raw).scaleb(-(written.scale or 0))
+            return Decimal(f"{raw}E{-(written.scale or 0)}")  # exact, whatever the context is
         case "TIMESTAMP" | "TIMESTAMP_LTZ":
             micros = raw * 1000 if (written.precision or 0) <= 3 else raw
             return timestamp_from_micros(micros, written.name == "TIMESTAMP_LTZ")

@@ -8,12 +8,13 @@ or blank all become the default partition name.
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from lakelens.codecs.paimon.types import PaimonType
 
 _EPOCH = date(1970, 1, 1)
+_EXACT = Context(prec=100)
 _NO_BLANKS = "\u00a0\u2007\u202f"  # blank to Python, not to Java
 
 
@@ -68,11 +69,12 @@ def format_float(value: float, *, single: bool) -> str:
     number = Decimal(_two_digits(value, digits, single))
     if number == 0:
         return "-0.0" if digits.startswith("-") else "0.0"
-    sign, figures, _ = number.normalize().as_tuple()
+    number = _EXACT.normalize(number)
+    sign, figures, _ = number.as_tuple()
     exponent = number.adjusted()
     text = "".join(map(str, figures))
     if -3 <= exponent < 7:
-        plain = format(number.normalize(), "f")
+        plain = format(number, "f")
         return plain if "." in plain else plain + ".0"
     return f"{'-' if sign else ''}{text[0]}.{text[1:] or '0'}E{exponent}"
 
@@ -80,7 +82,7 @@ def format_float(value: float, *, single: bool) -> str:
 def _two_digits(value: float, digits: str, single: bool) -> str:
     """Java prints at least two digits, and of all such texts the nearest one: 4.9E-324 where Python says 5e-324."""
     longer = f"{value:.1e}"
-    if len(Decimal(digits).normalize().as_tuple().digits) > 1:
+    if len(_EXACT.normalize(Decimal(digits)).as_tuple().digits) > 1:
         return digits
     if not single:
         return longer if float(longer) == value else digits
