@@ -11,6 +11,8 @@ import pytest
 import lakelens as ll
 from lakelens.analysis.trace.trace import Trace
 from lakelens.errors import Unsupported
+from lakelens.io.memory import MemoryStore
+from lakelens.opening import open_in_store
 from tests.support import LAKES
 from tests.support.stages import Stages, check_plainly, list_plainly
 from tests.support.view_lakes import PATHS, name_lake
@@ -310,9 +312,13 @@ def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
 
     memory = fsspec.filesystem("memory")
     memory.put(str(LAKES / MANY / "table"), "/watched/t", recursive=True)
-    table = ll.open("memory://watched/t")
+    held = {
+        "/nowhere" + path.removeprefix("/watched/t"): memory.cat_file(path)
+        for path in memory.find("/watched/t")
+    }
     with pytest.raises(Unsupported, match="URL"):
-        table.watch()
-    with ll.watch("memory://watched/t") as change:
-        memory.pipe("/watched/t/bucket-0/data-x-0.parquet", b"PAR1")
-    assert [f.reason for f in change.created] == ["data file, referred to by nothing"]
+        open_in_store(MemoryStore(held), "/nowhere").watch()
+    for number, watch in enumerate((ll.open("memory://watched/t").watch(), ll.watch("memory://watched/t"))):
+        with watch as change:
+            memory.pipe(f"/watched/t/bucket-0/data-x-{number}.parquet", b"PAR1")
+        assert [f.reason for f in change.created] == ["data file, referred to by nothing"]

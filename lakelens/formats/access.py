@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from lakelens.errors import LakeError, Missing
+from lakelens.io.border import Border
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import Store, find_info
 from lakelens.io.tracing import TracingStore
@@ -32,16 +33,19 @@ class TableAccess:
     """The storage side of one open table: `store`, `locator`, `findings`."""
 
     def __init__(self, store: TracingStore, locator: Locator, findings: Findings | None = None) -> None:
-        self.store = store
         self.locator = locator
         self.findings = findings if findings is not None else Findings()
+        self._border = Border(locator.root, store.scheme, self._report_foreign)
+        self.store = store.within(self._border)
 
     def find_recorded(self, recorded: str) -> tuple[str, int]:
         """Where a recorded file is now, and its size; the recorded place itself is tried second. Raises `Missing`."""
         path = self.locator.locate(recorded)
-        for place in (path, split_location(recorded)[1]):
-            info = find_info(self.store, place)
-            if info is not None and not info.is_dir:
+        for place in (path, self._find_original(recorded, path)):
+            info = None if place is None else find_info(self.store, place)
+            if place is not None and info is not None and not info.is_dir:
+                if place != path:
+                    self._report_substitute(recorded, place, path)
                 return place, info.size
         raise Missing("no such file", path=path, hint=_name_recorded(recorded, path))
 
@@ -51,10 +55,38 @@ class TableAccess:
         try:
             return path, self.store.read(path)
         except Missing as missing:
-            _, original = split_location(recorded)
-            if original == path or find_info(self.store, original) is None:
+            original = self._find_original(recorded, path)
+            if original is None or find_info(self.store, original) is None:
                 raise Missing(missing.message, path=path, hint=_name_recorded(recorded, path)) from missing
+            self._report_substitute(recorded, original, path)
             return original, self.store.read(original)
+
+    def _find_original(self, recorded: str, path: str) -> str | None:
+        """The recorded place itself, where that is another one; of a relative location there is none."""
+        original = split_location(recorded)[1]
+        place = self.locator.in_store(original) if original.startswith("/") else path
+        return None if place == path else place
+
+    def note_read(self, path: str | None) -> None:
+        """A file was read before there was this object: where it is counts all the same."""
+        if path is not None:
+            self._border.note(path)
+
+    def _report_substitute(self, recorded: str, place: str, missing: str) -> None:
+        """A file that is not in the table was read from where it was recorded: it may have changed since."""
+        self.locator.keep_unmapped(recorded)
+        folder = place.rpartition("/")[0]
+        if self._border.is_new(folder):
+            message = f"files are missing in {missing.rpartition('/')[0]}, and were read from here, where they were recorded"
+            self.findings.add("warning", "foreign-file", folder, message)
+
+    def expect(self, folder: str) -> None:
+        """A folder outside of the table's directory that is known to hold files of it, and is reported elsewhere."""
+        self._border.is_new(folder)
+
+    def _report_foreign(self, folder: str) -> None:
+        message = f"files were read from here, outside of the table's directory {self.locator.root}"
+        self.findings.add("note", "foreign-file", folder, message)
 
     def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
         """The sizes of files that are not below the table's directory, or that were recorded elsewhere before it was moved.
@@ -64,7 +96,7 @@ class TableAccess:
         """
         folders: dict[str, dict[str, int] | None] = {}
         for path, location in recorded:
-            places = (path,) if location is None else (path, split_location(location)[1])
+            places = (path,) if location is None else (path, self._find_original(location, path) or path)
             outside = [place for place in dict.fromkeys(places) if not self._is_below_root(place)]
             sizes = [self._find_size(place, folders) for place in outside]
             known = next((size for size in sizes if size is not None and size >= 0), None)

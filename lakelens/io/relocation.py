@@ -73,7 +73,10 @@ class Locator:
         folders: Iterable[str] = (),
         scheme: str = "file",
     ) -> None:
-        self.root = _clean(root)
+        head, mark, rest = root.partition("://")
+        self.root = head + mark + _clean(rest) if mark else _clean(root)
+        #: the root as recorded locations are compared: without a scheme
+        self.place = "/" + split_location(self.root)[1].strip("/")
         self.scheme = scheme
         self._folders = tuple(folders)
         self._roots: list[tuple[str, str]] = []  # (recorded, normalised), longest first
@@ -101,24 +104,31 @@ class Locator:
         if not scheme and not path.startswith("/"):
             return f"{self.root}/{path}"  # relative: an Iceberg v4 draft table, or a writer's mistake
         below = self._below_root(path)
-        if below is None and self._lies_below(path, self.root):
-            return self._in_store(path)
+        if below is None and self._lies_below(path, self.place):
+            return self.in_store(path)
         if below is None:
             below = self._by_component(path)
         if below is not None:
             return f"{self.root}/{below}" if below else self.root
         self._unmapped.setdefault(recorded)
-        return self._in_store(path)
+        return self.in_store(path)
+
+    def keep_unmapped(self, recorded: str) -> None:
+        """A recorded location whose file is not where the rules place it, but still where it was recorded."""
+        self._unmapped.setdefault(recorded)
 
     @property
     def mapping(self) -> list[tuple[str, str]]:
         """Recorded prefixes that were found, each with the place it stands for now; the identity is left out."""
-        return [(recorded, now) for recorded, now in self._used.items() if split_location(recorded)[1] != now]
+        used = (
+            (recorded, split_location(recorded)[1].strip("/"), now) for recorded, now in self._used.items()
+        )
+        return [(recorded, now) for recorded, path, now in used if path != self.place.strip("/")]
 
     @property
     def roots(self) -> list[str]:
-        """The paths at which the table stands or has stood."""
-        return [self.root, *(path for _, path in self._roots)]
+        """The paths at which the table stands or has stood, without their schemes."""
+        return [self.place, *(path for _, path in self._roots)]
 
     @property
     def unmapped(self) -> list[str]:
@@ -149,5 +159,13 @@ class Locator:
     def _lies_below(path: str, root: str) -> bool:
         return path == root or path.startswith(root + "/")
 
-    def _in_store(self, path: str) -> str:
+    def in_store(self, path: str) -> str:
+        """A path without a scheme as the store of the table knows it: with the scheme of the directory that was opened.
+
+        >>> Locator("s3://bucket/t").in_store("/bucket/t/data"), Locator("/wh/t").in_store("/wh/t/data")
+        ('s3://bucket/t/data', '/wh/t/data')
+        """
+        scheme, mark, _ = self.root.partition("://")
+        if mark:
+            return f"{scheme}://{path.lstrip('/')}"
         return path if self.root.startswith("/") else path.lstrip("/")

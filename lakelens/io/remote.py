@@ -13,7 +13,7 @@ from lakelens.io.store import ObjectInfo
 
 
 class FsspecStore:
-    """Objects of an fsspec file system, by the paths that fsspec uses (no scheme).
+    """Objects of an fsspec file system, by the paths that fsspec uses with a `prefix`: the scheme, as in the URL.
 
     It is the border: whatever a client library raises becomes a `LakeError` here, without secrets. Of an address with a user
     or parameters (`https://user:password@host/t?sig=…`) paths have neither: they are put back for each request.
@@ -26,10 +26,18 @@ class FsspecStore:
     """
 
     def __init__(
-        self, filesystem: Any, scheme: str, *, secrets: Collection[str] = (), user: str = "", query: str = ""
+        self,
+        filesystem: Any,
+        scheme: str,
+        *,
+        prefix: str = "",
+        secrets: Collection[str] = (),
+        user: str = "",
+        query: str = "",
     ) -> None:
         self._fs = filesystem
         self.scheme = scheme
+        self._prefix = prefix
         self._secrets, self._user, self._query = secrets, user, query
 
     def refresh(self) -> None:
@@ -68,6 +76,9 @@ class FsspecStore:
         path = str(facts["name"]).rstrip("/")
         if self._user or self._query:
             path = path.replace(f"://{self._user}", "://", 1).removesuffix(self._query).rstrip("/")
+        if self._prefix:  # some begin names with a slash, some do not, some do both
+            slash = "" if self._prefix.endswith("://") else "/"
+            path = f"{self._prefix}{slash}{path.lstrip('/')}"
         known = modified if isinstance(modified, datetime) else None
         return ObjectInfo(path, 0 if is_dir else int(facts.get("size") or 0), known, is_dir)
 
@@ -88,6 +99,7 @@ class FsspecStore:
 
     def _reach(self, path: str) -> str:
         """A path as the file system knows it."""
+        path = path.removeprefix(self._prefix)
         return path.replace("://", f"://{self._user}", 1) + self._query if self._user or self._query else path
 
     def _name(self, path: str) -> str:
@@ -121,8 +133,22 @@ def open_filesystem(url: str, storage_options: Mapping[str, Any] | None) -> tupl
         message = f"the file system for {scheme}: cannot be opened: {_word(error, secrets)}"
         raise LakeError(message, path=redact(url, secrets), hint="look at storage_options") from None
     path, user, query = _split_secrets(str(path))
-    store = FsspecStore(filesystem, scheme, secrets=secrets, user=user, query=query)
-    return store, path.rstrip("/") or "/"
+    path = path.rstrip("/") or "/"
+    prefix = _find_prefix(url, path, scheme)
+    store = FsspecStore(filesystem, scheme, prefix=prefix, secrets=secrets, user=user, query=query)
+    return store, prefix + path
+
+
+def _find_prefix(url: str, path: str, scheme: str) -> str:
+    """What a URL has before the path that fsspec makes of it; nothing where that is a URL, or of a chain of them.
+
+    >>> _find_prefix("s3://b/t/", "b/t", "s3"), _find_prefix("hdfs://host/t", "/t", "hdfs")
+    ('s3://', 'hdfs://host')
+    """
+    if "://" in path or "::" in url:
+        return ""
+    whole = url.rstrip("/")
+    return whole.removesuffix(path) if whole.endswith(path) and whole != path else f"{scheme}://"
 
 
 def _split_secrets(path: str) -> tuple[str, str, str]:

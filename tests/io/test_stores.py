@@ -189,7 +189,7 @@ def test_sources_of_every_kind(tmp_path):
         store, path = open_source(source)
         assert (store.scheme, path) == ("file", str(tmp_path))
     store, path = open_source("memory://conformance/t")
-    assert (store.scheme, path) == ("memory", "/conformance/t")
+    assert (store.scheme, path) == ("memory", "memory://conformance/t")
 
 
 def test_an_unknown_scheme_says_what_to_install():

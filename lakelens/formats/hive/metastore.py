@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from lakelens.errors import LakeError
+from lakelens.formats.access import TableAccess
 from lakelens.formats.hive.names import parse_partition_directory
 from lakelens.formats.hive.read import UNREGISTERED, Found, Pairs, walk_table
 from lakelens.io.relocation import split_location
@@ -24,22 +25,23 @@ class Registered:
     path: str | None
 
 
-def list_registered(catalog: Mapping[str, Any], store: Store) -> list[Registered]:
+def list_registered(catalog: Mapping[str, Any], access: TableAccess) -> list[Registered]:
     """The partitions of the metastore's facts. A location written as a URI is decoded where only that exists."""
     found = []
     for partition in catalog.get("partitions", ()):
         name = str(partition["name"])
         pairs = tuple(p for part in name.split("/") if (p := parse_partition_directory(part)) is not None)
         location = partition.get("location")
-        found.append(Registered(name, pairs, None if location is None else _place(str(location), store)))
+        found.append(Registered(name, pairs, None if location is None else _place(str(location), access)))
     return found
 
 
-def _place(location: str, store: Store) -> str:
-    path = split_location(location)[1]
-    if "%" in location and find_info(store, path) is None:
+def _place(location: str, access: TableAccess) -> str:
+    path = access.locator.in_store(split_location(location)[1])
+    if "%" in location and find_info(access.store, path) is None:
         decoded = unquote(path)
-        return decoded if find_info(store, decoded) is not None else path
+        path = decoded if find_info(access.store, decoded) is not None else path
+    access.expect(path)  # one that is elsewhere has a finding of its own
     return path
 
 

@@ -259,7 +259,7 @@ class HiveTable(Table):
 
     @cached_property
     def _registered(self) -> list[Registered]:
-        return list_registered(self.catalog or {}, self._access.store)
+        return list_registered(self.catalog or {}, self._access)
 
     @cached_property
     def _listing(self) -> list[Found]:

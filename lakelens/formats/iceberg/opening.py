@@ -35,8 +35,11 @@ def open_table(request: OpenRequest) -> IcebergTable:
         findings.add(severity, code, document.path, message)
     folder = posixpath.dirname(document.path)
     locator = build_locator(layout.root, folder, document, request.store.scheme)
+    access = TableAccess(request.store, locator, findings)
+    for place in (choice.hint_path, document.path):
+        access.note_read(place)
     explain = partial(explain_late, "lakelens.formats.iceberg.explain.objects")
-    context = TableContext(TableAccess(request.store, locator, findings), document, explain)
+    context = TableContext(access, document, explain)
     if "delta" in request.evidence.others:
         message = "a Delta log is beside the Iceberg metadata: the same files may be a Delta table too"
         findings.add("note", "delta-log", f"{layout.root}/_delta_log", message)
@@ -67,7 +70,8 @@ def _find_pointer(request: OpenRequest, layout: TableLayout, pointer: str) -> st
     name = posixpath.basename(pointer)
     if name in layout.folder.children:
         return layout.folder.place(name)
-    for path in (split_location(pointer)[1], Locator(layout.root, folders=("metadata",)).locate(pointer)):
+    locator = Locator(layout.root, folders=("metadata",))
+    for path in (locator.in_store(split_location(pointer)[1]), locator.locate(pointer)):
         if find_info(request.store, path) is not None:
             return path
     return None

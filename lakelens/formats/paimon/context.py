@@ -65,7 +65,7 @@ class TableContext:
         #: of the manifests that were looked into last, to read one entry after the other
         self.opened: LruCache[str, Sequence[Any] | AvroRecords] = LruCache(_OPENED)
         self.access = TableAccess(store, Locator(root, folders=FOLDERS, scheme=store.scheme))
-        self.store = store
+        self.store = self.access.store
         self.findings = self.access.findings
         self.layout = TableLayout(root, branch)
         self.find_bytes = find_bytes
@@ -142,7 +142,7 @@ class TableContext:
     def _find_external(self, prefix: str, recorded: str) -> str:
         """The recorded root itself, or a directory that keeps its place relative to the table."""
         root = self.layout.root
-        candidates = [prefix if root.startswith("/") else prefix.lstrip("/")]
+        candidates = [self.access.locator.in_store(prefix)]
         parts, above = [part for part in prefix.split("/") if part], root
         for _ in range(3):  # moved together: a sibling of the table, of its database, or of the warehouse
             above = above.rpartition("/")[0]

@@ -35,15 +35,15 @@ class IcebergLocator(Locator):
     ) -> None:
         super().__init__(root, [location] if location else [], folders=FOLDERS, scheme=scheme)
         _, self._recorded = split_location(location or "")
-        self.is_moved = not stands_still and self._recorded.strip("/") != self.root.strip("/")
+        self.is_moved = not stands_still and self._recorded.strip("/") != self.place.strip("/")
 
     def locate(self, recorded: str) -> str:
         path = split_location(recorded)[1]
         if not path.startswith("/"):
             return self._locate_relative(recorded, path)
-        if self.is_moved or self._lies_below(path.strip("/"), self.root.strip("/")):
+        if self.is_moved or self._lies_below(path.strip("/"), self.place.strip("/")):
             return super().locate(recorded)
-        return self._in_store(path)
+        return self.in_store(path)
 
     def _locate_relative(self, recorded: str, path: str) -> str:
         """Below the location when it begins with the location itself, else from one of the format's folders on."""
@@ -68,7 +68,7 @@ def build_locator(root: str, folder: str, document: Document, scheme: str) -> Ic
     logged = (log.metadata_file.rpartition("/")[0] for log in typed.metadata_log)
     parents = list(dict.fromkeys([*logged, *document.snapshots.list_folders]))
     places = {split_location(parent)[1].strip("/") for parent in parents}
-    stands_still = folder.strip("/") in places
+    stands_still = split_location(folder)[1].strip("/") in places
     locator = IcebergLocator(root, typed.location, scheme, stands_still=stands_still)
     roots = [(parent, "metadata") for parent in parents]
     for name, expected in _PATH_PROPERTIES:
