@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import time
 from dataclasses import replace
 from functools import partial
 
@@ -13,12 +14,14 @@ from lakelens.formats.iceberg.context import TableContext
 from lakelens.formats.iceberg.discovery.detect import TableLayout, choose_version, find_layout
 from lakelens.formats.iceberg.discovery.locations import build_locator
 from lakelens.formats.iceberg.discovery.versions import VersionChoice
-from lakelens.formats.iceberg.metadata.document import Document, decode_document
+from lakelens.formats.iceberg.metadata.document import Document, decode_document, is_unfinished
 from lakelens.formats.iceberg.metadata.schemas import SchemaBook
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.model.finding import Findings
+
+_MOMENT = 0.05  # seconds; writing a document takes some milliseconds
 
 
 def open_table(request: OpenRequest) -> IcebergTable:
@@ -28,9 +31,9 @@ def open_table(request: OpenRequest) -> IcebergTable:
         raise NotATable("no Iceberg metadata here", path=request.path)
     findings = Findings()
     choice = _choose(request, layout, findings)
+    document, choice = _read_document(request, layout, choice)
     for severity, code, path, message in choice.notes:
         findings.add(severity, code, path, message)  # type: ignore[arg-type]
-    document = _read_document(request, layout, choice)
     for severity, code, message in document.notes:
         findings.add(severity, code, document.path, message)
     folder = posixpath.dirname(document.path)
@@ -77,17 +80,40 @@ def _find_pointer(request: OpenRequest, layout: TableLayout, pointer: str) -> st
     return None
 
 
-def _read_document(request: OpenRequest, layout: TableLayout, choice: VersionChoice) -> Document:
-    """The chosen document; an error of it names the other versions that could be opened."""
+def _read_document(
+    request: OpenRequest, layout: TableLayout, choice: VersionChoice
+) -> tuple[Document, VersionChoice]:
+    """The chosen document, or the one before; an error of it names the other versions that could be opened.
+
+    Some writers write the newest document in place, on a disk of this machine: for some milliseconds it is empty or cut.
+    It is looked at once more, and nobody has committed it before it is complete.
+    """
     try:
-        document = decode_document(request.store.read(choice.path), choice.path)
+        document = _read_complete(request, choice.path)
+        if document is None:
+            was_chosen = request.version is None and layout.opened_file is None and request.catalog is None
+            choice = (layout.folder.step_back(choice) if was_chosen else None) or choice
+            document = decode_document(request.store.read(choice.path), choice.path)
         _check_schemas(document)
     except (Corrupt, Missing) as error:
         names = [posixpath.basename(path) for path in choice.candidates[:5]]
         if names and error.hint is None:
             error.hint = f"version= one of {', '.join(names)}"
         raise
-    return document
+    return document, choice
+
+
+def _read_complete(request: OpenRequest, path: str) -> Document | None:
+    """A document; one that is not complete is read once more after a moment, and then is None."""
+    for pause in (_MOMENT, 0):
+        data = request.store.read(path)
+        try:
+            return decode_document(data, path)
+        except Corrupt as error:
+            if not is_unfinished(data, error):
+                raise
+        time.sleep(pause)
+    return None
 
 
 def _check_schemas(document: Document) -> None:

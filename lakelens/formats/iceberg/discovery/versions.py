@@ -94,6 +94,20 @@ class MetadataFolder:
         """A metadata file as the choice, for a reason."""
         return VersionChoice(path, how, tuple(other for other in self.candidates if other != path))
 
+    def step_back(self, choice: VersionChoice) -> VersionChoice | None:
+        """What is current while a chosen document of a catalog is still being written: the one before, if there is one."""
+        chosen = choice.path.rsplit("/", 1)[-1]
+        name = parse_metadata_name(chosen)
+        if name is None or name.naming != "catalog" or name.number is None:
+            return None
+        before = max((number for number in self._numbers("catalog") if number < name.number), default=-1)
+        found, _ = self._catalog_file(before)
+        if found is None:
+            return None
+        message = f"the document is not complete: it is being written, or was left so. Opened is the one before, {found}"
+        self._note("warning", "metadata-unfinished", chosen, message)
+        return self._finish(found, f"{choice.how}; {chosen} is not complete, so the one before was taken")
+
     def _finish(self, name: str, how: str) -> VersionChoice:
         hint = self.place(HINT_NAME) if HINT_NAME in self.children else None
         return replace(self.take(self.place(name), how), notes=tuple(self.notes), hint_path=hint)

@@ -232,6 +232,17 @@ def _describe_broken(error: Exception, text: bytes, path: str | None) -> Corrupt
     return Corrupt("not JSON", path=path, offset=offset, seen=str(error))
 
 
+def is_unfinished(data: bytes, error: Corrupt) -> bool:
+    """Whether a document that was refused is empty or ends too early: it may still be being written.
+
+    >>> is_unfinished(b'{"format-version": 2', Corrupt("not JSON"))
+    True
+    """
+    if not data.rstrip().endswith(b"}") and data[:1] in b"{ \n":
+        return True
+    return any(word in str(error.seen) for word in ("was truncated", "end too early"))
+
+
 def check_utf8(text: bytes, path: str | None = None) -> None:
     """Raises `Corrupt` with the first byte that is not UTF-8; takes hardly any memory.
 
