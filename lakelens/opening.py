@@ -98,7 +98,24 @@ def open_in_store(
             raise
         hint = f"lakelens.find({path!r}) lists them"
         raise NotATable(f"not a table: it holds {counted}", path=path, hint=hint) from None
-    return chosen.open(OpenRequest(traced, path, evidence, branch, version, name, catalog))
+    table = chosen.open(OpenRequest(traced, path, evidence, branch, version, name, catalog))
+    table.reopening = _open_again, (store, path, chosen.name, branch, version, name, catalog)  # type: ignore[misc]
+    return table
+
+
+def _open_again(
+    store: Store,
+    path: str,
+    format: str,
+    branch: str | None,
+    version: int | str | None,
+    name: str | None,
+    catalog: Mapping[str, Any] | None,
+) -> Table:
+    """A table that was pickled or copied."""
+    return open_in_store(
+        store, path, format=format, branch=branch, version=version, name=name, catalog=catalog
+    )
 
 
 def find_tables(

@@ -16,6 +16,7 @@ from lakelens.io.border import Border
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import Store, find_info
 from lakelens.io.tracing import TracingStore
+from lakelens.model.explainable import Bound
 from lakelens.model.finding import Findings
 from lakelens.model.storage import Reads, Relocation
 
@@ -29,7 +30,7 @@ T = TypeVar("T")
 _MOST_FOLDERS = 1_000
 
 
-class TableAccess:
+class TableAccess(Bound):
     """The storage side of one open table: `store`, `locator`, `findings`."""
 
     def __init__(self, store: TracingStore, locator: Locator, findings: Findings | None = None) -> None:

@@ -11,6 +11,7 @@ from uuid import UUID
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.display import Interactive
 from lakelens.errors import LakeError
+from lakelens.model.explainable import Bound
 
 # a field has few parts: a length and a text, a value and its padding
 _MOST_PARTS = 8
@@ -18,7 +19,7 @@ _SMALL = 512
 _SCALARS = (bool, int, float, str, bytes, Decimal, date, time, timedelta, UUID)
 
 
-class BytesView(Span, Interactive):
+class BytesView(Bound, Span, Interactive):
     """A `Span` that holds its bytes, so that it can be shown as an annotated hex dump.
 
     `data` are the bytes that positions count in; `path` is the file they came from and `base` where `data[0]` is in it

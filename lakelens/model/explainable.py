@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from lakelens.errors import LakeError
 
@@ -41,6 +41,60 @@ class Source:
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
         return type(None), ()
+
+
+class Bound:
+    """What reads from an open table. It never changes, so that a copy is itself; a pickle would leave the table behind.
+
+    >>> import copy, pickle
+    >>> import lakelens as ll
+    >>> files = ll.sample("iceberg").files
+    >>> copy.deepcopy(files) is files
+    True
+    >>> pickle.loads(pickle.dumps(ll.sample("iceberg"))).format
+    'iceberg'
+    """
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        hint = "pickle the table or a snapshot, which are opened again, or what to_arrow() gives"
+        kind = type(self).__name__
+        raise LakeError(f"a {kind} belongs to an open table and is not pickled", hint=hint)
+
+
+class Reopened:
+    """A table: a pickle or a copy of it is the table opened again, as it is then."""
+
+    #: the function that opens it again, and what that is called with
+    reopening: ClassVar[tuple[Callable[..., Any], tuple[Any, ...]] | None] = None
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        if self.reopening is None:
+            raise LakeError("this table is not pickled", hint="open it again where it is needed")
+        return self.reopening
+
+
+class FoundAgain:
+    """A state of a table: a pickle or a copy of it is the state of the same id of the table opened again."""
+
+    id: int | None
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        table = getattr(self, "_table", None)
+        if table is None:
+            raise LakeError("this snapshot is not pickled", hint="open its table again where it is needed")
+        return _find_again, (table, self.id)
+
+
+def _find_again(table: Any, number: int | None) -> Any:
+    return table.current if number is None else table.snapshot(number)
 
 
 class Explainable:

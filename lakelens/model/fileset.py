@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from lakelens.display import Interactive
 from lakelens.errors import visible
 from lakelens.model.datafile import DataFile
+from lakelens.model.explainable import Bound
 from lakelens.model.scan.arrow_files import ArrowFiles
 from lakelens.model.schema import DataType
 
@@ -40,7 +41,7 @@ class FileColumns:
     further: Columns = ()
 
 
-class FileSet(ArrowFiles, Interactive):
+class FileSet(Bound, ArrowFiles, Interactive):
     """Files, each once by `DataFile.identity`, in a stable order. Read when first looked at.
 
     Few files are decoded one by one. Many are a table of columns, of which those are read that are asked for, and a file

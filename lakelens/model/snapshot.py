@@ -13,7 +13,7 @@ from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, UnknownName, list_nearest
 from lakelens.model.collections import Items, NamedItems, show_stored, stored
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
-from lakelens.model.explainable import Explainable, Source
+from lakelens.model.explainable import Explainable, FoundAgain, Source
 from lakelens.model.facts.amounts import Amount
 from lakelens.model.facts.facts import REF, SNAPSHOT, Fact
 from lakelens.model.facts.traits import Figures
@@ -99,7 +99,7 @@ class Refs(NamedItems[Ref]):
         return super().to_arrow()
 
 
-class Snapshot(Explainable, Displayable, ABC):
+class Snapshot(FoundAgain, Explainable, Displayable, ABC):
     """One state of a table. Everything that needs another file is read when it is first asked for.
 
     `record_count` is what the snapshot records of itself (Paimon `totalRecordCount`, Iceberg `total-records`), None where

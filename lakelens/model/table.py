@@ -15,7 +15,7 @@ from lakelens.errors import LakeError, Missing, find_nearest
 from lakelens.model.answers import Answers
 from lakelens.model.check.checkable import Checkable
 from lakelens.model.collections import Document, stored
-from lakelens.model.explainable import Explainable
+from lakelens.model.explainable import Explainable, Reopened
 from lakelens.model.facts.traits import Traits
 from lakelens.model.facts.vocabulary import UNKNOWN, Vocabulary
 from lakelens.model.fileset import FileColumns, FileSet
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _MOST_SUGGESTED = 20  # of the newest snapshots, each of which may be a document of its own
 
 
-class Table(Answers, Checkable, Living, Maintainable, Measurable, Explainable, Displayable, ABC):
+class Table(Reopened, Answers, Checkable, Living, Maintainable, Measurable, Explainable, Displayable, ABC):
     """A data lake table, read from nothing but its files. Lazy, cached, never written to."""
 
     format: str

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from lakelens.display import Interactive, Named
+from lakelens.model.explainable import Bound
 from lakelens.model.facts.traits import Figures
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Rollback(Named):
 
 
 @dataclass(frozen=True, repr=False)
-class Timeline(Interactive):
+class Timeline(Bound, Interactive):
     """A table's history: every snapshot once, oldest first, with what is known around it. No manifest is read for it.
 
     Shown as a still picture and the newest snapshots; `.widget()` is the same to look around in. A Hive table has no

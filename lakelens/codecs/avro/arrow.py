@@ -19,6 +19,7 @@ path refuses it; so a damaged file may pass here that the record path refuses. W
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 BRANCH = "__branch"
 _OPEN_FILES = Path("/proc/self/fd")  # Linux: the files of this process as paths
+# what Python takes a directory for temporary files from, before the current one
+_SETTINGS, _USUAL = ("TMPDIR", "TEMP", "TMP"), ("/tmp", "/var/tmp", "/usr/tmp")
 _PLAIN = {
     "null": "null",
     "boolean": "bool_",
@@ -88,15 +91,22 @@ class Scratch:
 
 @contextmanager
 def _make_file() -> Iterator[tuple[BinaryIO, str]]:
-    """A file and its path, gone afterwards."""
+    """A file and its path, gone afterwards. Raises `OSError` where there is no room for one.
+
+    It is never in the current directory, which Python falls back to without any other: that may be a table.
+    """
     if hasattr(os, "memfd_create") and _OPEN_FILES.is_dir():
         with os.fdopen(os.memfd_create("records.avro"), "w+b") as stream:
             yield stream, str(_OPEN_FILES / str(stream.fileno()))
-    else:
-        with tempfile.TemporaryDirectory(prefix="lakelens-") as directory:
-            file = Path(directory) / "records.avro"
-            with file.open("w+b") as stream:
-                yield stream, str(file)
+        return
+    home = tempfile.gettempdir()
+    meant = {os.path.realpath(place) for place in (*map(os.environ.get, _SETTINGS), *_USUAL) if place}
+    if os.path.realpath(home) == os.path.realpath(os.curdir) and os.path.realpath(home) not in meant:
+        raise FileNotFoundError(errno.ENOENT, "no directory for temporary files")
+    with tempfile.TemporaryDirectory(prefix="lakelens-", dir=home) as directory:
+        file = Path(directory) / "records.avro"
+        with file.open("w+b") as stream:
+            yield stream, str(file)
 
 
 def read_blocks(
@@ -123,7 +133,10 @@ def read_blocks(
     metadata = {"avro.schema": json.dumps(_write_schema(header.parsed)).encode(), "avro.codec": b"null"}
     sizes = list(map(len, blocks))
     head = encode_header(metadata, header.sync_marker) + encode_long(2**40) + encode_long(sum(sizes))
-    file = scratch.write((head, *blocks, header.sync_marker))
+    try:
+        file = scratch.write((head, *blocks, header.sync_marker))
+    except OSError:  # no room for it: the record path needs no file
+        return None
     blocks.clear()
     table = _convert(_read_with_datafusion(file, sum(counts)), sum(counts), header, schema)
     if table is None:

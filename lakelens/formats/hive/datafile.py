@@ -21,7 +21,7 @@ from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
 from lakelens.model.collections import Document, Preview
 from lakelens.model.datafile import DataFile, Footer
-from lakelens.model.explainable import Source
+from lakelens.model.explainable import Bound, Source
 from lakelens.model.schema import Field, Schema
 from lakelens.model.stats import Bounds, Partition
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FileContext:
+class FileContext(Bound):
     """What the files of one table share: storage, partition columns, the spelling of columns, facts read so far.
 
     `names` are the metastore's column names by case-folded name. `explain` finds the bytes of an object of the table,

@@ -15,7 +15,7 @@ from lakelens.formats.iceberg.metadata.partitions import SpecBook
 from lakelens.formats.iceberg.metadata.schemas import SchemaBook, describe_specs
 from lakelens.formats.iceberg.metadata.vocabulary import VOCABULARY
 from lakelens.formats.iceberg.metadata.wire import to_text
-from lakelens.model.explainable import Explainable, Source
+from lakelens.model.explainable import Bound, Explainable, Source
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, Field
@@ -51,7 +51,7 @@ FURTHER = (
 _OPENED_BYTES = 64 * 2**20
 
 
-class TableContext:
+class TableContext(Bound):
     """Shared by a table, its snapshots, manifests and files.
 
     `explain` finds the bytes of an object of this table: it is called with the object, this context and what else belongs

@@ -18,7 +18,7 @@ from lakelens.formats.paimon.metadata.vocabulary import VOCABULARY
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import find_info
 from lakelens.io.tracing import TracingStore
-from lakelens.model.explainable import Explainable, Source
+from lakelens.model.explainable import Bound, Explainable, Source
 from lakelens.model.fileset import FileColumns
 from lakelens.model.schema import DataType
 from lakelens.model.storage import Relocation
@@ -48,7 +48,7 @@ _FURTHER = {
 _OPENED = 4
 
 
-class TableContext:
+class TableContext(Bound):
     """The storage side of a Paimon table seen from one branch, shared by its snapshots, manifests and files.
 
     `find_bytes` explains an object of the table: it is called with the object, this context and what else belongs to the

@@ -89,6 +89,12 @@ class LazyBlobs(tuple[Blob, ...]):
     def __repr__(self) -> str:
         return repr(self._blobs)
 
+    def __deepcopy__(self, memo: object) -> LazyBlobs:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+        return tuple, (self._blobs,)  # elsewhere they cannot be read: they are read now
+
 
 def list_index_files(reader: DeleteReader, snapshot: IcebergSnapshot) -> tuple[IndexFile, ...]:
     """The Puffin files of a snapshot: table statistics, then the files of its deletion vectors."""
