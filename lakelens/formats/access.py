@@ -63,9 +63,11 @@ class TableAccess(Bound):
             return original, self.store.read(original)
 
     def _find_original(self, recorded: str, path: str) -> str | None:
-        """The recorded place itself, where that is another one; of a relative location there is none."""
-        original = split_location(recorded)[1]
-        place = self.locator.in_store(original) if original.startswith("/") else path
+        """The recorded place itself, where that is another one of the same kind of storage; a relative location has none."""
+        scheme, original = split_location(recorded)
+        own, _ = split_location(self.locator.root)
+        is_own = (scheme or "file") == (own or "file") and original.startswith("/")
+        place = self.locator.in_store(original) if is_own else path
         return None if place == path else place
 
     def note_read(self, path: str | None) -> None:

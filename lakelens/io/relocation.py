@@ -165,7 +165,10 @@ class Locator:
         >>> Locator("s3://bucket/t").in_store("/bucket/t/data"), Locator("/wh/t").in_store("/wh/t/data")
         ('s3://bucket/t/data', '/wh/t/data')
         """
-        scheme, mark, _ = self.root.partition("://")
+        scheme, mark, rest = self.root.partition("://")
+        if mark and scheme in ("http", "https"):  # of another host nothing is asked for
+            host, name = rest.partition("/")[0], path.strip("/")
+            return f"{scheme}://{name}" if name.startswith(host + "/") else f"{scheme}://{host}/{name}"
         if mark:
             return f"{scheme}://{path.lstrip('/')}"
         return path if self.root.startswith("/") else path.lstrip("/")

@@ -17,6 +17,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 import lakelens as ll
 from lakelens.errors import AccessDenied, LakeError
 from lakelens.io.border import Border
+from lakelens.io.relocation import Locator
 from tests.support.iceberg_builder import Builder
 
 
@@ -132,6 +133,16 @@ def test_a_table_behind_a_link_is_at_home(tmp_path: Path) -> None:
         table = ll.open(tmp_path / "link")
         assert table.to_text(3) and len(table.files) > 0
         assert list_foreign(table) == []
+
+
+@pytest.mark.parametrize(
+    "recorded", ["https://evil/x.avro", "s3://evil/x.avro", "//evil/x.avro", "file:/evil/x.avro"]
+)
+def test_nothing_is_asked_of_another_host(recorded: str) -> None:
+    locator = Locator("https://host/wh/t", ["https://host/was/t"])
+    assert locator.locate(recorded) == "https://host/evil/x.avro"
+    assert locator.locate("https://host/was/t/data/f") == "https://host/wh/t/data/f"
+    assert locator.locate("https://host/else/f") == "https://host/else/f"
 
 
 def test_at_most_a_hundred_folders_are_reported() -> None:

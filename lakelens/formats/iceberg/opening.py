@@ -110,10 +110,15 @@ def _read_complete(request: OpenRequest, path: str) -> Document | None:
         try:
             return decode_document(data, path)
         except Corrupt as error:
-            if not is_unfinished(data, error):
+            if not is_unfinished(data, error) or not _is_whole(request, path, data):
                 raise
         time.sleep(pause)
     return None
+
+
+def _is_whole(request: OpenRequest, path: str, data: bytes) -> bool:
+    """Whether it is the document that ends too early, and not the answer of a store; a file of this machine may grow."""
+    return request.store.scheme == "file" or request.store.info(path).size == len(data)
 
 
 def _check_schemas(document: Document) -> None:
