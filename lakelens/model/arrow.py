@@ -109,10 +109,25 @@ def _convert_singly(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     converted = []
     for value in values:
         try:
-            converted.append(pa.scalar(value, kind))
+            converted.append(pa.scalar(_spell(value) if kind == pa.string() else value, kind))
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError, ValueError):
             converted.append(pa.scalar(None, kind))
     return pa.array([scalar.as_py() for scalar in converted], kind)
+
+
+def _spell(value: Any) -> Any:
+    r"""A name whose bytes are not UTF-8, which Python keeps as surrogates, with those bytes spelled out.
+
+    >>> import os
+    >>> _spell(os.fsdecode(b"part-\xff"))
+    'part-\\xff'
+    """
+    if not isinstance(value, str):
+        return value
+    try:
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # a surrogate of another kind
+        return value.encode("utf-8", "backslashreplace").decode()
 
 
 def make_struct(children: Sequence[pa.Array], fields: Iterable[pa.Field], rows: int) -> pa.Array:

@@ -20,6 +20,11 @@ def observe_listing(found: Sequence[Found], findings: Findings, root: str) -> No
         if one.role == EMPTY:
             message = "a file of no bytes: readers skip it, or fail on it"
             findings.add("note", "empty-file", one.path, message)
+        if not is_unicode(one.path):
+            message = (
+                "the name is not UTF-8: engines may not find it, and tables of files spell its bytes out"
+            )
+            findings.add("note", "name-not-utf8", one.path, message)
     for role, severity, code, words in (
         (UNFINISHED, "warning", "unfinished-write", "left behind by a write that did not end"),
         (NESTED, "note", "nested-files", "in plain subdirectories, where readers do not look by default"),
@@ -58,6 +63,15 @@ def list_columns(found: Iterable[Found]) -> list[str]:
         for name in order:
             names.setdefault(name)
     return [spellings[name].most_common(1)[0][0] for name in names]
+
+
+def is_unicode(name: str) -> bool:
+    r"""Whether the bytes of a name are UTF-8; those that are not, Python keeps as surrogates.
+
+    >>> is_unicode("é"), is_unicode("part-\udcff")
+    (True, False)
+    """
+    return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def _observe_partitions(data: Sequence[Found], findings: Findings, root: str) -> None:

@@ -1,7 +1,8 @@
 """The facts about each noun of the model, each spelled once.
 
 They are the columns of its Arrow tables, of the SQL views and of Spark's, the keys of `--json`, the columns of an inventory.
-In Arrow times are UTC with microseconds; an integer that does not fit 64 bits, and text that is not Unicode, is null.
+In Arrow times are UTC with microseconds; an integer that does not fit 64 bits is null, and text that is not
+Unicode has its bytes spelled out.
 """
 
 from __future__ import annotations
