@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, time, timedelta
 from decimal import Decimal
 from itertools import islice
+from typing import Any
 from uuid import UUID
 
 from lakelens.codecs.span.span import Octets, Span
@@ -118,9 +120,36 @@ class BytesView(Bound, Span, Interactive):
             They cannot be decompressed.
         """
         packed = self if where is None else self.find(where) if isinstance(where, int) else where
-        data, inner = packed.unpack()
+        with self._in_file():
+            data, inner = packed.unpack()
         place = f"{packed.label} of {self.what}" if packed is not self else self.place
         return BytesView(data, inner, place=place, details=self.details, path=self.path)
+
+    @property
+    def value(self) -> Any:
+        """What the bytes decode to."""
+        with self._in_file():
+            return super().value
+
+    def check(self) -> None:
+        """Raise the first error of any leaf, with the path of the file; walks the whole tree, compressed content too.
+
+        Raises
+        ------
+        LakeError
+            The error of the first leaf that has one.
+        """
+        with self._in_file():
+            super().check()
+
+    @contextmanager
+    def _in_file(self) -> Iterator[None]:
+        """An error names the file: spans know only their bytes."""
+        try:
+            yield
+        except LakeError as error:
+            error.path = error.path or self.path
+            raise
 
     def __repr__(self) -> str:
         return f"<BytesView of {self.what}: {len(self)} bytes from {self.start}>"

@@ -1,0 +1,153 @@
+"""The process that gives out cases, and replaces the one that walks them when it hangs or dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.fuzz.recipes import Recipe
+
+ROOT = Path(__file__).parents[2]
+#: Seconds of CPU, after which a step that no signal ends is killed; of wall time, when it uses no CPU at all.
+HANGS_AFTER, WAITS_FOR = 20.0, 30.0
+
+
+@dataclass
+class Result:
+    """What a case came to."""
+
+    recipe: Recipe
+    steps: int = 0
+    seconds: float = 0.0
+    failures: list[dict[str, str]] = field(default_factory=list)
+    impossible: str = ""
+    slowest: tuple[str, float] = ("", 0.0)
+    memory: int = 0
+
+
+class Walker:
+    """A child and its directory; a context manager."""
+
+    def __init__(self, step_seconds: float = 10.0, waits_for: float = WAITS_FOR) -> None:
+        self.step_seconds, self.waits_for = step_seconds, waits_for
+        self.place = Path(tempfile.mkdtemp(prefix="lakelens-fuzz-", dir=_find_memory()))
+        self.child: subprocess.Popen[str] | None = None
+        self.started = 0
+
+    def __enter__(self) -> Walker:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stop()
+        shutil.rmtree(self.place, ignore_errors=True)
+
+    def _start(self) -> subprocess.Popen[str]:
+        if self.child is None:
+            self.started += 1
+            place = self.place / str(self.started)
+            place.mkdir()
+            command = [sys.executable, "-m", "tests.fuzz.child", str(place), str(self.step_seconds)]
+            pipe = subprocess.PIPE
+            env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0", "MALLOC_ARENA_MAX": "2"}
+            self.child = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT, env=env, bufsize=1)
+        return self.child
+
+    def _stop(self) -> None:
+        if self.child is not None:
+            self.child.kill()
+            self.child.communicate()
+            shutil.rmtree(self.place / str(self.started), ignore_errors=True)
+            self.child = None
+
+    def walk(self, recipe: Recipe) -> Result:
+        """Walk one case."""
+        child = self._start()
+        assert child.stdin is not None and child.stdout is not None
+        child.stdin.write(json.dumps(asdict(recipe)) + "\n")  # one line, and the pipe flushes with it
+        watch = _Watch(child, self.waits_for)
+        for line in watch.read():
+            if line.startswith("R "):
+                return Result(recipe, **json.loads(line[2:]))
+        ended = f"killed: {watch.reason}" if watch.reason else f"died: {child.wait()}"
+        self._stop()
+        failure = {"step": watch.step, "cause": f"{ended}, in {watch.step.rpartition('.')[2]}", "text": ""}
+        return Result(recipe, failures=[failure])
+
+    def walk_all(self, recipes: Iterable[Recipe]) -> Iterator[Result]:
+        """Walk many."""
+        return map(self.walk, recipes)
+
+
+class _Watch:
+    """Reads what a child says until it ends, or kills it."""
+
+    def __init__(self, child: subprocess.Popen[str], waits_for: float) -> None:
+        self.child, self.waits_for = child, waits_for
+        self.step = ""
+        self.reason = ""
+
+    def read(self) -> Iterator[str]:
+        assert self.child.stdout is not None
+        process = psutil.Process(self.child.pid)
+        descriptor, rest = self.child.stdout.fileno(), b""
+        begun, since = _measure(process), time.monotonic()
+        with selectors.DefaultSelector() as selector:
+            selector.register(descriptor, selectors.EVENT_READ)
+            while True:
+                if not selector.select(1.0):
+                    used = _measure(process) - begun
+                    waited = time.monotonic() - since
+                    if used > HANGS_AFTER or (waited > self.waits_for and used < 0.5):
+                        self.reason = "hangs" if used > HANGS_AFTER else "waits"
+                        return
+                    continue
+                data = os.read(descriptor, 1 << 16)
+                if not data:
+                    return
+                begun, since = _measure(process), time.monotonic()
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    text = line.decode("utf-8", "replace")
+                    if text.startswith("S "):
+                        self.step = text[2:]
+                    else:
+                        yield text
+
+
+def _measure(process: psutil.Process) -> float:
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(times.user + times.system)
+
+
+def _find_memory() -> str | None:
+    """A file system in memory, where there is one: tables are written and removed all the time."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def summarise(results: Iterable[Result]) -> dict[str, Any]:
+    """Figures of many cases: how many, what they took, and each cause with one of its cases."""
+    figures: dict[str, Any] = {"cases": 0, "impossible": 0, "steps": 0, "seconds": 0.0, "failed": 0, "causes": {}}
+    for result in results:
+        figures["cases"] += 1
+        figures["impossible"] += bool(result.impossible)
+        figures["steps"] += result.steps
+        figures["seconds"] += result.seconds
+        figures["failed"] += bool(result.failures)
+        for failure in result.failures:
+            figures["causes"].setdefault(failure["cause"], (result.recipe, failure))
+    return figures
