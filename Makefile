@@ -7,7 +7,7 @@ DEMO ?= demo
 # two at once where there is memory for both; the tests with Spark run alone, after the others
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 if os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") > 6e9 else 1)')
 
-.PHONY: demo test lab check lint types rooms unit spark4 matrix dist notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
+.PHONY: demo test fuzz lab check lint types rooms unit spark4 matrix dist notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
 
 help:
 	@echo "make demo   what an INSERT writes to a Hive, an Iceberg and a Paimon table, on local Spark"
@@ -55,6 +55,11 @@ unit: $(READY)
 	@echo "lakelens: tests (the first run fetches Spark's jars)"
 	@$(BIN)/python -m pytest -m "not spark" -n $(WORKERS) --dist loadfile
 	@$(BIN)/python -m pytest -m spark
+
+# by hand: FUZZ_SECONDS=600, FUZZ_SEED; what is found is kept in tests/fuzz/corpus (see tests/fuzz/__init__.py)
+fuzz: $(READY)
+	@echo "lakelens: damaging tables and walking them"
+	@$(BIN)/python -m tests.fuzz
 
 # by hand: files as DataFrames and the data source under PySpark 4.1, in an environment of its own
 spark4: .venv-spark4/.ready

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, Missing
+from lakelens.model.arrow import text_array
 from lakelens.model.check.references import Keeper, Listed, Reference
 from lakelens.model.manifest import Manifest
 from lakelens.model.scan.plan import FileScan, ScanRequest
@@ -59,11 +60,10 @@ class Listing:
 
     def __init__(self, table: Table) -> None:
         import numpy as np
-        import pyarrow as pa
 
         self.refused: list[LakeError] = []
         found: list[Listed] = list(table.list_objects(self.refused.append))
-        self.paths: pa.Array = pa.array([one.path for one in found], pa.string())
+        self.paths: pa.Array = text_array([one.path for one in found])
         self.sizes: NDArray[np.int64] = np.fromiter((one.size for one in found), np.int64, len(found))
         self.modified = [one.modified for one in found]
         self.root = table.location.rstrip("/") + "/"
@@ -242,7 +242,7 @@ def _list_beside(plain: dict[str, Any], rows: pa.Array) -> tuple[pa.Array, dict[
 
     names = pc.list_flatten(plain[_EXTRA]).to_pylist()
     folders = map(posixpath.dirname, plain["path"].take(rows).to_pylist())
-    paths = pa.array(list(map(posixpath.join, folders, names)), pa.string())
+    paths = text_array(list(map(posixpath.join, folders, names)))
     taken = {name: plain[name].take(rows) for name in ("manifest", "status")}
     content = pa.array(["beside"] * len(rows), pa.string())
     return paths, {**taken, "content": content, "size_bytes": None, "recorded_path": None}
@@ -252,10 +252,9 @@ class _Rows:
     """Gathers entries: files as places of the listing, all else as small numbers."""
 
     def __init__(self, manifests: Sequence[Manifest], listing: Listing) -> None:
-        import pyarrow as pa
 
         self._listing = listing
-        self._manifests = pa.array([manifest.path for manifest in manifests], pa.string())
+        self._manifests = text_array([manifest.path for manifest in manifests])
         self._pending: list[pa.Array] = []
         self._recorded: list[pa.Array] = []
         self._parts: list[tuple[Any, ...]] = []
@@ -318,7 +317,6 @@ class _Rows:
     def finish(self) -> FileEntries:
         """All entries."""
         import numpy as np
-        import pyarrow as pa
 
         self._settle()
         kinds = (np.int32, np.int8, np.int64, np.int8)
@@ -328,7 +326,7 @@ class _Rows:
         ]
         files = np.concatenate(self._files) if self._files else np.zeros(0, np.int64)
         manifests, weights, sizes, contents = columns
-        absent = pa.array(list(self._absent), pa.string())
+        absent = text_array(list(self._absent))
         return FileEntries(files, manifests, weights, sizes, contents, absent, self._known)
 
 

@@ -109,25 +109,31 @@ def _convert_singly(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     converted = []
     for value in values:
         try:
-            converted.append(pa.scalar(_spell(value) if kind == pa.string() else value, kind))
+            converted.append(pa.scalar(_make_text(value) if isinstance(value, str) else value, kind))
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError, ValueError):
             converted.append(pa.scalar(None, kind))
     return pa.array([scalar.as_py() for scalar in converted], kind)
 
 
-def _spell(value: Any) -> Any:
-    r"""A name whose bytes are not UTF-8, which Python keeps as surrogates, with those bytes spelled out.
+def text_array(texts: Sequence[str | None]) -> pa.Array:
+    r"""An Arrow array of names: bytes of a file's name that are not UTF-8 are in it as backslash escapes.
 
-    >>> import os
-    >>> _spell(os.fsdecode(b"part-\xff"))
-    'part-\\xff'
+    >>> text_array(["k=1/a", "k=\udcff/b"]).to_pylist()
+    ['k=1/a', 'k=\\xff/b']
     """
-    if not isinstance(value, str):
-        return value
+    import pyarrow as pa
+
     try:
-        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    except UnicodeEncodeError:  # a surrogate of another kind
-        return value.encode("utf-8", "backslashreplace").decode()
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        return pa.array([None if text is None else _make_text(text) for text in texts], pa.string())
+
+
+def _make_text(text: str) -> str:
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # half of a character, from a document
+        return text.encode("utf-8", "backslashreplace").decode()
 
 
 def make_struct(children: Sequence[pa.Array], fields: Iterable[pa.Field], rows: int) -> pa.Array:
@@ -176,4 +182,12 @@ def _ticks(value: Any, unit: str) -> int | None:
     return seconds * _PER_SECOND[unit] + fraction * _PER_SECOND[unit] // 1_000_000_000
 
 
-__all__ = ["arrow_field", "arrow_schema", "arrow_type", "make_struct", "map_distinct", "to_array"]
+__all__ = [
+    "arrow_field",
+    "arrow_schema",
+    "arrow_type",
+    "make_struct",
+    "map_distinct",
+    "text_array",
+    "to_array",
+]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from tests.fuzz.choose import list_systematic, make_random
@@ -46,9 +48,14 @@ def _take_new(recipes: list[Recipe], known: set[str]) -> Iterator[Recipe]:
 
 def explore(seconds: float, seed: int) -> int:
     """Walk cases until the time is over, keep one case of each new cause; 1 where there is one."""
-    started, results, kept = time.monotonic(), [], {Recipe.from_json(p.read_text()).cause for p in list_corpus()}
+    started, results, kept = (
+        time.monotonic(),
+        [],
+        {Recipe.from_json(p.read_text()).cause for p in list_corpus()},
+    )
     fresh: list[str] = []
-    with Walker() as walker:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with Walker() as walker, suppress(KeyboardInterrupt):
         for recipe in list_cases(seed):
             if time.monotonic() - started > seconds:
                 break
@@ -60,7 +67,7 @@ def explore(seconds: float, seed: int) -> int:
                     path = keep(walker, recipe, failure["step"], failure["cause"])
                     fresh.append(failure["cause"])
                     print(f"{failure['cause']}\n  {failure['step']}\n  {path}\n{failure['text']}", flush=True)
-        replaced = walker.started - 1
+    replaced = walker.started - 1
     figures = summarise(results)
     print(
         f"seed {seed}: {figures['cases']:,} cases ({figures['impossible']:,} impossible), {figures['steps']:,} steps, "

@@ -1,9 +1,9 @@
-"""The process that walks cases, one after the other, and is replaced when it hangs or dies: `python -m tests.fuzz.child PLACE SECONDS`.
+"""The process that walks cases, one after the other, and is replaced when it hangs or dies.
 
-A line of JSON in is a recipe; lines out are `S step` before each step and `R result` after the case. The table is a copy in a
-directory of its own. While a case is walked nothing may be opened for writing outside of the scratch directory, nothing
-removed or renamed, no connection made and no program started: an audit hook sees to that. Memory is limited, and so is the
-CPU of each step.
+`python -m tests.fuzz.child PLACE SECONDS`: a directory of its own, and the CPU that a step may take. A line of JSON in is a
+recipe; lines out are `S step` before each step and `R result` after the case. The table is a copy in that directory. While
+a case is walked nothing may be opened for writing outside of the scratch directory, nothing removed or renamed, no program
+started and nobody connected to: an audit hook sees to that. Memory is limited, and so is the CPU of each step.
 """
 
 from __future__ import annotations
@@ -27,7 +27,14 @@ _CHANGES = (
     *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod"),
     *("os.chown", "os.utime", "shutil.rmtree", "shutil.move", "shutil.copyfile"),
 )
-_LEAVES = ("socket.connect", "socket.getaddrinfo", "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn")
+_LEAVES = (
+    "socket.connect",
+    "socket.getaddrinfo",
+    "subprocess.Popen",
+    "os.system",
+    "os.exec",
+    "os.posix_spawn",
+)
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -57,7 +64,12 @@ class Guard:
 
     def _is_allowed(self, path: Any) -> bool:
         name = path if isinstance(path, int) else os.path.abspath(os.fsdecode(path))  # noqa: PTH100
-        return isinstance(name, int) or name.startswith(self.allowed) or name == os.devnull or "__pycache__" in name
+        return (
+            isinstance(name, int)
+            or name.startswith(self.allowed)
+            or name == os.devnull
+            or "__pycache__" in name
+        )
 
 
 class Bench:
@@ -134,7 +146,9 @@ def walk_case(recipe: Any, bench: Bench, guard: Guard, say: Any, step_seconds: f
         if taken > slowest[1]:
             slowest[:] = [step, taken]
         if guard.seen:
-            walk.failures.append(Failure(step, f"writes or leaves: {guard.seen[0][:60]}", "\n".join(guard.seen)))
+            walk.failures.append(
+                Failure(step, f"writes or leaves: {guard.seen[0][:60]}", "\n".join(guard.seen))
+            )
             guard.seen.clear()
 
     walk = Walk(random.Random(recipe.seed), recipe.share, bench.scratch, recipe.steps, begin, end)
@@ -143,7 +157,9 @@ def walk_case(recipe: Any, bench: Bench, guard: Guard, say: Any, step_seconds: f
     walk_outside(walk, root, bench.touched)
     seconds = time.process_time() - started
     if seconds > CASE_SECONDS:
-        walk.failures.append(Failure(slowest[0], f"slow walk, most in {slowest[0].rpartition('.')[2]}", f"{seconds:.0f} s"))
+        walk.failures.append(
+            Failure(slowest[0], f"slow walk, most in {slowest[0].rpartition('.')[2]}", f"{seconds:.0f} s")
+        )
     if _list_tree(root) != before:
         walk.failures.append(Failure("", "the table's directory changed", ""))
     shutil.rmtree(bench.scratch, ignore_errors=True)
@@ -196,7 +212,9 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w", buffering=1)
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
     place, step_seconds = Path(sys.argv[1]), float(sys.argv[2])
-    os.environ.update(MPLBACKEND="agg", LAKELENS_STRICT_VIEWS="1", MPLCONFIGDIR=str(place.parent / "matplotlib"))
+    os.environ.update(
+        MPLBACKEND="agg", LAKELENS_STRICT_VIEWS="1", MPLCONFIGDIR=str(place.parent / "matplotlib")
+    )
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

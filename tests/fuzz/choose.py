@@ -1,4 +1,4 @@
-"""Which cases there are: first each distinct place of a table's documents with each hostile value, then whatever chance finds.
+"""Which cases there are: each distinct place of a table's documents with each hostile value, and what chance finds.
 
 Two places are the same when file, keys and type are: numbers and ids in names are left out, so the snapshots of a list count
 once. A systematic case changes one thing; a random one up to three, and bytes too.
@@ -23,7 +23,15 @@ from tests.fuzz.recipes import Edit, Recipe, read_lake
 _NUMBERS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+")
 _COUNTS = (0, -1, 2, 2**31, 2**62, -(2**63))
 _CODECS = ("", "snappy", "deflate", "zstandard", "xz", "bzip2", "lzma", "\x1b[31m")
-_KEPT = ("avro.schema", "avro.codec", "schema", "partition-spec", "format-version", "content", "iceberg.schema")
+_KEPT = (
+    "avro.schema",
+    "avro.codec",
+    "schema",
+    "partition-spec",
+    "format-version",
+    "content",
+    "iceberg.schema",
+)
 
 
 def find_kind(data: bytes) -> str:
@@ -98,7 +106,10 @@ def _list_of_kind(kind: str, data: bytes) -> Iterator[Edit]:
 def _list_json(document: Any) -> Iterator[Edit]:
     seen = set()
     for at, kind in _walk(document):
-        same = (tuple("*" if isinstance(step, int) or _NUMBERS.fullmatch(step) else step for step in at), kind)
+        same = (
+            tuple("*" if isinstance(step, int) or _NUMBERS.fullmatch(step) else step for step in at),
+            kind,
+        )
         if same in seen or not at:
             continue
         seen.add(same)
@@ -191,7 +202,11 @@ def _make_json(data: bytes, kind: str, rng: random.Random) -> Edit:
     at = rng.choice(places)
     if rng.random() < 0.1:
         return {"at": at, "do": "swap", "with": rng.choice(places)}
-    return {"at": at, "do": rng.choice(("set", "set", "set", "delete", "wrap", "duplicate")), "value": rng.choice(list(JSON))}
+    return {
+        "at": at,
+        "do": rng.choice(("set", "set", "set", "delete", "wrap", "duplicate")),
+        "value": rng.choice(list(JSON)),
+    }
 
 
 def _make_avro(data: bytes, rng: random.Random) -> Edit:
@@ -219,6 +234,8 @@ def _make_puts(size: int, rng: random.Random, *, from_end: bool = False) -> list
         at = rng.randrange(max(1, size))
         at = at - size if from_end else at
         length = rng.choice((1, 1, 1, 2, 4, 8))
-        put = rng.choice((bytes(length), b"\xff" * length, b"\x7f" * length, rng.randbytes(length), b"\x80" * 9 + b"\1"))
+        put = rng.choice(
+            (bytes(length), b"\xff" * length, b"\x7f" * length, rng.randbytes(length), b"\x80" * 9 + b"\1")
+        )
         puts.append([at, rng.choice((length, length, 0, 16)), put.hex()])
     return puts

@@ -43,7 +43,9 @@ def walk_outside(walk: Walk, root: Path, touched: list[Path]) -> None:
             if (walk.only and step in walk.only) or (not walk.only and walk.rng.random() < walk.share / 4):
                 given = [str(walk.scratch / one[1:]) if one.startswith("@") else one for one in arguments]
                 place = next(iter(touched), root) if verb == "bytes" else root
-                walk.step(step, lambda verb=verb, given=given, tail=tail, place=place: run(verb, place, given, tail))
+                walk.step(
+                    step, lambda verb=verb, given=given, tail=tail, place=place: run(verb, place, given, tail)
+                )
     for path in touched[:1]:
         walk_file(walk, ll, path)
     walk.step("find", lambda: (found := ll.find(root.parent), found.to_text(2), found.to_arrow()))

@@ -8,4 +8,6 @@ import re
 KNOWN: list[re.Pattern[str]] = [
     # lines that `repr` gives quote names of a table as they are: borders
     re.compile(r"^repr\("),
+    # a moved Iceberg table at an address: one slash of the two is lost where recorded paths are placed: borders
+    re.compile(r"^(canary:/host|/tmp/lakes/)"),
 ]

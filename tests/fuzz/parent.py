@@ -61,7 +61,9 @@ class Walker:
             command = [sys.executable, "-m", "tests.fuzz.child", str(place), str(self.step_seconds)]
             pipe = subprocess.PIPE
             env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0", "MALLOC_ARENA_MAX": "2"}
-            self.child = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT, env=env, bufsize=1)
+            self.child = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT, env=env, bufsize=1
+            )
         return self.child
 
     def _stop(self) -> None:
@@ -141,7 +143,14 @@ def _find_memory() -> str | None:
 
 def summarise(results: Iterable[Result]) -> dict[str, Any]:
     """Figures of many cases: how many, what they took, and each cause with one of its cases."""
-    figures: dict[str, Any] = {"cases": 0, "impossible": 0, "steps": 0, "seconds": 0.0, "failed": 0, "causes": {}}
+    figures: dict[str, Any] = {
+        "cases": 0,
+        "impossible": 0,
+        "steps": 0,
+        "seconds": 0.0,
+        "failed": 0,
+        "causes": {},
+    }
     for result in results:
         figures["cases"] += 1
         figures["impossible"] += bool(result.impossible)

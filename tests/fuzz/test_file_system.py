@@ -54,7 +54,9 @@ BESIDE: dict[str, Edit] = {
 ALL = [(lake, role, name) for lake, files in FILES.items() for role in files for name in PLACES]
 # each thing at one place of each format, each place with one thing: the rest is for `make fuzz`
 CHOSEN = [
-    one for number, one in enumerate(ALL) if number % 3 == 0 or one[1] in ("hint", "data") and one[2] == "pipe"
+    one
+    for number, one in enumerate(ALL)
+    if number % 3 == 0 or (one[1] in ("hint", "data") and one[2] == "pipe")
 ]
 
 

@@ -1,6 +1,6 @@
 """A walk of every public verb of a table as named steps: `table.current.files[0].bounds.to_text(3)`.
 
-The walk goes by what `dir()` shows: each attribute and each verb of each kind of object that a reader finds, twice of a kind,
+The walk goes by what `dir()` shows: each attribute and each verb of each kind of object that a reader finds, two of a kind,
 so that a new verb is walked without a word here; one that needs arguments has them in `ARGUMENTS`, and a test says which
 have none yet. A step fails by anything but a `LakeError`, by a `LakeError` that names neither file nor query, by text with a
 character that acts on a terminal, or by taking too long.
@@ -43,7 +43,10 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "check": [((), {}), ((), {"data": True})],
     "diff": [(("@first", "@last"), {}), ((None, "@last"), {})],
     "dry_run": [((name,), {}) for name in ("expire_snapshots", "remove_orphan_files", "rewrite_manifests")]
-    + [((name,), {}) for name in ("rewrite_data_files", "rewrite_position_delete_files", "compact", "expire_tags")],
+    + [
+        ((name,), {})
+        for name in ("rewrite_data_files", "rewrite_position_delete_files", "compact", "expire_tags")
+    ],
     "expire": [(("2100-01-01",), {}), (("2000-01-01",), {})],
     "explain": [(("@where",), {}), (("@null",), {"row_groups": True}), (("no_such > 1",), {})],
     "row": [(("@where",), {})],
@@ -58,7 +61,18 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
 }
 #: Verbs that take a span, a term or a function of ours: what they give is walked through those that have it.
 UNWALKED = frozenset(
-    ("focus", "trace", "answer", "column_of", "find_freed", "list_largest", "measure", "place", "sum")
+    (
+        "focus",
+        "trace",
+        "answer",
+        "column_of",
+        "find_freed",
+        "finish",
+        "list_largest",
+        "measure",
+        "place",
+        "sum",
+    )
 )
 #: What a wrong argument may raise besides a `LakeError`, by verb.
 ALLOWED: dict[str, tuple[type[Exception], ...]] = {
@@ -69,7 +83,20 @@ ALLOWED: dict[str, tuple[type[Exception], ...]] = {
     "unpack": (ValueError,),
 }
 #: Slow ones, done a quarter as often.
-RARE = frozenset(("plot", "to_pandas", "to_polars", "widget", "to_html", "sql", "skeleton", "watch", "timeline", "_repr_html_"))
+RARE = frozenset(
+    (
+        "plot",
+        "to_pandas",
+        "to_polars",
+        "widget",
+        "to_html",
+        "sql",
+        "skeleton",
+        "watch",
+        "timeline",
+        "_repr_html_",
+    )
+)
 _MOST_ITEMS = 300
 _MOST_STEPS = 4_000
 
@@ -232,7 +259,12 @@ class Walk:
 
     def _check_error(self, step: str, error: LakeError) -> None:
         """An error says where, and can itself be shown."""
-        if error.path is None and error.sql is None and not isinstance(error, UnknownName) and not _is_own(step):
+        if (
+            error.path is None
+            and error.sql is None
+            and not isinstance(error, UnknownName)
+            and not _is_own(step)
+        ):
             cause = f"{find_cause(error)}, a LakeError without path: {error.message[:80]}"
             self.failures.append(Failure(step, ascii(cause), _tail(error)))
         try:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.holdings import FileEntries, Holdings, Listing
+from lakelens.model.arrow import text_array
 from lakelens.model.check.references import Keeper
 
 if TYPE_CHECKING:
@@ -133,7 +134,6 @@ class Losses:
 
     def _find_named(self) -> None:
         """Documents that are not in the listing, and those of another length than recorded; so for manifests."""
-        import pyarrow as pa
 
         named, manifests = self._holdings.named, self._holdings.manifests
         paths = [*named, *(manifest.path for manifest in manifests)]
@@ -141,7 +141,7 @@ class Losses:
             *((one.reference.size_bytes, one.reference.recorded_path) for one in named.values()),
             *((manifest.size_bytes, manifest.recorded_path) for manifest in manifests),
         ]
-        places = self._listing.find(pa.array(paths, pa.string())).tolist()
+        places = self._listing.find(text_array(paths)).tolist()
         absent = [
             (path, location)
             for path, (_, location), place in zip(paths, recorded, places, strict=True)

@@ -23,6 +23,7 @@ from lakelens.analysis.check.whole import Whole, find_whole
 from lakelens.analysis.holdings import FileEntries, Holdings, Listing, Unread, name_content, read_holdings
 from lakelens.display import Named
 from lakelens.errors import LakeError
+from lakelens.model.arrow import text_array
 from lakelens.model.check.references import Purpose
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
@@ -186,9 +187,7 @@ def _take_inner_names(table: Table, listing: Listing, holdings: Holdings, is_hel
 
 
 def _find(listing: Listing, paths: Sequence[str]) -> NDArray[np.int64]:
-    import pyarrow as pa
-
-    return listing.find(pa.array(paths, pa.string()))
+    return listing.find(text_array(paths))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from lakelens.model.facts.vocabulary import UNKNOWN, Place, Vocabulary
 _IDENTIFIERS = (
     "snapshot-id", "schema-id", "spec-id", "order-id", "metadata-file", "field-id", "id", "key-id", "name",
 )  # fmt: skip
+_DEEPEST = 64  # deeper values are compared as a whole: no document of a format is as deep
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*\Z")
 Kind = Literal["added", "removed", "changed"]
 
@@ -187,7 +188,10 @@ class _Comparison:
     vocabulary: Vocabulary
 
     def compare(self, before: Any, after: Any, path: str, place: Place) -> Iterator[JsonChange]:
-        if isinstance(before, dict) and isinstance(after, dict):
+        if len(place) > _DEEPEST:
+            if not _is_equal(before, after):
+                yield self._make(path, "changed", before, after, place)
+        elif isinstance(before, dict) and isinstance(after, dict):
             yield from self._compare_objects(before, after, path, place)
         elif isinstance(before, list) and isinstance(after, list):
             yield from self._compare_lists(before, after, path, place)
@@ -223,6 +227,26 @@ class _Comparison:
 
     def _make(self, path: str, kind: Kind, before: Any, after: Any, place: Place) -> JsonChange:
         return JsonChange(path, kind, before, after, place=place, vocabulary=self.vocabulary)
+
+
+def _is_equal(before: Any, after: Any) -> bool:
+    """Whether two values are the same, however deep they are."""
+    pairs = [(before, after)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, dict):
+            if one.keys() != other.keys():
+                return False
+            pairs.extend((value, other[key]) for key, value in one.items())
+        elif isinstance(one, list):
+            if len(one) != len(other):
+                return False
+            pairs.extend(zip(one, other, strict=True))
+        elif one != other:
+            return False
+    return True
 
 
 def _match_items(before: list[Any], after: list[Any]) -> tuple[Mapping[Any, Any], Mapping[Any, Any], str]:

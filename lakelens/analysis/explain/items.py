@@ -13,6 +13,7 @@ from lakelens.analysis.explain.judgement import (
     name_columns,
 )
 from lakelens.display import Named
+from lakelens.model.arrow import text_array
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,7 +70,7 @@ def build_items(explanation: Explanation) -> pa.Table:
     manifests = explanation.manifests
     if manifests:
         plain = {
-            "path": pa.array([one.path for one in manifests], pa.string()),
+            "path": text_array([one.path for one in manifests]),
             "record_count": pa.array([_count_rows(one) for one in manifests], pa.int64()),
             "size_bytes": pa.array([one.size_bytes for one in manifests], pa.int64()),
         }
@@ -82,7 +83,7 @@ def build_items(explanation: Explanation) -> pa.Table:
         if found.groups is not None and found.judgement is not None:
             count = len(found.groups)
             plain = {
-                "path": pa.array([found.file.path] * count, pa.string()),
+                "path": text_array([found.file.path] * count),
                 "row_group": pa.array(range(count), pa.int64()),
                 "record_count": pa.array(list(found.groups.record_counts), pa.int64()),
                 "size_bytes": pa.array(list(found.groups.size_bytes), pa.int64()),

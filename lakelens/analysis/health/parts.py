@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lakelens.analysis.health.clustering import Clustering
 from lakelens.analysis.health.files import list_quantities
 from lakelens.display import Named
+from lakelens.model.arrow import text_array
 from lakelens.model.collections import Rows
 from lakelens.model.health.figures import sum_groups
 from lakelens.model.health.measure import DocumentParts
@@ -76,7 +77,7 @@ class Parts(Named):
         files, sizes, rows = list_quantities(figures, figures.partition, count, figures.data)
         small = figures.data[figures.sizes[figures.data] < self._rules.file_size.value]
         columns = {
-            "partition": pa.array(figures.partition_names, pa.string()),
+            "partition": text_array(figures.partition_names),
             "files": files,
             "record_count": rows,
             "size_bytes": sizes,
