@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,7 +19,7 @@ import psutil
 from tests.fuzz.recipes import Recipe
 
 ROOT = Path(__file__).parents[2]
-#: Seconds of CPU, after which a step that no signal ends is killed; of wall time, when it uses no CPU at all.
+#: Seconds of CPU, after which a step that no signal ends is killed; and seconds of sleep, when it uses no CPU at all.
 HANGS_AFTER, WAITS_FOR = 20.0, 30.0
 
 
@@ -104,21 +103,25 @@ class _Watch:
         assert self.child.stdout is not None
         process = psutil.Process(self.child.pid)
         descriptor, rest = self.child.stdout.fileno(), b""
-        begun, since = _measure(process), time.monotonic()
+        begun = last = _measure(process)
+        idle = 0.0
         with selectors.DefaultSelector() as selector:
             selector.register(descriptor, selectors.EVENT_READ)
             while True:
                 if not selector.select(1.0):
-                    used = _measure(process) - begun
-                    waited = time.monotonic() - since
-                    if used > HANGS_AFTER or (waited > self.waits_for and used < 0.5):
-                        self.reason = "hangs" if used > HANGS_AFTER else "waits"
+                    now = _measure(process)
+                    # on a busy machine it waits for its turn: that is not idle
+                    idle = idle + 1.0 if now - last < 0.01 and _is_asleep(process) else 0.0
+                    last = now
+                    if now - begun > HANGS_AFTER or idle > self.waits_for:
+                        self.reason = "waits" if idle > self.waits_for else "hangs"
                         return
                     continue
                 data = os.read(descriptor, 1 << 16)
                 if not data:
                     return
-                begun, since = _measure(process), time.monotonic()
+                begun = last = _measure(process)
+                idle = 0.0
                 *lines, rest = (rest + data).split(b"\n")
                 for line in lines:
                     text = line.decode("utf-8", "replace")
@@ -126,6 +129,13 @@ class _Watch:
                         self.step = text[2:]
                     else:
                         yield text
+
+
+def _is_asleep(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_RUNNING)
+    except psutil.Error:
+        return False
 
 
 def _measure(process: psutil.Process) -> float:

@@ -15,7 +15,7 @@ LAKES = {
     "iceberg": ("iceberg", "iceberg-evolution", "iceberg-statistics", "iceberg-equality-deletes"),
     "paimon": ("paimon", "paimon-branches", "paimon-deletion-vectors", "paimon-file-index"),
 }
-SYSTEMATIC, RANDOM = 7, 3
+SYSTEMATIC, RANDOM = 6, 3
 
 
 def list_fixed(name: str) -> list[Recipe]:

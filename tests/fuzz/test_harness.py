@@ -31,7 +31,7 @@ PLANTED = {
 
 @pytest.fixture(scope="module")
 def walker() -> Iterator[Walker]:
-    with Walker(step_seconds=1.0, waits_for=3.0) as made:
+    with Walker(step_seconds=2.0, waits_for=3.0) as made:
         yield made
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from lakelens.model.arrow import arrow_type, to_array
+from lakelens.model.arrow import arrow_type, text_array, to_array
 from lakelens.model.schema import DataType, Field, Schema
 
 
@@ -43,6 +43,13 @@ def test_other_values():
 
 def test_a_value_that_does_not_fit_costs_only_itself():
     assert to_array([1, "x", 2**70, 3], pa.int64()).to_pylist() == [1, None, None, 3]
+
+
+def test_names_that_are_no_text_are_shown_and_not_lost():
+    said = ["k=1/é", "k=\\xff/f", "\\ud800"]
+    names = ["k=1/é", "k=\udcff/f", "\ud800"]
+    assert text_array(names).to_pylist() == to_array(names, pa.string()).to_pylist() == said
+    assert text_array([None, "a"]).to_pylist() == [None, "a"]
 
 
 def test_nested_types_of_a_schema():
