@@ -15,7 +15,7 @@ from tests.fuzz.choose import list_systematic, make_random
 from tests.fuzz.parent import Result, Walker, summarise
 from tests.fuzz.recipes import CORPUS, MOST_BYTES, Recipe, list_corpus, list_lakes
 
-_ROUND = 60  # cases of a table before the next one
+_ROUND = 12  # cases of a table before the next one
 
 
 def list_cases(seed: int) -> Iterator[Recipe]:
