@@ -163,6 +163,8 @@ def _days(value: Any) -> int | None:
         value = value.date()
     if isinstance(value, date):
         return (value - _EPOCH).days
+    if not hasattr(value, "astype"):
+        return None  # of another type than its column
     return int(value.astype("datetime64[D]").astype("int64"))
 
 
@@ -172,6 +174,8 @@ _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 def _ticks(value: Any, unit: str) -> int | None:
     if value is None:
         return None
+    if not isinstance(value, datetime) and not hasattr(value, "astype"):
+        return None  # of another type than its column
     if not isinstance(value, datetime):  # numpy.datetime64: outside Python's years
         return int(value.astype(f"datetime64[{unit}]").astype("int64"))
     nanoseconds = int(getattr(value, "nanosecond", 0))  # pandas.Timestamp

@@ -52,6 +52,11 @@ def test_names_that_are_no_text_are_shown_and_not_lost():
     assert text_array([None, "a"]).to_pylist() == [None, "a"]
 
 
+def test_a_value_of_another_type_is_null():
+    assert to_array([7, date(1970, 1, 2), "x"], pa.date32()).to_pylist() == [None, date(1970, 1, 2), None]
+    assert to_array([7, "x"], pa.timestamp("us")).null_count == 2
+
+
 def test_nested_types_of_a_schema():
     leaf = Field(2, "a", DataType("int", "int32"), nullable=False)
     element = Field(5, "element", DataType("string", "string"))
