@@ -113,6 +113,7 @@ class BytesWidget(StillWidget):
             "place": visible(view.place),
             "details": visible(view.details),
             "alert": visible(view.alert),
+            "width": columns.width,
             "widths": [columns.at, columns.number or 34, columns.field or 50, columns.octets, columns.ascii],
             "value": columns.value,
             "rows": self._rows.write(view.parts),

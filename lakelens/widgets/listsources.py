@@ -205,7 +205,7 @@ class FileSource(Source):
         left_out = {
             name
             for name in ("partition", "bucket", "level", "sequence")
-            if all(value in (None, "") for (value,) in self._files.pick(FILE_COLUMNS[name]))
+            if {(None,), ("",)}.issuperset(self._files.pick(FILE_COLUMNS[name]))
         }
         known = [name for name in FILE_COLUMNS if name not in left_out]
         known.insert(known.index("bytes") + 1, "bytes|")

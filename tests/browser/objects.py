@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -14,7 +17,41 @@ import lakelens as ll
 @cache
 def list_objects() -> dict[str, Any]:
     """Name to object."""
-    return dict(_walk())
+    return dict([*_walk(), *_walk_diffs(), ("find", _find())])
+
+
+_DIFF = ("added", "removed", "kept", "manifests", "metadata", "by_partition", "schema", "summary", "deletes")
+
+
+def _walk_diffs() -> Iterator[tuple[str, Any]]:
+    """The parts of a diff, each a card of its own, and the bounds of a file."""
+    for name in ("iceberg", "iceberg-evolution", "paimon"):
+        table = ll.sample(name)
+        diff = table.diff(table.snapshots[0], table.snapshots[-1])
+        yield f"{name} whole diff", diff
+        for part in _DIFF:
+            yield f"{name} diff.{part}", getattr(diff, part)
+        bounds = next(iter(table.files)).bounds
+        yield f"{name} bounds", bounds
+        yield f"{name} bound", bounds[next(iter(bounds))]
+    documents = [{"schema": {"fields": [1, 2], "name": None}}, {"schema": {"fields": [2]}, "id": 2**60}]
+    yield "JSON diff", ll.diff_json(*documents)
+
+
+def _find() -> Any:
+    """Tables of all formats in one folder, beside one whose metadata is cut short and one that is no table."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for name in ("iceberg", "paimon", "hive"):
+            shutil.copytree(ll.sample(name).location, root / "warehouse" / "shop.db" / name)
+        (root / "notes").mkdir()
+        (root / "notes" / "todo.txt").write_text("nothing of a table")
+        (root / "cut" / "metadata").mkdir(parents=True)
+        (root / "cut" / "metadata" / "v1.metadata.json").write_text('{"format-version": 2')
+        found = ll.find(root)
+        assert len(found) == 4
+        found._repr_html_()  # what it knows of each table it reads now, while they are there
+        return found
 
 
 def _walk() -> Iterator[tuple[str, Any]]:

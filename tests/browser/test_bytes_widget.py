@@ -242,3 +242,21 @@ def test_it_fits_and_has_no_serious_fault(page: Any, scheme: str) -> None:
     page.locator("tr", has_text="INT, 4 bytes").locator("td").nth(2).click()
     assert find_overflow(page, "#widget") == []
     assert find_faults(page, "#widget") == []
+
+
+def test_it_is_as_wide_as_the_card_and_breaks_paths_before_it_scrolls(page: Any) -> None:
+    path = "/warehouse/lakes/v3_merge_on_read/data/p=0/00000-319-0.parquet"
+    spans = [Span(0, 40, "path", path, "string: 40 bytes"), Span(40, 44, "count", 1, "INT, 4 bytes")]
+    for view in (make_row(), BytesView(bytes(44), Span(0, 44, "record", None, "of two fields", spans))):
+        page.set_content(f"<!DOCTYPE html>{view._repr_html_()}")
+        page.set_viewport_size({"width": 1900, "height": 1000})
+        wide = page.locator(".ll-root").evaluate("card => card.clientWidth")
+        assert 860 <= wide <= 1400
+        fresh = page.context.new_page()
+        host_widget(fresh, view.widget())
+        for width in (1900, 960, 700):
+            fresh.set_viewport_size({"width": width, "height": 1000})
+            root = fresh.locator("#widget .ll-root")
+            assert root.evaluate("root => root.clientWidth") == min(wide, width - 16)
+            assert find_overflow(fresh, "#widget") == []
+        fresh.close()

@@ -48,6 +48,63 @@ def test_every_card_fits_and_has_no_serious_fault(cards: tuple[Any, bool]) -> No
         assert not faults, f"{fold}: {faults}"
 
 
+# each part that is wider inside than outside: whether it is one that is to scroll, and whether it says that there is more
+WIDE = """outputs => outputs.flatMap(output => [...output.querySelectorAll('*')]
+  .filter(e => e.clientWidth && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible')
+  .filter(e => !e.classList.contains('ll-id'))
+  .map(e => [e.matches('.ll-root, .ll-i'),
+    / -9px 0px 9px/.test(getComputedStyle(e).boxShadow), e.outerHTML.slice(0, 60)]))"""
+# how far it is scrolled, whether it is where the keyboard is, and whether it says that there is more
+BOX = """box => [box.scrollLeft, document.activeElement === box,
+  / -9px 0px 9px/.test(getComputedStyle(box).boxShadow)]"""
+
+
+def test_on_a_phone_nothing_is_lost(cards: tuple[Any, bool]) -> None:
+    """What does not fit scrolls in its own place, says so, and is reached and scrolled by keyboard."""
+    page, trusted = cards
+    page.set_viewport_size({"width": 390, "height": 1000})
+    try:
+        open_folds(page, OUTPUT)
+        page.wait_for_timeout(300)  # until what follows the scroll has been drawn
+        found = page.locator(OUTPUT).evaluate_all(WIDE)
+        assert len(found) > 20
+        assert [words for is_meant, _, words in found if not is_meant] == []
+        if (
+            not trusted
+        ):  # without the sheet there is no cue; and JupyterLab keeps the arrows, whatever is in an output
+            return
+        assert [words for _, has_cue, words in found if not has_cue] == []
+        names = [*list_objects()]
+        for name, way in (("iceberg snapshots", ".ll-root"), ("iceberg", ".ll-d.ll-i >> nth=3")):
+            output = page.locator(OUTPUT).nth(names.index(name))
+            box = output.locator(way)
+            before = output.locator("summary").nth(3)  # of the fold that holds the box
+            before.focus() if before.count() else box.focus()
+            if before.count():
+                page.keyboard.press("Tab")
+            assert box.evaluate(BOX) == [0, True, True], name
+            cell = page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex")
+            for _ in range(30):
+                page.keyboard.press("ArrowRight")
+            page.wait_for_timeout(600)
+            most = box.evaluate("box => box.scrollWidth - box.clientWidth")
+            assert box.evaluate(BOX) == [most, True, False], name
+            assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex") == cell
+    finally:
+        page.set_viewport_size({"width": 900, "height": 1000})
+
+
+def test_text_stands_left_and_numbers_right_trusted_or_not(cards: tuple[Any, bool]) -> None:
+    page, _ = cards
+    names = [*list_objects()]
+    for name in ("iceberg files", "paimon snapshots", "hive files", "iceberg diff.metadata"):
+        cells = page.locator(OUTPUT).nth(names.index(name)).locator("tbody td:not(.ll-b)")
+        sides = cells.evaluate_all("all => all.map(e => [e.className, getComputedStyle(e).textAlign])")
+        assert len(sides) > 8, name
+        for classes, side in sides:
+            assert (side in ("right", "end")) == ("ll-n" in classes), (name, classes, side)
+
+
 def test_folds_open_by_keyboard(cards: tuple[Any, bool]) -> None:
     page, _ = cards
     summary = page.locator(f"{OUTPUT} summary").first

@@ -108,7 +108,15 @@ def parse(markup: str) -> html5lib.treebuilders.etree:  # type: ignore[name-defi
             continue
         assert element.tag in TAGS, element.tag
         for name, value in element.attrib.items():
-            assert name in {"class", "title", "scope", "colspan", "open", "style"}, name
+            assert name in {
+                "class",
+                "title",
+                "scope",
+                "colspan",
+                "open",
+                "style",
+                "data-lm-suppress-shortcuts",
+            }, name
             if name == "class":
                 assert all(re.fullmatch(r"ll-[a-z]+[0-5]?", word) for word in value.split()), value
             if name == "style":

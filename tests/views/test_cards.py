@@ -10,6 +10,7 @@ from html import unescape
 
 import pytest
 
+import lakelens as ll
 from lakelens.errors import Corrupt
 from lakelens.model.snapshot import Snapshots
 from lakelens.options import display
@@ -144,7 +145,7 @@ def test_budget_of_a_table_card() -> None:
     markup = big._repr_html_()
     assert len(markup.encode()) <= 15_360
     assert "… 995 more columns: <code>table.schema.fields</code>" in markup
-    assert "… 9,995 older: <code>table.snapshots</code>" in markup
+    assert "… 9,995 older: <code>table.snapshots, table.snapshots.widget()</code>" in markup
 
 
 def test_long_names_empty_the_longest_folds_of_a_table_card() -> None:
@@ -162,7 +163,7 @@ def test_huge_sets_stay_within_the_budget() -> None:
     with display.using(strict_views=True):
         for thing in (current, current.files, current.manifests[0], current.changes):
             assert len(render_card(thing, 3).encode()) <= display.max_bytes
-        assert "… 1,980 more files: <code>.to_pandas()</code>" in render_card(current.files)
+        assert "… 1,980 more files: <code>.to_pandas(), .widget()</code>" in render_card(current.files)
 
 
 def test_folds_are_emptied_where_the_budget_ends() -> None:
@@ -303,3 +304,64 @@ def test_long_words_may_be_broken_where_a_reader_would() -> None:
     assert "<code>_last_<wbr>updated_<wbr>sequence_<wbr>number</code>" in markup
     assert f"{'x' * 16}<wbr>{'x' * 16}<wbr>{'x' * 8}<" in markup
     assert read_markup(markup).endswith(f"{'x' * 40}")
+
+
+def test_bars_are_drawn_to_the_largest_file_of_the_set_not_of_those_shown() -> None:
+    files = ll.sample("iceberg").files
+    sizes = [file.size_bytes for file in files]
+    smallest_first = files.take(sorted(range(len(files)), key=sizes.__getitem__))
+    with display.using(max_rows=3):
+        grid = next(body for body in present(smallest_first).body if isinstance(body, Grid))
+    assert len(grid.rows) == 3 < len(files)
+    drawn = [cell.bar.came for row in grid.rows for cell in row if cell.bar is not None]
+    assert drawn == [round(40 * size / max(sizes)) for size in sorted(sizes)[:3]]
+    assert max(drawn) < 40, "none of these is the largest"
+
+
+@pytest.mark.parametrize("sample", ["iceberg", "paimon"])
+def test_the_header_of_a_manifest_is_one_table_and_its_schema_a_line(sample: str) -> None:
+    manifest = ll.sample(sample).current.manifests[0]
+    for thing in (manifest, ll.sample(sample).current.manifest_lists[-1]):
+        card = present(thing)
+        header = next(fold for fold in card.folds if fold.label == "Header").body()
+        (table,) = (body for body in header if isinstance(body, Pairs | Grid))
+        named = [name for name, _ in table.items]
+        assert len(named) == len(set(named)) > 1
+        assert "avro.schema" not in named, "it is in a fold of its own"
+        (inner,) = (body for body in header if isinstance(body, Card))
+        (schema,) = inner.folds
+        assert re.match(r"Avro record of \d+ fields: \w+, ", schema.answer)
+        told = "\n".join(write_card(card, 2))
+        assert schema.answer in told
+        assert len(told.splitlines()) < 90, "the raw schema is not written out"
+        assert '"type": "record"' in "\n".join(write_card(card, 3)), "until all of it is asked for"
+
+
+def test_null_is_said_in_the_answer_of_a_query() -> None:
+    rows = ll.sample("iceberg").sql("SELECT NULL AS nothing, 'NULL' AS word, 1 AS one, [NULL, 2] AS list")
+    grid = next(body for body in present(rows).body if isinstance(body, Grid))
+    nothing, word, one, several = grid.rows[0]
+    assert (nothing.text, nothing.role) == ("NULL", "mute")
+    assert word.text != nothing.text, "a text is in quotes"
+    assert one.text == "1"
+    assert "NULL" in several.text and "absent" not in several.text
+    markup = render_card(rows)
+    assert '<td class="ll-o ll-m" style="text-align:left">NULL</td>' in markup
+    assert "absent" not in markup and "None" not in markup
+
+
+def test_text_stays_left_where_the_sheet_is_taken_away_until_there_is_no_room() -> None:
+    files = ll.sample("iceberg").files
+    left = ' style="text-align:left"'
+    whole = render_card(files)
+    first = next(re.finditer(r"<tr><td[^>]*>", whole.split("</thead>")[1]))[0]
+    assert first.endswith(f"{left}>")
+    assert not re.search(rf'class="ll-n[^>]*{left}', whole), "numbers stand right"
+    assert left not in render_card(files, style=False), "a page has the sheet"
+    size = len(whole.encode())
+    with display.using(max_bytes=size - 1):
+        cut = render_card(files)
+    assert size - 1 >= len(cut.encode()) and 0 < cut.count(left) < whole.count(left)
+    assert cut.replace(left, "") == whole.replace(left, "")
+    facts = cut[cut.index("<table") : cut.index("</table")]
+    assert facts.count(left) == whole[whole.index("<table") : whole.index("</table")].count(left)

@@ -99,11 +99,14 @@ ATTRIBUTES = {
     "charset",
     "name",
     "content",
+    "data-lm-suppress-shortcuts",
 }
 DRAWN = {"svg", "style", "rect", "path", "line", "circle", "text", "g", "polygon", "title"}
 
 
-_STYLE = r"width:[0-9]{1,2}px|display:inline|overflow-x:auto|border-top:2px solid var\(--ll-line\)"
+_STYLE = (
+    r"width:[0-9]{1,2}px|display:inline|overflow-x:auto|text-align:left|border-top:2px solid var\(--ll-line\)"
+)
 
 
 def cycle() -> Callable[[], str]:
@@ -139,6 +142,8 @@ def check_markup(markup: str, *, page: bool = False) -> None:
             assert name in ATTRIBUTES, name
             if name == "class":
                 assert all(re.fullmatch(r"ll-[a-z]+", word) for word in value.split()), value
+            if name.startswith("data-"):
+                assert value == "", value
             if name == "style":
                 assert re.fullmatch(_STYLE, value), value
             if name == "href":

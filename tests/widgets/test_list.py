@@ -206,9 +206,9 @@ def test_snapshots_are_the_newest_first_until_they_are_sorted() -> None:
     table = ll.sample("paimon")
     widget = table.snapshots.widget()
     ids = [str(snapshot.id) for snapshot in table.snapshots]
-    assert read_column(widget, "snapshot") == ids[::-1]
+    assert read_column(widget, "snapshot") == [f"{ids[-1]}\nmain", *ids[-2::-1]]
     widget.order = "snapshot"
-    assert read_column(widget, "snapshot") == ids
+    assert read_column(widget, "snapshot") == [*ids[:-1], f"{ids[-1]}\nmain"]
     times = [snapshot.committed_at for snapshot in table.snapshots]
     widget.order = "-committed, UTC"
     assert [times[place] for place in widget.positions] == sorted(times, reverse=True)

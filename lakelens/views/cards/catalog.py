@@ -35,7 +35,7 @@ def card_of_catalog(catalog: Catalog, detail: int = 1) -> Card:
         "live rows#",
         "files#",
         "bytes#",
-        "last commit, UTC!",
+        "last commit, UTC",
         "snapshots#",
         "findings!",
     )

@@ -47,8 +47,8 @@ def card_of_diff(diff: Diff, detail: int = 1) -> Card:
     if raised.files:
         folds.append(_fold_raised(raised))
     for label, files, how in (
-        ("Files added", diff.added, "diff.added.to_pandas()"),
-        ("Files removed", diff.removed, "diff.removed.to_pandas()"),
+        ("Files added", diff.added, "diff.added.to_pandas(), diff.widget()"),
+        ("Files removed", diff.removed, "diff.removed.to_pandas(), diff.widget()"),
     ):
         left = raised.leave_out_of(files)
         if len(left):
@@ -279,7 +279,7 @@ def card_of_delete_changes(changes: DeleteChanges, detail: int = 1) -> Card:
     folds = []
     for label, files, how in (("Added", changes.added, ".added"), ("Removed", changes.removed, ".removed")):
         if len(files):
-            grid = grid_files(files, how=f"{how}.to_pandas()")
+            grid = grid_files(files, how=f"{how}.to_pandas(), {how}.widget()")
             folds.append(Fold(label, format_contents(files), lambda grid=grid: one(grid), True))  # type: ignore[misc]
     sentence = f"{wording.count(len(changes.added))} added, {wording.count(len(changes.removed))} removed"
     return Card("Deletes", sentence, folds=tuple(folds), about=_ABOUT)

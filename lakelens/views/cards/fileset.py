@@ -82,7 +82,7 @@ def card_of_set(files: FileSet, detail: int = 1) -> Card:
     for label, noun in (("Partitions", "partition"), ("Levels", "level")):
         if any(key for (key,) in files.pick(noun)):
             folds.append(_group(label, noun, files, knows_rows))
-    body = (grid_files(files, how=".to_pandas()"),) if len(files) else ()
+    body = (grid_files(files, how=".to_pandas(), .widget()"),) if len(files) else ()
     sentence = format_contents(files) or "none"
     about = list_sections(files[0], "file_set") if len(files) else ()
     return Card("Files", sentence, facts=tuple(facts), body=body, folds=tuple(folds), about=about)
@@ -104,7 +104,7 @@ def card_of_tasks(tasks: Tasks, detail: int = 1) -> Card:
         for number, (task, bar) in enumerate(zip(tasks[: display.max_rows], drawn, strict=False))
     ]
     grid = cells.grid(
-        ("task#", "files#", "bytes#", ""), rows, how=".to_pandas()", noun="task", total=len(tasks)
+        ("task#", "files#", "bytes#", ""), rows, how=".to_pandas(), .widget()", noun="task", total=len(tasks)
     )
     sizes = [
         (

@@ -33,6 +33,7 @@ from lakelens.views.describe import describe, fold_json
 _ABOUT = ("common.items",)
 _LISTED = ("file_set", "manifest", "index_file", "snapshot", "ref", "schema")
 _HOW = ".to_pandas()"
+_HOW_ALL = f"{_HOW}, .widget()"
 _MOST_COLUMNS = 60
 _MOST_TYPE = 48  # characters of a type above its column
 # what a list is called, what one of it is called, and its grid where it has one of its own
@@ -78,7 +79,7 @@ def card_of_items(items: Items, detail: int = 1) -> Card:  # type: ignore[type-a
     title, (noun, nouns), grid = _find_kind(items)
     if not len(items):
         return Card(title, "none")
-    shown = _grid_facts(items, (noun, nouns)) if grid is None else grid(items, how=_HOW)
+    shown = _grid_facts(items, (noun, nouns)) if grid is None else grid(items, how=_HOW_ALL)
     return Card(title, wording.plural(len(items), noun, nouns), body=(shown,), about=about_items(items))
 
 
@@ -114,7 +115,7 @@ def _grid_facts(items: Items[Any], nouns: tuple[str, str], some: Sequence[Any] |
     shown = items if some is None else some
     rows = [[_show_fact(item, fact) for fact in items.facts] for item in islice(shown, display.max_rows)]
     names = [fact.name.replace("_", " ") + ("#" if fact.kind == "int64" else "") for fact in items.facts]
-    return cells.prune(cells.grid(names, rows, how=_HOW, noun=nouns, total=len(shown), about=_ABOUT))
+    return cells.prune(cells.grid(names, rows, how=_HOW_ALL, noun=nouns, total=len(shown), about=_ABOUT))
 
 
 def _show_fact(item: Any, fact: Fact) -> Cell:
@@ -212,7 +213,7 @@ def grid_rows(rows: Rows) -> Grid:
         Column(wording.clean(field.name, 80), is_number=_is_number(field.type))
         for field in list(rows.to_arrow().schema)[:_MOST_COLUMNS]
     ]
-    return cells.grid(columns, shown, how=_HOW, total=len(rows), is_open=True)
+    return cells.grid(columns, shown, how=_HOW_ALL, total=len(rows), is_open=True)
 
 
 def _format_shape(rows: Rows) -> str:

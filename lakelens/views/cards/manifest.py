@@ -106,7 +106,7 @@ def _fold_listed(found: ManifestList) -> Fold:
     return Fold(
         "Manifests",
         f"{wording.plural(len(manifests), 'manifest')}, in order",
-        lambda: one(grid_manifests(manifests, how=".manifests")),
+        lambda: one(grid_manifests(manifests, how=".manifests, .manifests.widget()")),
         opened=True,
     )
 
@@ -192,7 +192,7 @@ def _grid_summary(summary: Sequence[FieldSummary]) -> Grid:
     return cells.prune(cells.grid(names, rows, noun="field"))
 
 
-def grid_entries(entries: Sequence[Entry], how: str = ".entries") -> Grid:
+def grid_entries(entries: Sequence[Entry], how: str = ".entries, .entries.widget()") -> Grid:
     """Entries in file order."""
     rows = [
         (

@@ -105,7 +105,7 @@ def _fold_manifests(snapshot: Snapshot) -> list[Fold]:
     )
     manifests = snapshot.manifests
     answer = f"{wording.plural(len(manifests), 'manifest')}{_format_entries(manifests)}"
-    how = "snapshot.manifests"
+    how = "snapshot.manifests, snapshot.manifests.widget()"
     counted, recorded = count_by_lists(snapshot), snapshot.figures.files
     alert = ""
     if counted is not None and recorded is not None and counted != recorded:
@@ -131,7 +131,9 @@ def _fold_files(snapshot: Snapshot) -> Fold:
     files = snapshot.files
     answer = f"{wording.plural(len(files), 'file')}, {wording.size(files.size_bytes)}"
     return Fold(
-        "Files", answer, lambda: one(grid_files(files, how=".files.to_pandas()")) if len(files) else ()
+        "Files",
+        answer,
+        lambda: one(grid_files(files, how=".files.to_pandas(), .files.widget()")) if len(files) else (),
     )
 
 
@@ -241,7 +243,7 @@ _MOST_RUNS = 6  # of operations in a line
 
 def grid_snapshots(
     snapshots: Sequence[Snapshot],
-    how: str = "table.snapshots",
+    how: str = "table.snapshots, table.snapshots.widget()",
     total: int | None = None,
     *,
     looks_closer: bool = False,
@@ -262,20 +264,23 @@ def _grid(shown: Sequence[Snapshot], how: str, looks_closer: bool) -> Grid:
     exact = _share_seconds(shown)
     parts = [
         [
-            ("snapshot", [cells.code(snapshot.id) for snapshot in shown]),
+            ("snapshot", [_name(snapshot) for snapshot in shown]),
             ("operation!", [cells.text(snapshot.operation) for snapshot in shown]),
-            ("committed, UTC!", [cells.moment(snapshot.committed_at, exact=exact) for snapshot in shown]),
+            # where there is no room for both, the day stands above the time
+            ("committed, UTC", [cells.moment(snapshot.committed_at, exact=exact) for snapshot in shown]),
         ],
         _list_changes(figures),
         _list_totals(shown),
-        [
-            ("note", [cells.text(_format_raised(up) if up is not None else "", "mute") for up in raised]),
-            ("refs", [cells.text(", ".join(snapshot.refs), "mute") for snapshot in shown]),
-        ],
+        [("note", [cells.text(_format_raised(up) if up is not None else "", "mute") for up in raised])],
     ]
     columns = [column for part in parts for column in part]
     names, rows = [name for name, _ in columns], zip(*(made for _, made in columns), strict=True)
     return cells.prune(cells.grid(names, rows, how=how, noun="snapshot", about=("common.anywhere",)))
+
+
+def _name(snapshot: Snapshot) -> Cell:
+    """Its id, and below it the refs that name it."""
+    return replace(cells.explain(cells.code(snapshot.id), ", ".join(snapshot.refs)), key=snapshot.id)
 
 
 def _list_changes(figures: Sequence[Figures]) -> list[tuple[str, list[Cell]]]:

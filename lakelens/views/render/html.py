@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ _MOST_PAGE = 1_000_000
 _TABLE_CARD = 15_360
 _MOST_ROWS = 200  # of a list at the highest detail, if the view has room for them
 _FEWEST_ROWS = 7  # before whole folds are left out
+_LEFT = ' style="text-align:left"'
 _LEFT_OUT = (Note("left out: this view has reached its size; use .to_pandas(), .show(2) or .to_html()"),)
 
 
@@ -46,7 +48,7 @@ def render_card(thing: object, detail: int = 1, *, style: bool = True) -> str:
             return render_bytes(thing, detail, display.max_bytes)
         for rows in (*((_MOST_ROWS,) if detail >= 3 else ()), display.max_rows):
             with display.using(max_rows=max(display.max_rows, rows)):
-                markup = draw(present(thing, detail), detail, style=style)
+                markup = _drop_left(draw(present(thing, detail), detail, style=style), most)
             if len(markup.encode()) <= most:
                 return markup
         with display.using(max_rows=min(display.max_rows, _FEWEST_ROWS)):
@@ -114,7 +116,7 @@ def write_page(thing: object, path: str | os.PathLike[str], detail: int = 2) -> 
 
 def _fit(card: Card, detail: int, most: int, *, style: bool = True, name: str = "") -> str:
     """The markup of a card; where it is too long its longest folds are emptied, closed ones first, until it fits."""
-    markup = draw(card, detail, style=style, name=name)
+    markup = _drop_left(draw(card, detail, style=style, name=name), most)
     over = len(markup.encode()) - most
     if over <= 0:
         return markup
@@ -125,8 +127,28 @@ def _fit(card: Card, detail: int, most: int, *, style: bool = True, name: str = 
         if over > 0 and sizes[index] > left_out:
             folds[index] = replace(folds[index], make=lambda: _LEFT_OUT)
             over -= sizes[index] - left_out
-    markup = draw(replace(card, folds=tuple(folds)), detail, style=style, name=name)
+    markup = _drop_left(draw(replace(card, folds=tuple(folds)), detail, style=style, name=name), most)
     return markup if len(markup.encode()) <= _HARD_STOP else f"<pre>{escape(card.noun[:1000])}</pre>"
+
+
+def _drop_left(markup: str, most: int) -> str:
+    """Markup that fits, if that is enough: tables do without what keeps text left where our sheet is taken away.
+
+    First those of closed folds, the last one first; then the figures; last the open fold, of which most is text.
+    """
+    over = len(markup.encode()) - most
+    if over <= 0:
+        return markup
+    tables = markup.split("<table")
+    above = [markup.rfind("<details", 0, end) for end in accumulate(len(part) + 6 for part in tables[:-1])]
+    ranks = [1 if at < 0 else 2 * markup.startswith("<details open", at) for at in above]
+    for _, index in sorted((rank, -index) for index, rank in enumerate(ranks, 1)):
+        if over <= 0:
+            break
+        bare = tables[-index].replace(_LEFT, "")
+        over -= len(tables[-index]) - len(bare)
+        tables[-index] = bare
+    return "<table".join(tables)
 
 
 def _measure(fold: Fold, detail: int) -> int:

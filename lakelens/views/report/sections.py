@@ -193,6 +193,9 @@ def _link(card: Card, targets: Mapping[tuple[str, str], int], own: int) -> Card:
 
 
 def _link_cell(cell: Cell, kind: str, targets: Mapping[tuple[str, str], int], own: int) -> Cell:
+    if cell.parts:
+        linked = tuple(_link_cell(part, kind, targets, own) for part in cell.parts)
+        return cell if linked == cell.parts else replace(cell, parts=linked)
     number = own
     if kind in _LINKED and cell.role == "code":
         number = targets.get((kind, cell.text), own)

@@ -1,6 +1,6 @@
 /* The annotated hex dump, drawn row by row into one table.
 
-   Shown    view      {noun, sentence, place, details, alert, widths, value, rows}; a row has id, kind (line, title, fold, more)
+   Shown    view      {noun, sentence, place, details, alert, width, widths, value, rows}; a row has id, kind (line, title, fold, more)
                       and depth; value is the width of the column of values, 0 where values stand before their meaning
    Traits   selected  {start, end, label, code} or null; code is the call that leads to decompressed bytes
    Messages to Python    {type: "open", id}                        what is behind a fold, or what was left out
@@ -68,6 +68,14 @@ function drawMeaning(cell, row) {
   if (row.aside) cell.append(row.meaning.length ? "; " : "", make("span", "ll-m", row.aside));
 }
 
+/* Code that may be broken after the separators of a long text, as in the card. */
+function makeBreakable(text) {
+  const code = make("code");
+  const parts = text.length < 16 ? [text] : text.split(/(?<=[/=_.,:;(-](?=[^/=_.,:;(-]{3}))/);
+  parts.forEach((part, index) => code.append(...(index ? [make("wbr")] : []), part));
+  return code;
+}
+
 function drawLine(row, tr, wide) {
   const tint = row.number === null ? "" : ` ll-k${row.number % 6}`;
   if (row.role === "mute") tr.classList.add("ll-m");
@@ -90,7 +98,7 @@ function drawLine(row, tr, wide) {
   } else {
     octets.append(drawPieces(row));
     ascii.append(make("code", "", row.ascii));
-    const shown = row.value ? make("code", "", row.value) : null;
+    const shown = row.value ? makeBreakable(row.value) : null;
     if (shown && row.role === "null") shown.style.fontStyle = "italic";
     if (shown && wide) meaning.append(shown, " ");
     else if (shown) value.append(shown);
@@ -132,6 +140,7 @@ class Dump extends View {
     this.wide = !view.value;
     this.byRow = new Map(); // tr -> item
     this.hinted = "";
+    this.root.style.maxWidth = `${view.width}px`;
     drawHead(view, this.root);
     this.table = make("table", "ll-t ll-y");
     this.table.setAttribute("role", "treegrid");
