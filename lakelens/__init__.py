@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from lakelens.analysis.skeleton.minimize import minimize_table as minimize
     from lakelens.explaining import decode_binary_row, explain_bytes, explain_file
     from lakelens.opening import find_tables as find
-    from lakelens.opening import open_table as open
+    from lakelens.opening import open_any as open
     from lakelens.samples import sample
     from lakelens.watching import watch
 
 _PUBLIC = {
-    "open": ("lakelens.opening", "open_table"),
+    "open": ("lakelens.opening", "open_any"),
     "find": ("lakelens.opening", "find_tables"),
     "sample": ("lakelens.samples", "sample"),
     "diff_json": ("lakelens.analysis.diff.documents", "diff_json"),

@@ -175,14 +175,16 @@ def _in_one_line() -> Iterator[None]:
 def show_table(target: Any, snapshot: str | None = None, detail: int = 1) -> None:
     """Show a table or one of its snapshots; a name is looked up in the running session."""
     from lakelens.model.table import Table
-    from lakelens.opening import open_table
+    from lakelens.opening import open_any
     from lakelens.watching import find_session, looks_like_name
 
     if isinstance(target, Table):
         table = target
     else:
         spark = find_session() if isinstance(target, str) and looks_like_name(target) else None
-        table = open_table(target, spark=spark)
+        table = open_any(target, spark=spark)
+    if snapshot is not None and not isinstance(table, Table):
+        raise Unsupported("a view has no snapshots")
     (table if snapshot is None else table.snapshot(snapshot)).show(detail)
 
 

@@ -1,4 +1,4 @@
-"""Opening and finding tables: `lakelens.open` and `lakelens.find`."""
+"""Opening and finding tables and views: `lakelens.open` and `lakelens.find`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,82 @@ from itertools import islice
 from typing import Any
 
 from lakelens.errors import LakeError, Missing, NotATable, Unsupported, find_nearest
-from lakelens.formats.base import Candidate, OpenRequest
+from lakelens.formats.base import Candidate, OpenRequest, ViewFound
 from lakelens.formats.registry import describe_candidate, detect_at, detect_format, load_formats
 from lakelens.io.local import LocalStore, find_neighbours, open_source
 from lakelens.io.store import Store
 from lakelens.io.tracing import TracingStore
-from lakelens.model.catalog import Catalog, FoundTable
+from lakelens.model.catalog import Catalog, FoundTable, FoundView
 from lakelens.model.table import Table
+from lakelens.model.view import View
 
 # directories that are looked at to say that a directory, which is no table, holds some: here, and where each is a request
 _LOOKED_AT, _LOOKED_AT_FAR = 200, 16
+
+
+def open_any(
+    source: Any,
+    *,
+    format: str | None = None,
+    branch: str | None = None,
+    version: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    spark: Any = None,
+) -> Table | Any:
+    """Open one table from nothing but its files, or one view. No manifest is read.
+
+    Parameters
+    ----------
+    source
+        The path or URL of a table's directory; the path of one Iceberg `*.metadata.json` (that version of that table); a
+        `pyiceberg.table.Table`; or, with `spark`, a name `"catalog.database.table"`. An Iceberg view's, too.
+    format
+        The name of a format: no other is looked for.
+    branch
+        The branch to open.
+    version
+        An older metadata file of an Iceberg table or view: its number, name or path.
+    storage_options
+        Options for fsspec.
+    spark
+        A session whose catalogs know the current pointer and, for Hive, the metastore's facts.
+
+    Returns
+    -------
+    Table or View
+        The table; a `View`, which has versions and no rows, where the place is one.
+
+    Raises
+    ------
+    NotATable
+        No format recognises the place; the message lists what was looked for, or says that it holds tables.
+    Missing, Corrupt, Unsupported, AccessDenied
+        It is not there (the hint has the nearest paths), damaged, not supported, or may not be read.
+
+    Examples
+    --------
+    >>> open_any("/nowhere")
+    Traceback (most recent call last):
+    lakelens.errors.Missing: /nowhere: no such file or directory
+    """
+    try:
+        return open_table(
+            source,
+            format=format,
+            branch=branch,
+            version=version,
+            storage_options=storage_options,
+            spark=spark,
+        )
+    except ViewFound as found:
+        return open_view(found, branch, version)
+
+
+def open_view(found: ViewFound, branch: str | None = None, version: int | str | None = None) -> View:
+    """The view that detection found. Raises `Unsupported` for a branch: views have none."""
+    if branch is not None:
+        raise Unsupported("a view has no branches", path=found.location) from None
+    return found.opener(version=version)
 
 
 def open_table(
@@ -30,33 +96,8 @@ def open_table(
     storage_options: Mapping[str, Any] | None = None,
     spark: Any = None,
 ) -> Table:
-    """Open one table from nothing but its files. No manifest is read.
+    """Open one table, as `open_any` does; raises `Unsupported` for a view.
 
-    Parameters
-    ----------
-    source
-        The path or URL of a table's directory; the path of one Iceberg `*.metadata.json` (that version of that table); a
-        `pyiceberg.table.Table`; or, with `spark`, a name `"catalog.database.table"`.
-    format
-        The name of a format: no other is looked for.
-    branch
-        The branch to open.
-    version
-        An older metadata file of an Iceberg table: its number, name or path.
-    storage_options
-        Options for fsspec.
-    spark
-        A session whose catalogs know the current pointer and, for Hive, the metastore's facts.
-
-    Raises
-    ------
-    NotATable
-        No format recognises the place; the message lists what was looked for, or says that it holds tables.
-    Missing, Corrupt, Unsupported, AccessDenied
-        It is not there (the hint has the nearest paths), damaged, not supported, or may not be read.
-
-    Examples
-    --------
     >>> open_table("/nowhere")
     Traceback (most recent call last):
     lakelens.errors.Missing: /nowhere: no such file or directory
@@ -121,7 +162,7 @@ def _open_again(
 def find_tables(
     root: str | os.PathLike[str], *, depth: int = 4, storage_options: Mapping[str, Any] | None = None
 ) -> Catalog:
-    """Walk a warehouse and list the tables in it; a table's own directories are not walked.
+    """Walk a warehouse and list the tables and views in it; a table's own directories are not walked.
 
     Parameters
     ----------
@@ -135,7 +176,7 @@ def find_tables(
     Returns
     -------
     Catalog
-        The tables, each with `open()`; directories that cannot be read are in `problems`.
+        The tables, each with `open()`; `views` are the views, and directories that cannot be read are in `problems`.
 
     Examples
     --------
@@ -150,23 +191,29 @@ def find_tables(
 def find_in_store(store: Store, path: str, *, depth: int = 4) -> Catalog:
     """Walk a warehouse in a store that is already open."""
     tables: list[FoundTable] = []
+    views: list[FoundView] = []
     problems: list[LakeError] = []
     for found in _walk(store, path, depth):
         if isinstance(found, FoundTable):
             tables.append(found)
+        elif isinstance(found, FoundView):
+            views.append(found)
         elif found is not None:
             problems.append(found)
-    return Catalog(path, tables, problems)
+    return Catalog(path, tables, problems, views)
 
 
-def _walk(store: Store, path: str, depth: int) -> Iterator[FoundTable | LakeError | None]:
-    """What each directory is: a table, one that cannot be read, or neither."""
+def _walk(store: Store, path: str, depth: int) -> Iterator[FoundTable | FoundView | LakeError | None]:
+    """What each directory is: a table, a view, one that cannot be read, or none of these."""
     pending = [(path, 0)]
     while pending:
         here, level = pending.pop()
         try:
             place = describe_candidate(store, here)
             found = _detect_table(place)
+        except ViewFound as view:
+            yield FoundView(here, view.format, view.evidence, view.opener)
+            continue
         except LakeError as error:
             yield error
             continue

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lakelens.model.catalog import Sample
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
+    from lakelens.model.view import View
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 SAMPLE = "sample:"
@@ -32,19 +33,13 @@ def open_table(
     storage: tuple[tuple[str, str], ...] = (),
 ) -> Table:
     """The table that the command line names. Raises `LakeError`; what an option makes missing is the user's mistake."""
-    import lakelens as ll
+    from lakelens import opening
 
-    if path.startswith(SAMPLE):
-        path = str(find_sample(path.removeprefix(SAMPLE)).unpack())
-    remember_place(normalise(path))
-    try:
-        table = ll.open(
-            path, format=format, branch=branch, version=version, storage_options=dict(storage) or None
-        )
-    except Missing:
-        if branch is not None or version is not None:
-            remember_place(None)
-        raise
+    table: Table = _open(opening.open_table, path, format, branch, version, storage)
+    return _check_version(table, version)
+
+
+def _check_version(table: Table, version: str | None) -> Table:
     if version is not None and not table.traits.has_versions:
         raise Unsupported(
             f"--version chooses an older metadata file, and a {table.traits.title} table has none",
@@ -52,6 +47,42 @@ def open_table(
             hint="--snapshot",
         )
     return table
+
+
+def open_any(
+    path: str,
+    format: str | None = None,
+    branch: str | None = None,
+    version: str | None = None,
+    storage: tuple[tuple[str, str], ...] = (),
+) -> Table | View:
+    """The table or the view that the command line names. Raises `LakeError` as `open_table` does."""
+    from lakelens.model.view import View
+    from lakelens.opening import open_any
+
+    found = _open(open_any, path, format, branch, version, storage)
+    return found if isinstance(found, View) else _check_version(found, version)
+
+
+def _open(
+    open: Callable[..., Any],
+    path: str,
+    format: str | None,
+    branch: str | None,
+    version: str | None,
+    storage: tuple[tuple[str, str], ...],
+) -> Any:
+    if path.startswith(SAMPLE):
+        path = str(find_sample(path.removeprefix(SAMPLE)).unpack())
+    remember_place(normalise(path))
+    try:
+        return open(
+            path, format=format, branch=branch, version=version, storage_options=dict(storage) or None
+        )
+    except Missing:
+        if branch is not None or version is not None:
+            remember_place(None)
+        raise
 
 
 def find_sample(name: str) -> Sample:
@@ -77,7 +108,7 @@ def find_snapshot(table: Table, ref: str | None) -> Snapshot | None:
 
 
 @contextmanager
-def answering(table: Table, output: Output) -> Iterator[Output]:
+def answering(table: Table | View, output: Output) -> Iterator[Output]:
     """Around a verb's answer: it is written out, then damage that was found ends with status 1 and one line."""
     with output:
         yield output
@@ -95,13 +126,18 @@ def note_problem(output: Output, make: Callable[[], Any], default: Any = None) -
         return default
 
 
-def table_options(verb: Verb) -> Verb:
+def place_options(verb: Verb) -> Verb:
+    """What `table_options` does, for a verb that takes a view as well."""
+    return table_options(verb, open_any)
+
+
+def table_options(verb: Verb, open: Callable[..., Any] = open_table) -> Verb:
     """PATH and the options that say which table is meant; the verb gets the open `table`."""
     names = ("path", "format", "branch", "version", "storage")
 
     @wraps(verb)
     def choose(**options: Any) -> Any:
-        table = open_table(*(options.pop(name) for name in names))
+        table = open(*(options.pop(name) for name in names))
         return verb(table=table, **options)
 
     for decorate in reversed(

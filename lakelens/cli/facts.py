@@ -17,6 +17,7 @@ from lakelens.model.schema import PartitionSpec, Schema
 from lakelens.model.snapshot import Ref, Snapshot
 from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table
+from lakelens.model.view import View
 
 Facts = dict[str, Any]
 
@@ -91,7 +92,31 @@ def describe_catalog(catalog: Catalog) -> Facts:
     catalog.read_outlines()
     tables = ({**list_facts(Catalog.facts, found), "reasons": found.evidence.reasons} for found in catalog)
     problems = [{"path": problem.path, "message": problem.reason} for problem in catalog.problems]
-    return {"root": catalog.root, "tables": tables, "problems": problems}
+    views = [list_facts(type(catalog.views).facts, found) for found in catalog.views]
+    return {"root": catalog.root, "tables": tables, "views": views, "problems": problems}
+
+
+def describe_view(view: View) -> Facts:
+    """A view: its versions with their queries, its columns, and which version was the current one when."""
+    names = ("name", "format", "format_version", "location", "uuid", "path", "version_id")
+    version = (
+        "id",
+        "created_at",
+        "schema_id",
+        "sql",
+        "default_catalog",
+        "default_namespace",
+        "storage_table",
+        "summary",
+    )
+    return {
+        "view": pick(view, *names),
+        "properties": view.properties,
+        "versions": [pick(one, *version) for one in view.versions],
+        "schemas": [describe_schema(one) for one in view.schemas],
+        "log": [pick(line, "version_id", "at") for line in view.log],
+        "findings": [list_facts(FINDING, finding) for finding in view.findings],
+    }
 
 
 def describe_diff(diff: Diff) -> Facts:

@@ -15,30 +15,49 @@ from lakelens.cli.asked import (
     find_snapshot,
     note_problem,
     output_options,
+    place_options,
     snapshot_option,
     table_options,
 )
 from lakelens.cli.output import Output
+from lakelens.errors import Unsupported
 
 if TYPE_CHECKING:
     from lakelens.analysis.tree import StorageTree
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
+    from lakelens.model.view import View
     from lakelens.views.card.model import Cell
 
 
 @click.command(epilog="lakelens show sample:iceberg  ·  lakelens show sample:paimon -s 3 -d 2")
-@table_options
+@place_options
 @snapshot_option
 @detail_option
 @output_options
-def show(table: Table, ref: str | None, detail: int, output: Output) -> None:
-    """Show what a table, or one of its snapshots, is made of."""
+def show(table: Table | View, ref: str | None, detail: int, output: Output) -> None:
+    """Show what a table, one of its snapshots, or a view is made of."""
+    from lakelens.model.view import View
+
+    if isinstance(table, View):
+        _show_view(table, ref, detail, output)
+        return
     snapshot = None if ref is None else find_snapshot(table, ref)
     if output.as_json:
         output.write_answer(table, **_describe_whole(table, snapshot, output))
     else:
         output.show_view(table if snapshot is None else snapshot, detail)
+
+
+def _show_view(view: View, ref: str | None, detail: int, output: Output) -> None:
+    if ref is not None:
+        raise Unsupported("a view has no snapshots", path=view.location, hint="--version")
+    if output.as_json:
+        from lakelens.cli.facts import describe_view
+
+        output.write_json(describe_view(view))
+    else:
+        output.show_view(view, detail)
 
 
 def _describe_whole(table: Table, snapshot: Snapshot | None, output: Output) -> dict[str, Any]:

@@ -23,7 +23,8 @@ class Kind:
 
     `noun` is what a view calls a whole file; `needs` the context without which nothing can be explained. Files of a
     self-describing kind say no more when the table is known that they belong to: of others the table knows the columns of
-    the rows, the data file of a deletion vector, or what a file without magic is.
+    the rows, the data file of a deletion vector, or what a file without magic is. Of data files that are not `is_decoded`
+    the parts are named, and the rows stay unread.
     """
 
     name: str
@@ -31,11 +32,12 @@ class Kind:
     noun: str = ""
     needs: tuple[str, ...] = ()
     is_self_describing: bool = False
+    is_decoded: bool = True
 
     @property
     def has_magic(self) -> bool:
         """Whether files of it are recognised by their first or last bytes."""
-        return any(kind == self.name for _, _, kind in MAGICS)
+        return any(_OTHERS.get(kind, kind) == self.name for _, _, kind in MAGICS)
 
     def load(self) -> Callable[..., Span]:
         """The function that explains bytes of this kind."""
@@ -46,12 +48,14 @@ class Kind:
 
 
 _TABLE = (
+    Kind("aes_gcm_stream", "text.aes_gcm_spans", "Encrypted file", is_self_describing=True),
     Kind("avro", "avro.spans", "Avro file"),
     Kind("avro_record", "avro.spans", needs=("schema",)),
     Kind("binary_row", "paimon.row_spans"),
     Kind("binary_array", "paimon.row_spans", needs=("element",)),
     Kind("binary_map", "paimon.row_spans", needs=("key", "value")),
     Kind("blob", "paimon.blob_spans"),
+    Kind("blob_references", "paimon.blob_references", "Blob references", is_self_describing=True),
     Kind("crc", "text.crc_spans", "Checksum file", is_self_describing=True),
     Kind("deletion_vector", "bitmaps.deletion_vector_spans"),
     Kind("file_index", "paimon.index.file_index_spans"),
@@ -62,22 +66,27 @@ _TABLE = (
     Kind("index_meta", "paimon.index.global_index_meta_spans"),
     Kind("json", "text.json_spans", "JSON document", is_self_describing=True),
     Kind("json_lines", "text.text_spans", "JSON lines", is_self_describing=True),
+    Kind("lance", "paimon.known_file_spans", "Lance file", is_self_describing=True, is_decoded=False),
+    Kind("mosaic", "paimon.known_file_spans", "Mosaic file", is_self_describing=True, is_decoded=False),
     Kind("orc", "orc.spans", "ORC file", is_self_describing=True),
     Kind("paimon_dv_index", "bitmaps.deletion_vector_spans"),
     Kind("parquet", "parquet.spans", "Parquet file", is_self_describing=True),
     Kind("puffin", "iceberg.puffin_spans", "Puffin file"),
     Kind("roaring32", "bitmaps.roaring_spans"),
     Kind("roaring64", "bitmaps.roaring_spans"),
+    Kind("row", "paimon.known_file_spans", "Row file", is_self_describing=True, is_decoded=False),
     Kind("source_meta", "paimon.index.global_index_meta_spans"),
     Kind("text", "text.text_spans", "Text file", is_self_describing=True),
     Kind("theta_sketch", "iceberg.theta_sketch_spans"),
     Kind("unknown", "text.text_spans", "File"),
     Kind("variant", "variant.spans"),
+    Kind("video", "paimon.known_file_spans", "Video file", is_self_describing=True, is_decoded=False),
+    Kind("vortex", "paimon.known_file_spans", "Vortex file", is_self_describing=True, is_decoded=False),
 )
 KINDS = {kind.name: kind for kind in _TABLE}
 
 # what `sniff` recognises and no codec has by that name
-_OTHERS = {"parquet-encrypted": "parquet", "empty": "text"}
+_OTHERS = {"parquet-encrypted": "parquet", "ags1-encrypted": "aes_gcm_stream", "empty": "text"}
 
 
 def find_kind(name: str) -> Kind:

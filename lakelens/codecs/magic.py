@@ -4,6 +4,7 @@ PAR1 … PAR1   Parquet      PARE at either end   Parquet, footer encrypted    O
 Obj 01        Avro         PFA1 … PFA1          Puffin                       AGS1                   Iceberg AES-GCM
 1F 8B         gzip         28 B5 2F FD          zstd                         { or [                 JSON
 crc 00        checksums    … ITBP or BGIX, 00 05 4E 4E D0 1A 35 AE, 01 size 5E 43 F2 D0              Paimon's indexes
+PBLR          references   … SWOR Row, … MOSA Mosaic, … LANC Lance, VTXF Vortex, … IDEO video         known data files
 """
 
 from __future__ import annotations
@@ -25,6 +26,12 @@ Sniffed = Literal[
     "file_index",
     "global_index",
     "paimon_dv_index",
+    "blob_references",
+    "row",
+    "mosaic",
+    "lance",
+    "vortex",
+    "video",
     "text",
     "empty",
     "unknown",
@@ -45,6 +52,14 @@ MAGICS: tuple[tuple[int, bytes, Sniffed], ...] = (
     (0, b"PFA1", "puffin"),
     (0, b"AGS1", "ags1-encrypted"),
     (0, b"ORC", "orc"),
+    (0, b"PBLR\x01", "blob_references"),
+    (0, b"VTXF", "vortex"),
+    # with bytes of the footer that are zero: text may end with these letters
+    (-7, b"\0\0\0SWOR", "row"),
+    (-6, b"\0\0MOSA", "mosaic"),
+    (-5, b"\0LANC", "lance"),
+    (-6, b"\0IDEO\x01", "video"),
+    (-6, b"\0IDEO\x02", "video"),
     (0, b"\x1f\x8b", "gzip"),
     (0, b"\x28\xb5\x2f\xfd", "zstd"),
     (-4, b"ORC", "orc"),

@@ -6,14 +6,47 @@ A package adds a format by an entry point in the group `lakelens.formats` that n
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from lakelens.errors import Unsupported
 from lakelens.io.store import ObjectInfo, Store
 from lakelens.io.tracing import TracingStore
 from lakelens.model.storage import Evidence
 from lakelens.model.table import Table
+
+if TYPE_CHECKING:
+    from lakelens.model.view import View
+
+
+class ViewFound(Unsupported):
+    """What detection raises for a view: no table, and as such not supported; `lakelens.open` opens it.
+
+    `location` is the view's directory, `opener` makes the `View`; it takes a `version`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        location: str,
+        format: str,
+        evidence: Evidence,
+        opener: Callable[..., View],
+        *,
+        path: str | None = None,
+    ) -> None:
+        super().__init__(
+            message, path=path, hint="lakelens.open, which opens views; or the tables that it selects from"
+        )
+        self.location, self.format, self.evidence, self.opener = location, format, evidence, opener
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remake, (self.message, self.location, self.format, self.evidence, self.opener, self.path)
+
+
+def _remake(*parts: Any) -> ViewFound:
+    return ViewFound(*parts[:-1], path=parts[-1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from lakelens.io.handle import StoreFile
 from lakelens.io.store import Store
 from lakelens.model.datafile import Footer
 from lakelens.model.explainable import Source
+from lakelens.model.storage import KNOWN_FORMATS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 #: The formats that describe themselves, and whose rows are read here.
 FORMATS = ("parquet", "orc", "avro")
+ENCRYPTED = "ags1-encrypted"
 
 
 def read_footer(store: Store, path: str, file_format: str) -> Footer:
@@ -37,6 +39,7 @@ def read_footer(store: Store, path: str, file_format: str) -> Footer:
     """
     kind = choose_kind(read_kind(store, path), file_format)
     if kind not in FORMATS:
+        refuse_known(kind, path)
         hint = "preview() shows its first lines" if kind in ("text", "csv", "json") else None
         raise Unsupported(f"a {kind or 'nameless'} file has no footer", path=path, hint=hint)
     return make_footer(store, path, read_facts(store, path, kind))
@@ -72,9 +75,32 @@ def choose_kind(sniffed: str, file_format: str) -> str:
 
     >>> choose_kind("orc", "parquet"), choose_kind("unknown", "parquet"), choose_kind("parquet-encrypted", "orc")
     ('orc', 'parquet', 'parquet')
+    >>> choose_kind("lance", "parquet"), choose_kind("ags1-encrypted", "avro")
+    ('lance', 'ags1-encrypted')
     """
     kind = sniffed.removesuffix("-encrypted") if sniffed == "parquet-encrypted" else sniffed
-    return kind if kind in FORMATS else file_format
+    return kind if kind in FORMATS or kind in KNOWN_FORMATS or kind == ENCRYPTED else file_format
+
+
+def refuse_known(kind: str, path: str) -> None:
+    """Raises `Unsupported`, saying what it is, for a file whose format is known and whose rows are not decoded.
+
+    >>> refuse_known("lance", "/t/a.lance")
+    Traceback (most recent call last):
+    lakelens.errors.Unsupported: /t/a.lance: a file of the Lance format: known, its rows are not decoded; try: ...
+    """
+    if kind == ENCRYPTED:
+        raise Unsupported(
+            "encrypted (AES-GCM stream, AGS1): it cannot be read without its key",
+            path=path,
+            hint="bytes_view() shows what is in the clear",
+        )
+    if kind in KNOWN_FORMATS:
+        raise Unsupported(
+            f"a file of {KNOWN_FORMATS[kind]}: known, its rows are not decoded",
+            path=path,
+            hint="bytes_view() names its parts; an engine that has the format reads it",
+        )
 
 
 def open_file(store: Store, path: str) -> IO[bytes]:
@@ -94,6 +120,7 @@ def read_facts(store: Store, path: str, kind: str) -> Any:
 def read_rows_as(store: Store, path: str, kind: str, n: int) -> pa.Table:
     """The first `n` rows of a file that is known to be of a format. Raises `Unsupported` for what is not in `FORMATS`."""
     if kind not in FORMATS:
+        refuse_known(kind, path)
         raise Unsupported(f"rows of a {kind or 'nameless'} file are not read", path=path)
     if kind == "avro":
         return _read_avro_rows(store.read(path), path, n)

@@ -1,4 +1,4 @@
-"""Listings of tables: what `find` found below a directory, and the samples that ship with the package."""
+"""Listings of tables and views: what `find` found below a directory, and the samples that ship with the package."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from lakelens.model.deletes import LiveRows
     from lakelens.model.finding import Finding
+    from lakelens.model.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +78,77 @@ class FoundTable(Displayable):
     @property
     def name(self) -> str:
         """The last component of the path, with the database before it where the parent is `NAME.db`."""
-        parts = PurePath(self.path).parts
-        if len(parts) > 1 and parts[-2].endswith(".db"):
-            return f"{parts[-2][:-3]}.{parts[-1]}"
-        return parts[-1] if parts else self.path
+        return _name_place(self.path)
 
     def __repr__(self) -> str:
         return f"<FoundTable {self.format} {self.name}>"
 
 
+def _name_place(path: str) -> str:
+    parts = PurePath(path).parts
+    if len(parts) > 1 and parts[-2].endswith(".db"):
+        return f"{parts[-2][:-3]}.{parts[-1]}"
+    return parts[-1] if parts else path
+
+
+@dataclass(frozen=True, repr=False)
+class FoundView(Displayable):
+    """One view that `find` found: its path, its format, and why it is one. It holds no rows: it is a query over tables."""
+
+    path: str
+    format: str
+    evidence: Evidence
+    opener: Callable[..., View] = field(compare=False)
+
+    @cached_property
+    def view(self) -> View | LakeError:
+        """The view, opened; an error that keeps it from being opened is returned, not raised."""
+        try:
+            return self.open()
+        except LakeError as error:
+            return error.without_frames()
+
+    def open(self, **options: Any) -> View:
+        """Open this view; the option is `version`, as for `lakelens.open`."""
+        return self.opener(**options)
+
+    @property
+    def name(self) -> str:
+        """The last component of the path, with the database before it where the parent is `NAME.db`."""
+        return _name_place(self.path)
+
+    def __repr__(self) -> str:
+        return f"<FoundView {self.format} {self.name}>"
+
+
+def _ask_view(name: str, kind: str = "string") -> Fact:
+    return Fact(name, kind, lambda found: getattr(found.view, name, None))
+
+
+class FoundViews(NamedItems[FoundView]):
+    """The views found below a directory, in path order; also by name."""
+
+    __slots__ = ()
+    _noun = "view"
+    facts = (
+        Fact("name"),
+        Fact("format"),
+        Fact("path"),
+        _ask_view("version_id", "int64"),
+        _ask_view("dialects", "strings"),
+        Fact("versions", "int64", lambda found: len(getattr(found.view, "versions", ()))),
+        Fact("error", "string", lambda found: getattr(found.view, "reason", None)),
+    )
+
+    def _list_names(self, item: Any) -> tuple[str, ...]:
+        return item.name, item.path, PurePath(item.path).name
+
+
 class Catalog(NamedItems[FoundTable]):
-    """The tables found below a directory, in path order; also by name. None is opened before it is shown or listed."""
+    """The tables found below a directory, in path order; also by name. None is opened before it is shown or listed.
+
+    `views` are the views that were found, which hold no rows.
+    """
 
     _noun = "table"
 
@@ -107,13 +168,20 @@ class Catalog(NamedItems[FoundTable]):
         Fact("error", "string", lambda found: found.outline.error and found.outline.error.reason),
     )
 
-    def __init__(self, root: str, tables: Iterable[FoundTable], problems: Sequence[LakeError] = ()) -> None:
+    def __init__(
+        self,
+        root: str,
+        tables: Iterable[FoundTable],
+        problems: Sequence[LakeError] = (),
+        views: Iterable[FoundView] = (),
+    ) -> None:
         super().__init__(tables)
         self.root = root
         self.problems = tuple(problems)
+        self.views = FoundViews(views)
 
     def _like(self, held: Sequence[Any]) -> Self:
-        return type(self)(self.root, held, self.problems)
+        return type(self)(self.root, held, self.problems, self.views)
 
     def _list_names(self, item: Any) -> tuple[str, ...]:
         return item.name, item.path, PurePath(item.path).name
@@ -143,7 +211,7 @@ class Catalog(NamedItems[FoundTable]):
         return super().to_arrow()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.root, tuple(self), self.problems)
+        return type(self), (self.root, tuple(self), self.problems, tuple(self.views))
 
     def __repr__(self) -> str:
         return f"<Catalog {len(self)} tables>"

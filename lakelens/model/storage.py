@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from lakelens.model.datafile import Footer
     from lakelens.model.space.division import FileDivision
 
+#: Formats of data files that lakelens knows and whose rows it does not decode, with their names.
+KNOWN_FORMATS = {
+    "row": "Paimon's Row format",
+    "mosaic": "Paimon's Mosaic format",
+    "lance": "the Lance format",
+    "vortex": "the Vortex format",
+    "blob": "Paimon's blob format",
+    "video": "Paimon's video format",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class StoredFile(Named):
@@ -174,4 +184,33 @@ class MetadataLog(Items[MetadataLogEntry]):
         Fact("timestamp", "time"),
         Fact("path"),
         Fact("recorded_path"),
+    )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class EncryptionKey(Displayable):
+    """A key that files of a table are encrypted with, as the table's metadata names it; itself it is encrypted.
+
+    `encrypted_by` is the id of the key that encrypts it: one of the table's too, or one of a key management service.
+    `snapshots` are those whose manifest lists it encrypts, `size_bytes` the bytes of the encrypted key.
+    """
+
+    id: str
+    encrypted_by: str | None
+    size_bytes: int | None
+    snapshots: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<EncryptionKey {self.id!r}>"
+
+
+class EncryptionKeys(Items[EncryptionKey]):
+    """The keys that the metadata of a table names; empty for a table that is not encrypted."""
+
+    __slots__ = ()
+    facts = (
+        Fact("id"),
+        Fact("encrypted_by"),
+        Fact("size_bytes", "int64"),
+        Fact("snapshots", "int64", lambda key: len(key.snapshots)),
     )

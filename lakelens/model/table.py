@@ -25,7 +25,7 @@ from lakelens.model.life.living import Living
 from lakelens.model.maintenance.maintainable import Maintainable
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
 from lakelens.model.snapshot import History, Refs, Snapshot, SnapshotLog, Snapshots
-from lakelens.model.storage import Evidence, MetadataLog, Reads, Relocation, StoredFile
+from lakelens.model.storage import EncryptionKeys, Evidence, MetadataLog, Reads, Relocation, StoredFile
 
 if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
@@ -108,6 +108,11 @@ class Table(Reopened, Answers, Checkable, Living, Maintainable, Measurable, Expl
     def sort_orders(self) -> SortOrders:
         """The sort orders; only Iceberg has them."""
         return SortOrders()
+
+    @property
+    def encryption_keys(self) -> EncryptionKeys:
+        """The keys that its metadata names, themselves encrypted; only Iceberg since version 3 has them."""
+        return EncryptionKeys()
 
     @property
     @abstractmethod

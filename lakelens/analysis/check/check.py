@@ -102,9 +102,13 @@ class Check(Displayable):
 
     @property
     def verdict(self) -> str:
-        """ "damaged" where there is an error, "sound" where nothing is odd, else "readable, with differences"."""
+        """ "damaged" where there is an error, "sound" where nothing is odd, else "readable, with differences".
+
+        Where all errors are of files that lakelens does not decode, or has no key for: "not readable here".
+        """
         if not self.ok:
-            return "damaged"
+            codes = {found.code for found in self.findings if found.severity == "error"}
+            return "not readable here" if codes == {"unsupported"} else "damaged"
         is_odd = self.differ or any(found.severity == "warning" for found in self.findings)
         return "readable, with differences" if is_odd else "sound"
 

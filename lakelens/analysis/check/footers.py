@@ -5,6 +5,7 @@ Of at most a thousand files every footer is read; of more a sample, the same one
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from functools import partial
 from random import Random
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lakelens.errors import LakeError, Unsupported
 from lakelens.model.check.survey import Survey
+from lakelens.model.storage import KNOWN_FORMATS
 from lakelens.progress import read_each
 
 if TYPE_CHECKING:
@@ -31,8 +33,10 @@ class Described(NamedTuple):
     content: str
 
 
-def list_described(survey: Survey, lost: Collection[str]) -> list[Described]:
-    """The files of live entries that are not `lost`, each once, but those without a footer (deletion vectors, text)."""
+def list_described(
+    survey: Survey, lost: Collection[str], formats: Collection[str] = _FORMATS
+) -> list[Described]:
+    """The files of live entries that are not `lost`, each once, of some formats; deletion vectors are left out."""
     import pyarrow as pa
 
     if not survey.entries.num_rows or not survey.needed.any():
@@ -45,13 +49,14 @@ def list_described(survey: Survey, lost: Collection[str]) -> list[Described]:
     return [
         one
         for one in described
-        if one.content != "deletion_vector" and one.file_format in _FORMATS and one.path not in lost
+        if one.content != "deletion_vector" and one.file_format in formats and one.path not in lost
     ]
 
 
 def check_footers(survey: Survey, lost: Collection[str]) -> None:
     """Compare the rows that entries record with the files' own."""
     storage = survey.table.storage
+    _leave_known(survey, lost)
     files = list_described(survey, lost)
     if storage is None or not files:
         return
@@ -62,11 +67,11 @@ def check_footers(survey: Survey, lost: Collection[str]) -> None:
         survey.ledger.leave(what, f"a sample of {MOST_FOOTERS:,} was read")
     noun = "file's own footer" if len(chosen) == 1 else "files' own footers"
     line = survey.ledger.line("rows of files", "entries", f"{len(chosen):,} {noun}")
-    unread = 0
+    unread = Counter[str]()
     found = read_each(chosen, lambda file: storage.read_footer(file.path, file.file_format).facts, "footers")
     for file, read in found:
         if isinstance(read, Unsupported):
-            unread += 1
+            unread[read.reason] += 1
         elif isinstance(read, LakeError):
             code, users = type(read).__name__.lower(), partial(survey.list_users, file.path)
             line.differ("error", code, read.path or file.path, read.reason, users)
@@ -76,7 +81,13 @@ def check_footers(survey: Survey, lost: Collection[str]) -> None:
             users = partial(survey.list_users, file.path)
             what = "rows of the file"
             line.compare(file.record_count, read.num_rows, "record-count", file.path, what, users, "error")
-    if unread:
-        survey.ledger.leave(
-            f"the footers of {unread:,} data file{'s' * (unread != 1)}", "lakelens cannot read them"
-        )
+    for reason, number in unread.items():
+        survey.ledger.leave(f"the footers of {number:,} data file{'s' * (number != 1)}", reason)
+
+
+def _leave_known(survey: Survey, lost: Collection[str]) -> None:
+    """Say of which files the rows were not looked at because their format is not decoded: that is no damage."""
+    counts = Counter(one.file_format for one in list_described(survey, lost, KNOWN_FORMATS))
+    for name, number in counts.items():
+        what = f"what {number:,} {name} file{'s' * (number != 1)} hold{'s' * (number == 1)}"
+        survey.ledger.leave(what, f"lakelens knows {KNOWN_FORMATS[name]} and does not decode it")

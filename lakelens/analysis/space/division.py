@@ -151,7 +151,7 @@ def _describe(path: str, error: LakeError | None) -> str:
     """Why a file is not divided."""
     if error is None:
         suffix = path.rpartition("/")[2].rpartition(".")[2].lower()
-        known = ("avro", "csv", "json", "blob", "text", "txt", "row", "lance", "vortex")
+        known = ("avro", "csv", "json", "blob", "text", "txt", "row", "lance", "vortex", "mosaic", "video")
         return f"{suffix} files" if suffix in known else "files without a footer"
     return "footer not readable" if isinstance(error, Unsupported) else "damaged"
 

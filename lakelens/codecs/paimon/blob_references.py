@@ -14,11 +14,14 @@ import struct
 import zlib
 from collections.abc import Iterator
 
+from lakelens.codecs.span.reader import SpanReader, damage_span_if
+from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 
 MAGIC = b"PBLR"
 _HEAD = struct.Struct(">4sBi")
 _LEAST = _HEAD.size + 4
+_MOST = 1 << 24
 
 
 def decode_blob_references(data: bytes, path: str | None = None) -> tuple[str, ...]:
@@ -64,3 +67,48 @@ def _iterate_texts(data: bytes, at: int, end: int, path: str | None) -> Iterator
         except UnicodeDecodeError as error:
             raise Corrupt("a text that is no UTF-8", path=path, offset=start + error.start) from error
         at = stop
+
+
+def explain_blob_references(data: Octets, start: int = 0, end: int | None = None) -> Span:
+    """A tree over a `.blobref` file; its value is the names of the packs.
+
+    >>> body = bytes.fromhex("01 00000001 0002") + b"/b" + b"\\0\\x0e" + b"a.managed.blob"
+    >>> span = explain_blob_references(MAGIC + body + zlib.crc32(body).to_bytes(4, "big"))
+    >>> span.value, [part.label for part in span.children][3:]
+    (('a.managed.blob',), ['root 0', 'name 0', 'CRC-32'])
+    """
+    stop = len(data) if end is None else end
+
+    def decode() -> tuple[str, ...]:
+        if stop - start > _MOST:
+            raise Corrupt(
+                "a blob reference file that is too long", expected=f"{_MOST} bytes", seen=stop - start
+            )
+        return decode_blob_references(bytes(data[start:stop]))
+
+    def make() -> Iterator[Span]:
+        reader = SpanReader(data, start, stop, "a blob reference file")
+        magic = reader.magic(4)
+        yield damage_span_if(magic.value != MAGIC, magic, "not a blob reference file", expected=MAGIC)
+        version = reader.number(">B", "version")
+        yield damage_span_if(version.value != 1, version, "a version that is not known", expected=1)
+        packs = reader.count(">i", "packs", "packs", 4)
+        yield packs
+        for number in range(max(packs.value, 0)):
+            for label in ("root", "name"):
+                begin = reader.at
+                size = int.from_bytes(reader.octets(2, f"the length of a {label}"), "big")
+                text = reader.octets(size, f"a {label}").decode("utf-8", "replace")
+                yield Span(begin, reader.at, f"{label} {number}", text, "uint16 length, then modified UTF-8")
+        yield _check_sum(data, start, reader)
+
+    return Span(start, stop, "blob references", Deferred(decode), "packs of managed blobs", make)
+
+
+def _check_sum(data: Octets, start: int, reader: SpanReader) -> Span:
+    at = reader.at
+    stored = reader.number(">I", "CRC-32", "of all from the version on")
+    if at - start > _MOST:
+        return stored
+    found = zlib.crc32(bytes(data[start + 4 : at]))
+    return damage_span_if(found != stored.value, stored, "a wrong checksum", expected=found)

@@ -3,7 +3,8 @@
     record   magic 1481511375, int32 LE | bytes | length of the record, int64 LE | CRC-32 of all before, uint32 LE
     file     record … | lengths, zigzag varints of differences (-1 null, -2 placeholder) | their length, int32 LE | version 1
 
-Follows what Paimon's `BlobFormatWriter` writes. A null or a placeholder has no record. Refused with `Corrupt`: a version
+The bytes of a record are one blob, or an array or a map of blobs: see `blob_element_spans`. Follows what Paimon's
+`BlobFormatWriter` writes. A null or a placeholder has no record. Refused with `Corrupt`: a version
 that is not 1, lengths that do not add up to the file, magics and checksums that are not the record's.
 """
 
@@ -13,6 +14,8 @@ import zlib
 from collections.abc import Iterator
 from functools import cached_property, partial
 
+from lakelens.codecs.paimon.blob_element_spans import explain_content
+from lakelens.codecs.paimon.varints import decode_deltas
 from lakelens.codecs.span.reader import damage_span_if, group_items
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt, Unsupported
@@ -53,18 +56,7 @@ class _File:
             raise Unsupported(f"an index of {size} bytes is not explained, only up to {_MAX_INDEX}")
         begin = self.end - 5 - size
         stored = bytes(self.data[begin : self.end - 5])
-        found, value, raw, shift = [], 0, 0, 0
-        for i, byte in enumerate(stored):
-            raw |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                value += raw >> 1 ^ -(raw & 1)
-                found.append((begin + i + 1, value))
-                raw = shift = 0
-            elif shift > 63:
-                raise Corrupt("a length of more than 64 bits", offset=begin + i)
-        if shift:
-            raise Corrupt("an index that ends inside a number", offset=self.end - 5)
+        found = decode_deltas(stored, begin)
         return begin, found
 
     @cached_property
@@ -117,7 +109,7 @@ class _File:
         span = Span(start, start + 4, "magic", magic, "int32, little-endian")
         yield damage_span_if(magic != MAGIC, span, "not the magic of a record", expected=MAGIC)
         if end - start > _FRAME:
-            yield Span(start + 4, end - 12, "content", None, f"{end - start - _FRAME} bytes")
+            yield explain_content(self.data, start + 4, end - 12)
         length = int.from_bytes(bytes(self.data[end - 12 : end - 4]), "little", signed=True)
         span = Span(end - 12, end - 4, "length", length, "int64, little-endian: with magic and all")
         yield damage_span_if(

@@ -60,10 +60,6 @@ def explain_unknown(data: Octets, start: int = 0, end: int | None = None) -> Spa
     'unexplained'
     """
     stop = len(data) if end is None else end
-    if bytes(data[start : min(stop, start + 4)]) == b"AGS1":
-        return Span(
-            start, stop, "AES GCM stream", None, "encrypted", partial(_explain_ags1, data, start, stop)
-        )
     if stop - start <= _READ:
         return Span(start, stop, "bytes", None, "no codec explains them", role="unexplained")
     return Span(start, stop, "bytes", None, "no codec explains them", partial(_cut_unknown, start, stop))
@@ -79,32 +75,6 @@ def _cut_unknown(start: int, end: int) -> Iterator[Span]:
             yield Span(at, stop, "bytes", None, "no codec explains them", partial(_cut_unknown, at, stop))
         else:
             yield Span(at, stop, "bytes", None, "no codec explains them", role="unexplained")
-
-
-def _explain_ags1(data: Octets, start: int, end: int) -> Iterator[Span]:
-    """Iceberg's "AES GCM Stream File Format": magic, length of a plain block, then nonce, ciphertext and tag of each."""
-    yield Span(start, start + 4, "magic", "AGS1", "ASCII")
-    if end - start < 8:
-        return
-    size = int.from_bytes(bytes(data[start + 4 : start + 8]), "little")
-    yield Span(start + 4, start + 8, "plain block length", size, "int32, little-endian")
-    if size == 0 or size > 1 << 30:
-        return
-    at, stored, number = start + 8, size + 28, 0
-    if (
-        end - at
-    ) // stored > GROUP:  # blocks are 1 MiB: a gigabyte is cut into pieces, the rest stays one leaf
-        yield Span(at, end, "encrypted blocks", None, f"{stored} bytes each", role="unexplained")
-        return
-    while end - at > 28:
-        stop = min(at + stored, end)
-        parts = (
-            Span(at, at + 12, "nonce", bytes(data[at : at + 12]), "12 bytes"),
-            Span(at + 12, stop - 16, "ciphertext", None, "AES in Galois counter mode", role="unexplained"),
-            Span(stop - 16, stop, "tag", bytes(data[stop - 16 : stop]), "16 bytes"),
-        )
-        yield Span(at, stop, f"block {number}", None, f"{stop - at - 28} bytes encrypted", parts)
-        at, number = stop, number + 1
 
 
 def _explain_lines(data: Octets, start: int, end: int, make: LineMaker) -> Iterator[Span]:

@@ -23,7 +23,6 @@ WHOLE = 16 << 20
 BLOCK = 1 << 18
 KEPT_BLOCKS = 32
 
-_ENCRYPTED = b"AGS1"  # encrypted as a whole: nothing in it is what it is expected to be
 _FORMATS = {"csv": "text", "json": "json_lines"}
 
 
@@ -127,8 +126,7 @@ def detect_kind(data: Octets, path: str, expected: str = "") -> str:
     ('parquet', 'avro', 'text')
     """
     seen = choose_kind(data, path.rpartition("/")[2])
-    is_clear = KINDS[seen].has_magic or bytes(data[:4]) == _ENCRYPTED
-    return expected if not is_clear and expected in KINDS else seen
+    return expected if not KINDS[seen].has_magic and expected in KINDS else seen
 
 
 def kind_of_format(file_format: str) -> str:

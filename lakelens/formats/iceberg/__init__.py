@@ -27,7 +27,7 @@ class IcebergFormat:
     looked_for = "metadata/*.metadata.json (v1.metadata.json, 00000-<uuid>.metadata.json, gzip or zstd too)"
 
     def detect(self, place: Candidate) -> Evidence | None:
-        """Why this place is an Iceberg table; raises `Unsupported` for an Iceberg view."""
+        """Why this place is an Iceberg table; raises `ViewFound` for an Iceberg view."""
         from lakelens.formats.iceberg.discovery.detect import detect_table
 
         return detect_table(place)

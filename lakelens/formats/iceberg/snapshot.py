@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList, KnownManifests
 from lakelens.formats.iceberg.metadata.document import CommittedDocuments
-from lakelens.formats.iceberg.metadata.wire import WireSnapshot, to_text
+from lakelens.formats.iceberg.metadata.wire import WireSnapshot, to_text, to_time
 from lakelens.model.comparison import (
     FileComparison,
     WholeComparison,
@@ -43,26 +42,11 @@ if TYPE_CHECKING:
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DanglingDeletes, DeleteMatch, LiveRows
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOTES = {
     "source-snapshot-id": "cherry-picked from",
     "wap.id": "staged as",
     "published-wap-id": "published",
 }
-
-
-def to_time(milliseconds: int | None) -> datetime | None:
-    """Milliseconds since the epoch as a UTC time; None for none, or for one that no calendar holds.
-
-    >>> to_time(1)
-    datetime.datetime(1970, 1, 1, 0, 0, 0, 1000, tzinfo=datetime.timezone.utc)
-    """
-    if milliseconds is None:
-        return None
-    try:
-        return _EPOCH + timedelta(milliseconds=milliseconds)
-    except OverflowError:
-        return None
 
 
 class SnapshotReaders:
@@ -158,7 +142,8 @@ class IcebergSnapshot(TableObject, Snapshot):
         """The one manifest list."""
         wire = self._wire
         if wire.manifest_list:
-            return ManifestLists((IcebergManifestList(self._readers.manifests, wire.manifest_list, self.id),))
+            known, listed = self._readers.manifests, wire.manifest_list
+            return ManifestLists((IcebergManifestList(known, listed, self.id, key_id=wire.key_id),))
         if wire.manifests is not None:
             return ManifestLists(
                 (IcebergManifestList(self._readers.manifests, None, self.id, wire.manifests),)

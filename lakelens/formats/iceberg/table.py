@@ -17,18 +17,27 @@ from lakelens.formats.access import WeakLruCache
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.discovery.detect import TableLayout
+from lakelens.formats.iceberg.encryption import list_keys
 from lakelens.formats.iceberg.life.living import IcebergLiving
 from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
+from lakelens.formats.iceberg.metadata.wire import to_time
 from lakelens.formats.iceberg.references import IcebergReferring
-from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders, to_time
+from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders
 from lakelens.io.relocation import split_location
 from lakelens.model.collections import Document, Items
 from lakelens.model.facts.traits import Traits
 from lakelens.model.fileset import FileSet
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
 from lakelens.model.snapshot import LogEntry, Ref, Refs, Snapshot, SnapshotLog, Snapshots
-from lakelens.model.storage import Evidence, MetadataLog, MetadataLogEntry, Reads, Relocation
+from lakelens.model.storage import (
+    EncryptionKeys,
+    Evidence,
+    MetadataLog,
+    MetadataLogEntry,
+    Reads,
+    Relocation,
+)
 from lakelens.model.table import Table
 
 if TYPE_CHECKING:
@@ -127,6 +136,11 @@ class IcebergTable(TableObject, IcebergReferring, IcebergLiving, Table):
         """Every schema that the document knows, by id."""
         known = self._context.schemas.schemas
         return Schemas(known[number] for number in sorted(known))
+
+    @cached_property
+    def encryption_keys(self) -> EncryptionKeys:
+        """See `Table.encryption_keys`."""
+        return list_keys(self._context.typed)
 
     @property
     def partitioning(self) -> PartitionSpec:

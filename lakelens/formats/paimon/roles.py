@@ -31,9 +31,10 @@ _NAMES = (
 )
 _SIDECARS = {
     ".index": "file index",
-    ".row": "row sidecar",
     ".blobref": "blob references",
+    ".managed.blob": "managed blobs",
     ".blob": "blob data",
+    ".video": "video data",
 }
 _BUCKET = re.compile(r"^bucket-(-?[0-9]+|postpone)$")
 
@@ -121,6 +122,8 @@ def name_role(relative: str, changelog_prefix: str = "changelog-") -> str:
 
     >>> name_role("snapshot/LATEST"), name_role("branch/branch-b/schema/schema-0"), name_role("p=1/bucket-0/data-1-0.orc")
     ('snapshot hint', 'branch schema', 'data')
+    >>> [name_role(f"bucket-0/data-1-0.{ending}") for ending in ("row", "orc.row", "vector.lance", "managed.blob")]
+    ['data', 'row sidecar', 'vector data', 'managed blobs']
     """
     parts = relative.split("/")
     name = parts[-1]
@@ -152,6 +155,10 @@ def _name_by_suffix(name: str, changelog_prefix: str) -> str:
     for suffix, role in _SIDECARS.items():
         if name.endswith(suffix):
             return role
+    if name.endswith(".row") and "." in name.removesuffix(".row"):
+        return "row sidecar"  # beside a data file, whose name it has; without another ending it is a data file itself
+    if ".vector." in name:
+        return "vector data"
     if name.startswith("index-"):
         return "index"
     return "changelog data" if name.startswith(changelog_prefix) else "data"

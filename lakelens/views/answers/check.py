@@ -78,9 +78,11 @@ def _format_losses(check: Check) -> str:
     roles = {one.path: one.role for one in strays.resized}
     missing = Counter(one.role for one in strays.missing if one.referenced_by)
     damaged = Counter(roles.get(path, "file") for path in {*roles, *broken})
+    unread = {one.path for one in check.findings if one.severity == "error" and one.code == "unsupported"}
+    foreign = Counter({"file": len(unread)} if unread else {})
     words = [
         f"{format_role(role, count)} {'is' if count == 1 else 'are'} {what}"
-        for counts, what in ((missing, "missing"), (damaged, "damaged"))
+        for counts, what in ((missing, "missing"), (damaged, "damaged"), (foreign, "not readable here"))
         for role, count in counts.items()
     ]
     if not words or check.whole.is_current:

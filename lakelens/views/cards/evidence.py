@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lakelens.model.storage import Evidence, Reads, Relocation
+from lakelens.model.storage import EncryptionKeys, Evidence, Reads, Relocation
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Fact, Fold
+from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Note
 from lakelens.views.describe import describe, one
 
 _MOST = 3
@@ -103,3 +103,28 @@ def card_of_reads(reads: Reads, detail: int = 1) -> Card:
     fold = Fold("Files", wording.plural(len(rows), "file"), lambda: one(grid))
     sentence = "what lakelens asked the storage for so far"
     return Card("Reads", sentence, facts=facts, folds=(fold,), about=list_sections(reads, "reads"))
+
+
+def fold_keys(keys: EncryptionKeys) -> Fold:
+    """The keys of an encrypted table, and what of it is in the clear."""
+    used = [key for key in keys if key.snapshots]
+    named = ", ".join(wording.clean(key.id, 60) for key in used[:3]) or "none"
+    more = f" and {wording.count(len(used) - 3)} more" if len(used) > 3 else ""
+    answer = f"{wording.plural(len(keys), 'key')}; manifest lists are encrypted with {named}{more}"
+
+    def make() -> list[Body]:
+        rows = [
+            (
+                cells.code(key.id),
+                cells.optional(key.encrypted_by),
+                cells.size(key.size_bytes),
+                cells.number(len(key.snapshots)),
+            )
+            for key in keys
+        ]
+        names = ("key", "encrypted by", "bytes#", "snapshots#")
+        clear = "In the clear: the metadata document, with schemas, properties, refs and the summaries of snapshots."
+        grid = cells.grid(names, rows, how="table.encryption_keys", noun="key", about=("common.encryption",))
+        return [grid, Note(clear, "mute")]
+
+    return Fold("Encryption", answer, make)

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from lakelens.errors import LakeError
+from lakelens.model.catalog import FoundViews
 from lakelens.model.collections import Document, Items, Preview, QueryResult, Rows
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
 from lakelens.model.deletes import DanglingDeletes, DeleteMatches
@@ -16,7 +17,8 @@ from lakelens.model.facts.facts import Fact
 from lakelens.model.manifest import Entries, FieldSummaries, FieldSummary, ManifestLists, Manifests
 from lakelens.model.schema import Fields, PartitionSpecs, Schemas, SortOrder, SortOrders
 from lakelens.model.snapshot import LogEntry, Refs, SnapshotLog, Snapshots
-from lakelens.model.storage import MetadataLog, MetadataLogEntry
+from lakelens.model.storage import EncryptionKeys, MetadataLog, MetadataLogEntry
+from lakelens.model.view import ViewLog, ViewVersions
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.glossary import find_meaning
@@ -51,6 +53,10 @@ _KINDS: dict[type[Items[Any]], tuple[str, tuple[str, str], Callable[..., Grid] |
     StatisticsFiles: ("Statistics", ("statistics file", "statistics files"), grid_statistics),
     DeleteMatches: ("Deletes", ("delete", "deletes"), grid_matches),
     DanglingDeletes: ("Dangling deletes", ("dangling delete", "dangling deletes"), grid_dangling),
+    EncryptionKeys: ("Encryption keys", ("key", "keys"), None),
+    FoundViews: ("Views", ("view", "views"), None),
+    ViewVersions: ("Versions", ("version", "versions"), None),
+    ViewLog: ("Version log", ("change", "changes"), None),
     MetadataLog: ("Metadata log", ("earlier version", "earlier versions"), None),
     SnapshotLog: ("Snapshot log", ("entry", "entries"), None),
     Snapshots: ("Snapshots", ("snapshot", "snapshots"), lambda some, how="": grid_snapshots(some[::-1], how)),

@@ -14,6 +14,7 @@ from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Make
 from lakelens.views.cards.evidence import (
+    fold_keys,
     format_evidence,
     format_relocation,
     is_moved,
@@ -47,6 +48,8 @@ def card_of_table(table: Table, detail: int = 1) -> Card:
     if is_moved(table.relocation):
         answer = format_relocation(table.relocation)
         folds.append(Fold("Moved", answer, lambda: list_relocation(table.relocation)))
+    if len(table.encryption_keys):
+        folds.append(fold_keys(table.encryption_keys))
     folds.append(fold_findings(table.findings, _format_read(table)))
     return Card(
         wording.clean(table.name),

@@ -90,16 +90,6 @@ def test_bytes_that_nobody_explains() -> None:
         assert all(leaf.role == "unexplained" for leaf in leaves)
 
 
-def test_an_encrypted_stream_shows_its_blocks() -> None:
-    data = b"AGS1" + (16).to_bytes(4, "little") + bytes(44) + bytes(12 + 3 + 16)
-    assert choose_kind(data) == "unknown"
-    root = explain_unknown(data)
-    assert_tiles(root, 0, len(data))
-    assert [part.label for part in root.children] == ["magic", "plain block length", "block 0", "block 1"]
-    assert [len(part) for part in root.children[3].children] == [12, 3, 16]
-    assert_survives(explain_unknown, data)
-
-
 def checksums(content: bytes, size: int, kind: str) -> bytes:
     compute = zlib.crc32 if kind == "CRC-32" else compute_crc32c
     chunks = [content[at : at + size] for at in range(0, len(content), size)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass
 
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, Unsupported
 from lakelens.formats.base import Candidate
 from lakelens.formats.iceberg.discovery.names import parse_metadata_name
 from lakelens.formats.iceberg.discovery.versions import MetadataFolder, VersionChoice
@@ -44,12 +44,12 @@ def find_layout(store: Store, path: str, info: ObjectInfo) -> TableLayout | None
 
 
 def detect_table(place: Candidate) -> Evidence | None:
-    """Why this place is an Iceberg table; None when it is not. Raises `Unsupported` for an Iceberg view."""
+    """Why this place is an Iceberg table; None when it is not. Raises `ViewFound` for an Iceberg view."""
     layout = find_layout(place.store, place.path, place.info)
     if layout is None:
         return None
     choice = choose_version(layout)
-    _refuse_view(place.store, choice.path)
+    _refuse_view(place.store, layout, choice)
     others = _see_others(place)
     reasons = [f"{_relate(choice.path, layout.root)} is table metadata of Iceberg"]
     if "delta" in others:
@@ -83,8 +83,9 @@ def _see_others(place: Candidate) -> tuple[str, ...]:
     return tuple(name for name, found in marks.items() if found <= place.children.keys())
 
 
-def _refuse_view(store: Store, path: str) -> None:
+def _refuse_view(store: Store, layout: TableLayout, choice: VersionChoice) -> None:
     """A view's document says so in its first keys; a compressed one is read whole."""
+    path = choice.path
     try:
         head = store.read_range(path, 0, 65_536)
         if head[:1] in (b"{", b" ", b"\n", b"\xef") and not any(word in head for word in _VIEW_WORDS):
@@ -92,4 +93,9 @@ def _refuse_view(store: Store, path: str) -> None:
         outline = decode_outline(store.read(path), path)
     except LakeError:
         return  # damage is reported when the table is opened
-    check_not_a_view(outline, path)
+    try:
+        check_not_a_view(outline, path)
+    except Unsupported as error:
+        from lakelens.formats.iceberg.views import find_view
+
+        raise find_view(store, layout.root, choice, error) from None

@@ -28,7 +28,7 @@ from lakelens.formats.iceberg.maintenance.commits import (
     read_switch,
 )
 from lakelens.formats.iceberg.maintenance.statement import write_call
-from lakelens.formats.iceberg.snapshot import to_time
+from lakelens.formats.iceberg.metadata.wire import to_time
 from lakelens.model.maintenance.proposal import Assumption, Fate, Proposal
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from lakelens.formats.iceberg.maintenance.commits import (
 )
 from lakelens.formats.iceberg.maintenance.expiry import format_time, to_milliseconds
 from lakelens.formats.iceberg.maintenance.statement import write_call
-from lakelens.formats.iceberg.snapshot import to_time
+from lakelens.formats.iceberg.metadata.wire import to_time
 from lakelens.model.maintenance.proposal import Fate, Proposal
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from lakelens.codecs.avro.records import AvroHeader, AvroRecords, decode_header,
 from lakelens.codecs.avro.schema import find_record
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.formats.contents import read_facts
+from lakelens.formats.iceberg.encryption import refuse_encrypted
 from lakelens.formats.iceberg.manifests.records import ENTRY_FIELDS, FILE_FIELDS, find_field, unwrap
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ DRAFT_FIELDS = {
     150: "manifest_info",
     157: "format_version",
 }
-_ENCRYPTED = b"AGS1"
 _PARQUET = b"PAR1"
 _PIECE = 1024
 _NEEDED = (2, 0, 100)
@@ -116,8 +116,7 @@ def is_parquet(data: bytes) -> bool:
 
 def decode_head(data: bytes, path: str) -> Header:
     """The header of a manifest or manifest list. Raises `LakeError` for anything else."""
-    if data[:4] == _ENCRYPTED:
-        raise Unsupported("encrypted (AGS1): it cannot be read without its key", path=path)
+    refuse_encrypted(data, path)
     if is_parquet(data):
         from lakelens.codecs.parquet.footer import decode_footer
 

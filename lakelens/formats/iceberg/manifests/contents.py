@@ -61,10 +61,9 @@ def find_content(context: TableContext, file: IcebergDataFile) -> tuple[str, str
         message = f"the manifest says {file.file_size_in_bytes} bytes, the file has {size}"
         context.findings.add("warning", "file-size", path, message)
     sniffed = contents.read_kind(context.access.store, path)
-    if sniffed == "ags1-encrypted":
-        raise Unsupported("encrypted (AGS1): it cannot be read without its key", path=path)
     kind = "puffin" if sniffed == "puffin" else contents.choose_kind(sniffed, file.file_format)
     if kind != "puffin" and kind not in contents.FORMATS:
+        contents.refuse_known(kind, path)
         raise Unsupported(f"a file of format {file.file_format}", path=path)
     if sniffed == kind != file.file_format:
         message = f"the manifest says {file.file_format}, the file is {kind}"

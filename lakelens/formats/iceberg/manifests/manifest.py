@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from lakelens.codecs.avro.records import AvroRecords
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.iceberg.context import TableContext, TableObject
+from lakelens.formats.iceberg.encryption import refuse_encrypted
 from lakelens.formats.iceberg.manifests.containers import (
     Header,
     ParquetHeader,
@@ -205,6 +206,7 @@ class IcebergManifest(TableObject, Manifest):
     def _file(self) -> StoredRecords:
         path, data = self._context.access.read_recorded(self.manifest_path)
         self._check_length(path, len(data))
+        refuse_encrypted(data, path, has_own_key=self.key_metadata is not None)
         header = decode_head(data, path)
         learn_from_header(self._context, header, self.raw.get("partition_spec_id"), path)
         if isinstance(header, ParquetHeader):

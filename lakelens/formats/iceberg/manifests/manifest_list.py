@@ -11,6 +11,7 @@ from typing import Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext, TableObject
+from lakelens.formats.iceberg.encryption import refuse_encrypted
 from lakelens.formats.iceberg.manifests.containers import StoredRecords, decode_head, iterate_records
 from lakelens.formats.iceberg.manifests.header import describe_header
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, collect, raise_error
@@ -47,13 +48,19 @@ class IcebergManifestList(TableObject, ManifestList):
     role = "all"
 
     def __init__(
-        self, known: KnownManifests, recorded: str | None, snapshot_id: int, inline: Sequence[str] = ()
+        self,
+        known: KnownManifests,
+        recorded: str | None,
+        snapshot_id: int,
+        inline: Sequence[str] = (),
+        key_id: str | None = None,
     ) -> None:
         self._context = known.context
         self._known = known
         self._inline = tuple(inline)
         self.recorded_path = recorded
         self.snapshot_id = snapshot_id
+        self.key_id = key_id
 
     @cached_property
     def path(self) -> str | None:  # type: ignore[override]
@@ -84,6 +91,7 @@ class IcebergManifestList(TableObject, ManifestList):
     def _file(self) -> StoredRecords:
         assert self.recorded_path is not None
         path, data = self._context.access.read_recorded(self.recorded_path)
+        refuse_encrypted(data, path, self.key_id)
         return StoredRecords(path, decode_head(data, path), data)
 
     @cached_property

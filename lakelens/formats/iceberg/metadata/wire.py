@@ -6,6 +6,7 @@ missing and has a default there gets it.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from msgspec import Raw
 from lakelens.formats.iceberg.metadata.long_list import ABSENT, LongList
 
 T = TypeVar("T")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class WireSnapshot(msgspec.Struct, rename="kebab"):
@@ -170,3 +172,17 @@ INTEGER_KEYS = frozenset(
 def to_text(value: Any) -> str:
     """A value of a property or a summary; most are texts, some writers leave numbers."""
     return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def to_time(milliseconds: int | None) -> datetime | None:
+    """Milliseconds since the epoch as a UTC time; None for none, or for one that no calendar holds.
+
+    >>> to_time(1)
+    datetime.datetime(1970, 1, 1, 0, 0, 0, 1000, tzinfo=datetime.timezone.utc)
+    """
+    if milliseconds is None:
+        return None
+    try:
+        return _EPOCH + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return None
