@@ -19,6 +19,7 @@ from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.errors import Unsupported
 from lakelens.model.facts.traits import Figures
 from lakelens.model.snapshot import Snapshot
+from lakelens.opening import open_table
 from tests.support import LAKES, growth
 
 EVERY = sorted(path for path in LAKES.glob("*/**/table") if path.is_dir())
@@ -43,7 +44,7 @@ def find_lanes(history: Timeline) -> dict[str, list[int]]:
 @pytest.mark.parametrize("path", EVERY, ids=name_lake)
 def test_every_snapshot_once_as_it_records_itself(path: Path) -> None:
     try:
-        table = ll.open(path)
+        table = open_table(path)
     except Unsupported:
         pytest.skip("a view, not a table")
     history = table.history

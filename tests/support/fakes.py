@@ -41,8 +41,18 @@ from lakelens.model.schema import (
 )
 from lakelens.model.snapshot import LogEntry, Ref, Refs, Snapshot, SnapshotLog, Snapshots
 from lakelens.model.stats import Bounds, ColumnBounds, ColumnCounts, KeyRow, Partition
-from lakelens.model.storage import Evidence, MetadataLog, MetadataLogEntry, Reads, Relocation, StoredFile
+from lakelens.model.storage import (
+    EncryptionKey,
+    EncryptionKeys,
+    Evidence,
+    MetadataLog,
+    MetadataLogEntry,
+    Reads,
+    Relocation,
+    StoredFile,
+)
 from lakelens.model.table import Table
+from lakelens.model.view import View, ViewLog, ViewLogEntry, ViewVersion, ViewVersions
 
 START = datetime(2026, 11, 21, 11, 48, 26, tzinfo=UTC)
 Word = Callable[[], str]
@@ -307,23 +317,53 @@ def list_collections(table: FakeTable) -> list[Any]:
         Preview(pa.table({"st": pa.array([None], pa.struct([(names[0], pa.int32())]))}), lambda: None),
         table.schema.fields, Positions([0, 1, 2, 2**40]), ColumnCounts({1: 5, -(2**70): 0}, word(), {1: (word(), word())}),
         FakeRow((word(), names[0]), (word(), None), word()),
+        EncryptionKeys((EncryptionKey(word(), word(), 40, (7,)),)),
     ]  # fmt: skip
+
+
+def make_view(table: FakeTable) -> View:
+    """A view with two versions, each with SQL in two dialects."""
+    word = table._word
+    versions = ViewVersions(
+        ViewVersion(
+            number,
+            START,
+            1,
+            {f"{word()}{dialect}": f"{word()}\n{word()}" for dialect in (1, 2)},
+            (word(),),
+            word(),
+            word(),
+            {"engine-name": word(), word(): word()},
+            table.schema,
+            {word(): word()},
+        )
+        for number in (1, 2)
+    )
+    return View(
+        word(), "iceberg", 1, word(), word(), word(), 2, versions, table.schemas,
+        ViewLog((ViewLogEntry(1, START), ViewLogEntry(2, None))), Document({word(): word()}, "properties"),
+        Document({word(): word()}, "metadata"), table.evidence, table.findings, table.reads,
+    )  # fmt: skip
 
 
 def list_objects(table: FakeTable) -> list[Any]:
     """One object of every kind that has a view."""
-    from lakelens.model.catalog import Catalog, FoundTable
+    from lakelens.model.catalog import Catalog, FoundTable, FoundView, FoundViews
 
     current = table.snapshots[-1]
     manifest = current.manifests[0]
     entry = manifest.entries[0]
     bounds = entry.file.bounds
     found = FoundTable(table.location, table.name, table.evidence, lambda: table)
+    view = make_view(table)
+    found_view = FoundView(table.location, "iceberg", table.evidence, lambda: view)
     tree = StorageTree(table.location, tuple(table.list_files()))
     return [
         table, table.schema, table.partitioning, table.partitioning.fields[0], table.snapshots, current,
         current.manifest_lists[0], manifest, entry, entry.file, current.files, bounds, next(iter(bounds.values())),
         *current.index_files, *current.statistics, current.changes, table.refs, table.refs[0], table.findings,
-        table.findings[0], table.evidence, table.relocation, table.reads, tree, found, Catalog(table.location, [found]),
+        table.findings[0], table.evidence, table.relocation, table.reads, tree, found,
+        Catalog(table.location, [found], views=[found_view]), found_view, FoundViews([found_view]),
+        view, view.versions, view.versions[0], view.log, view.log[0],
         *list_collections(table),
     ]  # fmt: skip

@@ -8,10 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import lakelens as ll
 from lakelens.errors import Unsupported
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
+from lakelens.opening import open_table
 from tests.support import LAKES
 
 _EVERY = sorted(path for path in LAKES.glob("*/**/table") if path.is_dir())
@@ -27,7 +27,7 @@ def name_lake(path: Path) -> str:
 def open_lake(path: Path) -> Table | None:
     """The table; None for the one that is a view."""
     try:
-        return ll.open(path)
+        return open_table(path)
     except Unsupported:
         return None
 

@@ -45,7 +45,7 @@ def _describe_key(raw: Mapping[str, Any], users: Mapping[str, list[int]]) -> Enc
     number, by = str(raw.get("key-id", "")), raw.get("encrypted-by-id")
     stored = raw.get("encrypted-key-metadata")
     try:
-        size = len(base64.b64decode(stored)) if isinstance(stored, str) else None
+        size = len(base64.b64decode(stored, validate=True)) if isinstance(stored, str) else None
     except (binascii.Error, ValueError):
         size = None
     return EncryptionKey(number, None if by is None else str(by), size, tuple(users.get(number, ())))

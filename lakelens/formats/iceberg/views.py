@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.codecs.iceberg.types import parse_struct
-from lakelens.errors import Corrupt, LakeError, Missing, Unsupported
+from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.formats.base import ViewFound, name_table
 from lakelens.formats.iceberg.metadata.document import decode_json
 from lakelens.formats.iceberg.metadata.schemas import describe_schema
@@ -26,6 +26,7 @@ from lakelens.model.storage import Evidence, Reads
 from lakelens.model.view import View, ViewLog, ViewLogEntry, ViewVersion, ViewVersions
 
 if TYPE_CHECKING:
+    from lakelens.formats.iceberg.discovery.detect import TableLayout
     from lakelens.formats.iceberg.discovery.versions import VersionChoice
     from lakelens.io.store import Store
 
@@ -33,24 +34,19 @@ T = TypeVar("T")
 _NEWEST = 1
 
 
-def find_view(store: Store, root: str, choice: VersionChoice, error: Unsupported) -> ViewFound:
+def find_view(store: Store, layout: TableLayout, choice: VersionChoice, error: Unsupported) -> ViewFound:
     """What detection raises for the document of a view."""
     reason = f"{posixpath.basename(choice.path)} is view metadata of Iceberg"
     evidence = Evidence("iceberg", (reason,), (choice.path,), 1.0, choice.how, choice.candidates)
-    opener = partial(open_view, store, root, choice.path, evidence)
-    return ViewFound(error.message, root, "iceberg", evidence, opener, path=error.path)
+    opener = partial(open_view, store, layout, choice.path, evidence)
+    return ViewFound(error.message, layout.root, "iceberg", evidence, opener, path=error.path)
 
 
 def open_view(
-    store: Store, root: str, path: str, evidence: Evidence, version: int | str | None = None
+    store: Store, layout: TableLayout, path: str, evidence: Evidence, version: int | str | None = None
 ) -> View:
     """The view of a metadata file; `version` is another one, by its number, name or path. Raises `LakeError`."""
     if version is not None:
-        from lakelens.formats.iceberg.discovery.detect import find_layout
-
-        layout = find_layout(store, root, store.info(root))
-        if layout is None:
-            raise Missing("no metadata files of a view here", path=root)
         path = layout.folder.pick(version).path
     traced = TracingStore(store)
     raw = decode_json(traced.read(path), path)
@@ -58,7 +54,7 @@ def open_view(
         raise Corrupt(
             "not view metadata", path=path, json_path="$", expected="an object", seen=type(raw).__name__
         )
-    return _Reader(raw, path, Findings()).read(root, evidence, traced)
+    return _Reader(raw, path, Findings()).read(layout.root, evidence, traced)
 
 
 @dataclass

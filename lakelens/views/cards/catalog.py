@@ -1,26 +1,24 @@
-"""Cards of listings of tables and views, of one table in them, and of a view."""
+"""Cards of listings of tables and views, and of one table or view in them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
 from lakelens.errors import LakeError
 from lakelens.model.catalog import Catalog, FoundTable, FoundView, FoundViews, Outline, Sample, Samples
-from lakelens.model.view import View, ViewVersion
+from lakelens.model.view import View
 from lakelens.options import display
 from lakelens.views.card import cells, wording
-from lakelens.views.card.model import Block, Body, Card, Cell, Fact, Fold, Grid, Note
+from lakelens.views.card.model import Block, Card, Cell, Fact, Fold, Grid, Note
 from lakelens.views.cards.finding import format_alert
 from lakelens.views.cards.schema import format_schema
+from lakelens.views.cards.table import ABOUT_VIEW, join_dialects
 from lakelens.views.describe import describe, one
 
 # more tables than this are not opened for a card, and so cannot be sorted by their last commit
 _MOST_OPENED = 200
 _ABOUT = ("common.catalog",)
-_ABOUT_VIEW = ("common.view",)
-_MOST_SQL, _MOST_QUERIES = 4_000, 8  # characters of a query, versions whose queries are shown
 _SEVERITIES = ("error", "warning", "note")
 UNKNOWN_CELL = Cell("unknown", "mute")
 NOT_COUNTED = Cell("not counted", "mute")
@@ -283,7 +281,7 @@ def _fold_views(catalog: Catalog) -> Fold:
 def _grid_views(views: FoundViews, place: Callable[[str], str]) -> Grid:
     rows = [_row_view(place(found.path), found.view) for found in views[: display.max_rows]]
     names = ("view", "version#", "versions#", "SQL", "created, UTC!", "what")
-    return cells.grid(names, rows, how=".views", noun="view", total=len(views), about=_ABOUT_VIEW)
+    return cells.grid(names, rows, how=".views", noun="view", total=len(views), about=ABOUT_VIEW)
 
 
 def _row_view(place: str, view: View | LakeError) -> tuple[Cell, ...]:
@@ -301,108 +299,10 @@ def _row_view(place: str, view: View | LakeError) -> tuple[Cell, ...]:
         cells.code(place),
         cells.number(view.version_id),
         cells.number(len(view.versions)),
-        cells.text(_join(view.dialects)),
+        cells.text(join_dialects(view.dialects)),
         cells.moment(created),
         cells.text(format_alert(view.findings) or format_schema(view.schema) if view.schema else ""),
     )
-
-
-@describe.register
-def card_of_view(view: View, detail: int = 1) -> Card:
-    """A view: its query in each dialect, its columns, its versions and which one was the current one when."""
-    current = view.current
-    versions = wording.plural(len(view.versions), "version")
-    number = "none that is there" if current is None else str(current.id)
-    facts = [Fact("version", cells.code(number), f"{versions} kept")]
-    if current is not None:
-        facts += _list_view_facts(current)
-    folds = [*(_list_queries(current) if current is not None else ()), *_list_view_folds(view, detail)]
-    return Card(
-        wording.clean(view.name),
-        f"{wording.clean(view.format).title()} view, format version {view.format_version}: a query, and no rows",
-        wording.clean(view.location),
-        format_alert(view.findings),
-        tuple(facts),
-        folds=tuple(folds),
-        about=_ABOUT_VIEW,
-    )
-
-
-def _list_view_facts(version: ViewVersion) -> Iterator[Fact]:
-    yield Fact("created, UTC", cells.moment(version.created_at), wording.clean(version.engine or ""))
-    namespace = wording.clean(".".join(version.default_namespace), 120) or "none"
-    catalog = wording.clean(version.default_catalog or "", 60)
-    yield Fact("namespace", cells.code(namespace), f"of catalog {catalog}" if catalog else "")
-    if version.storage_table is not None:
-        yield Fact("storage table", cells.code(version.storage_table))
-
-
-def _list_queries(version: ViewVersion) -> Iterator[Fold]:
-    """One fold for each dialect, with the query as a block."""
-    for place, (dialect, sql) in enumerate(version.sql.items()):
-        make = partial(_show_query, sql)
-        yield Fold(f"SQL: {wording.clean(dialect, 40)}", wording.clean(sql, 160), make, opened=place == 0)
-
-
-def _list_view_folds(view: View, detail: int) -> Iterator[Fold]:
-    if view.schema is not None:
-        schema = view.schema
-        yield Fold("Schema", f"{format_schema(schema)}, schema {schema.id}", lambda: one(describe(schema)))
-    named = ", ".join(str(version.id) for version in view.versions[:8])
-    yield Fold("Versions", named or "none", lambda: _list_versions(view))
-    if len(view.log):
-        rows = [
-            (cells.code(line.version_id), cells.moment(line.at)) for line in view.log[-display.max_rows :]
-        ]
-        names = ("version", "current since, UTC")
-        grid = cells.grid(names, rows, how=".log", noun="change", total=len(view.log), about=_ABOUT_VIEW)
-        yield Fold(
-            "Log", f"{wording.plural(len(view.log), 'change')} of the current version", lambda: one(grid)
-        )
-    if view.properties:
-        listed = lambda: one(cells.mapping(view.properties, how="view.properties"))  # noqa: E731
-        yield Fold("Properties", wording.some(view.properties), listed)
-    if detail >= 2:
-        yield Fold("JSON", "the complete document", lambda: one(cells.document(view.metadata)), level=3)
-    worst = next(iter(view.findings), None)
-    answer = "no problems found in its metadata file" if worst is None else wording.clean(worst.message, 160)
-    yield Fold("Findings", answer, lambda: one(describe(view.findings)), alert=format_alert(view.findings))
-
-
-def _list_versions(view: View) -> list[Body]:
-    """The versions in a grid, then the queries of those that are not the current one."""
-    shown = view.versions[-display.max_rows :]
-    rows = [
-        (
-            cells.code(version.id),
-            cells.moment(version.created_at),
-            cells.text(_join(version.dialects)),
-            cells.number(version.schema_id),
-            cells.number(None if version.schema is None else len(version.schema.fields)),
-            cells.text(wording.clean(version.engine or "", 60)),
-        )
-        for version in shown
-    ]
-    names = ("version", "created, UTC", "SQL", "schema#", "columns#", "engine")
-    grid = cells.grid(
-        names, rows, how=".versions", noun="version", total=len(view.versions), about=_ABOUT_VIEW
-    )
-    queries: list[Body] = [grid]
-    for version in shown[-_MOST_QUERIES:]:
-        for dialect, sql in version.sql.items():
-            queries += [Note(f"version {version.id}, {wording.clean(dialect, 40)}:"), *_show_query(sql)]
-    return queries
-
-
-def _show_query(sql: str) -> list[Body]:
-    """A query as a block: every character is shown, none obeyed."""
-    block = Block("\n".join(map(wording.visible, sql[:_MOST_SQL].split("\n"))))
-    more = Note(f"{len(sql) - _MOST_SQL:,} more characters", "mute")
-    return [block, more] if len(sql) > _MOST_SQL else [block]
-
-
-def _join(dialects: Sequence[str]) -> str:
-    return ", ".join(wording.clean(name, 40) for name in dialects[:8]) or "none"
 
 
 @describe.register
@@ -410,7 +310,7 @@ def card_of_found_view(found: FoundView, detail: int = 1) -> Card:
     """One view that was found: the view's own card, or why it cannot be opened."""
     view = found.view
     if isinstance(view, View):
-        return card_of_view(view, detail)
+        return describe(view, detail)
     folds = (Fold("Error", wording.clean(view.reason, 400), alert="ERROR"),)
     return Card(
         wording.clean(found.name), "view that cannot be opened", wording.clean(found.path), folds=folds

@@ -1,8 +1,12 @@
-"""The card of a table. It reads no manifest: what it says of files comes from the snapshot's own figures and its lists."""
+"""The card of a table, and that of a view.
+
+A table's reads no manifest: what it says of files comes from the snapshot's own figures and its lists.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from lakelens.analysis.figures import Range, count_known, find_ranges
@@ -10,9 +14,11 @@ from lakelens.analysis.shape import WriteJob, find_jobs
 from lakelens.errors import LakeError
 from lakelens.model.schema import PartitionSpec
 from lakelens.model.table import Table
+from lakelens.model.view import View, ViewVersion
+from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Make
+from lakelens.views.card.model import Block, Body, Card, Cell, Fact, Fold, Grid, Make, Note
 from lakelens.views.cards.evidence import (
     fold_keys,
     format_evidence,
@@ -29,6 +35,8 @@ from lakelens.views.describe import describe, one
 
 # of a catalog's facts: on the card already
 _TOLD_ELSEWHERE = ("columns", "partition_columns", "properties")
+ABOUT_VIEW = ("common.view",)
+_MOST_SQL, _MOST_QUERIES = 4_000, 8  # characters of a query, versions whose queries are shown
 
 
 @describe.register
@@ -231,3 +239,102 @@ def _grid_jobs(jobs: Sequence[WriteJob]) -> Grid:
     ]
     names = ("job", "newest file, UTC!", "files#", "partitions#", "bytes#")
     return cells.grid(names, rows, how="table.files", noun="job", about=("hive.writes",))
+
+
+@describe.register
+def card_of_view(view: View, detail: int = 1) -> Card:
+    """A view: its query in each dialect, its columns, its versions and which one was the current one when."""
+    current = view.current
+    versions = wording.plural(len(view.versions), "version")
+    number = "none that is there" if current is None else str(current.id)
+    facts = [Fact("version", cells.code(number), f"{versions} kept")]
+    if current is not None:
+        facts += _list_view_facts(current)
+    folds = [*(_list_queries(current) if current is not None else ()), *_list_view_folds(view, detail)]
+    return Card(
+        wording.clean(view.name),
+        f"{wording.clean(view.format).title()} view, format version {view.format_version}: a query, and no rows",
+        wording.clean(view.location),
+        format_alert(view.findings),
+        tuple(facts),
+        folds=tuple(folds),
+        about=ABOUT_VIEW,
+    )
+
+
+def _list_view_facts(version: ViewVersion) -> Iterator[Fact]:
+    yield Fact("created, UTC", cells.moment(version.created_at), wording.clean(version.engine or ""))
+    namespace = wording.clean(".".join(version.default_namespace), 120) or "none"
+    catalog = wording.clean(version.default_catalog or "", 60)
+    yield Fact("namespace", cells.code(namespace), f"of catalog {catalog}" if catalog else "")
+    if version.storage_table is not None:
+        yield Fact("storage table", cells.code(version.storage_table))
+
+
+def _list_queries(version: ViewVersion) -> Iterator[Fold]:
+    """One fold for each dialect, with the query as a block."""
+    for place, (dialect, sql) in enumerate(version.sql.items()):
+        make = partial(_show_query, sql)
+        yield Fold(f"SQL: {wording.clean(dialect, 40)}", wording.clean(sql, 160), make, opened=place == 0)
+
+
+def _list_view_folds(view: View, detail: int) -> Iterator[Fold]:
+    if view.schema is not None:
+        schema = view.schema
+        yield Fold("Schema", f"{format_schema(schema)}, schema {schema.id}", lambda: one(describe(schema)))
+    named = ", ".join(str(version.id) for version in view.versions[:8])
+    yield Fold("Versions", named or "none", lambda: _list_versions(view))
+    if len(view.log):
+        rows = [
+            (cells.code(line.version_id), cells.moment(line.at)) for line in view.log[-display.max_rows :]
+        ]
+        names = ("version", "current since, UTC")
+        grid = cells.grid(names, rows, how=".log", noun="change", total=len(view.log), about=ABOUT_VIEW)
+        yield Fold(
+            "Log", f"{wording.plural(len(view.log), 'change')} of the current version", lambda: one(grid)
+        )
+    if view.properties:
+        listed = lambda: one(cells.mapping(view.properties, how="view.properties"))  # noqa: E731
+        yield Fold("Properties", wording.some(view.properties), listed)
+    if detail >= 2:
+        yield Fold("JSON", "the complete document", lambda: one(cells.document(view.metadata)), level=3)
+    worst = next(iter(view.findings), None)
+    answer = "no problems found in its metadata file" if worst is None else wording.clean(worst.message, 160)
+    yield Fold("Findings", answer, lambda: one(describe(view.findings)), alert=format_alert(view.findings))
+
+
+def _list_versions(view: View) -> list[Body]:
+    """The versions in a grid, then the queries of those that are not the current one."""
+    shown = view.versions[-display.max_rows :]
+    rows = [
+        (
+            cells.code(version.id),
+            cells.moment(version.created_at),
+            cells.text(join_dialects(version.dialects)),
+            cells.number(version.schema_id),
+            cells.number(None if version.schema is None else len(version.schema.fields)),
+            cells.text(wording.clean(version.engine or "", 60)),
+        )
+        for version in shown
+    ]
+    names = ("version", "created, UTC", "SQL", "schema#", "columns#", "engine")
+    grid = cells.grid(
+        names, rows, how=".versions", noun="version", total=len(view.versions), about=ABOUT_VIEW
+    )
+    queries: list[Body] = [grid]
+    for version in shown[-_MOST_QUERIES:]:
+        for dialect, sql in version.sql.items():
+            queries += [Note(f"version {version.id}, {wording.clean(dialect, 40)}:"), *_show_query(sql)]
+    return queries
+
+
+def _show_query(sql: str) -> list[Body]:
+    """A query as a block: every character is shown, none obeyed."""
+    block = Block("\n".join(map(wording.visible, sql[:_MOST_SQL].split("\n"))))
+    more = Note(f"{len(sql) - _MOST_SQL:,} more characters", "mute")
+    return [block, more] if len(sql) > _MOST_SQL else [block]
+
+
+def join_dialects(dialects: Sequence[str]) -> str:
+    """The names of SQL dialects in a line."""
+    return ", ".join(wording.clean(name, 40) for name in dialects[:8]) or "none"

@@ -15,6 +15,7 @@ from lakelens.analysis.space.division import divide_files
 from lakelens.analysis.space.space import Space
 from lakelens.errors import LakeError, Unsupported
 from lakelens.model.table import Table
+from lakelens.opening import open_table
 from lakelens.options import display
 from lakelens.views.render.html import render_card
 from lakelens.views.render.text import render_text
@@ -154,7 +155,7 @@ def check_paimon(space: Space, table: Any, sizes: Mapping[str, int]) -> None:
 @pytest.mark.parametrize("path", TABLES, ids=name)
 def test_rows_are_the_directory_and_states_keep_what_sets_say(path: Path) -> None:
     try:
-        table = ll.open(path)
+        table = open_table(path)
     except Unsupported:
         return  # the view
     space, sizes = table.space(), list_sizes(path)

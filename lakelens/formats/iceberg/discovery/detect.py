@@ -98,4 +98,4 @@ def _refuse_view(store: Store, layout: TableLayout, choice: VersionChoice) -> No
     except Unsupported as error:
         from lakelens.formats.iceberg.views import find_view
 
-        raise find_view(store, layout.root, choice, error) from None
+        raise find_view(store, layout, choice, error) from None

@@ -60,7 +60,7 @@ class IcebergManifestList(TableObject, ManifestList):
         self._inline = tuple(inline)
         self.recorded_path = recorded
         self.snapshot_id = snapshot_id
-        self.key_id = key_id
+        self._key_id = key_id
 
     @cached_property
     def path(self) -> str | None:  # type: ignore[override]
@@ -91,7 +91,7 @@ class IcebergManifestList(TableObject, ManifestList):
     def _file(self) -> StoredRecords:
         assert self.recorded_path is not None
         path, data = self._context.access.read_recorded(self.recorded_path)
-        refuse_encrypted(data, path, self.key_id)
+        refuse_encrypted(data, path, self._key_id)
         return StoredRecords(path, decode_head(data, path), data)
 
     @cached_property
