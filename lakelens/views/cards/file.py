@@ -10,6 +10,7 @@ from lakelens.analysis.claims import Claim, compare_claims
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.stats import RowStats
+from lakelens.model.storage import KNOWN_FORMATS
 from lakelens.views.card import cells, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note
@@ -50,7 +51,10 @@ def card_of_file(found: DataFile, detail: int = 1) -> Card:
 
 
 def _list_facts(found: DataFile) -> Iterator[Fact]:
-    yield Fact("content", cells.text(found.content.replace("_", " ")), wording.clean(found.file_format))
+    known = " (known, not decoded)" if found.file_format in KNOWN_FORMATS else ""
+    yield Fact(
+        "content", cells.text(found.content.replace("_", " ")), f"{wording.clean(found.file_format)}{known}"
+    )
     rows, size = found.record_count, found.size_bytes
     yield Fact("rows", cells.number(rows))
     is_many = rows is not None and rows >= 10 and found.content == "data"

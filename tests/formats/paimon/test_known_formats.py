@@ -37,6 +37,7 @@ def test_a_file_says_what_it_is(name: str) -> None:
         view = file.bytes_view()
         view.check()
         assert kind in view.what.lower() and view.value
+        assert f"{kind} (known, not decoded)" in str(file)
         page = file.to_text(2)
         assert kind in page and noun in page  # the footer's fold says it
 
