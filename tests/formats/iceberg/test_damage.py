@@ -168,7 +168,7 @@ def test_encrypted_manifests_are_named(tmp_path: Path) -> None:
         ),
         (b'{"format-version": 2, "schemas": [{"fields": []}], "refs": {"main": {}}}', "snapshot-id"),
         (b'{"format-version": "two", "schemas": []}', r"\$\.format-version"),
-        (b"[" * 100_000, "nested"),
+        (b"[" * 100_000, "nested|truncated"),  # Python 3.14 goes as deep as its stack allows
         (b'{"a":' * 600 + b"1" + b"}" * 600, r"\$"),
         (b'"\xff"', "UTF-8"),
         (b'{"format-version": 9, "schemas": [{"fields": []}]}', "version 9"),
