@@ -342,7 +342,7 @@ def vector_of_too_many_rows(root: Path) -> Path:
     return root / "vector"
 
 
-@bomb(walk_rows, is_quick=False, seconds=5)
+@bomb(walk_rows, "deletes, the file has", is_quick=False, seconds=8)
 def position_deletes_of_100_million_rows(root: Path) -> Path:
     table = Path(unpack_table("iceberg-merge-on-read", root))
     for file in ll.open(table).files:
@@ -502,7 +502,7 @@ def header_of_200_000_keys(root: Path) -> Path:
 # -- footers
 
 
-@bomb(walk_bytes, is_quick=False)
+@bomb(walk_bytes, is_quick=False, seconds=10)
 def parquet_footer_of_20_000_columns(root: Path) -> Path:
     path = root / "wide.parquet"
     pq.write_table(pa.table({f"c{number}": [1] for number in range(20_000)}), path)
