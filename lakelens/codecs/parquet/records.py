@@ -218,7 +218,7 @@ def count_batch_rows(footer: ParquetFooter) -> int:
 
 def check_claims(data: bytes, footer: ParquetFooter, path: str | None = None) -> None:
     """Raises `Corrupt` for a footer that claims more than its file can be: a bomb, not records."""
-    limit = allow_growth(len(data), _RATIO, _MAX_FILE)
+    limit = allow_growth(len(data), _RATIO, most=_MAX_FILE)
     most_values = max((column.num_values for column in footer.columns), default=0)
     for what, seen, most in (
         ("rows", footer.num_rows, len(data) + BATCH_ROWS),
