@@ -209,7 +209,7 @@ def test_names_have_near_ones() -> None:
     table = ll.sample("iceberg")
     with pytest.raises(Unsupported, match=r"did you mean iceberg\?"):
         ll.open(table.location, format="icberg")
-    with pytest.raises(Missing, match=r"did you mean iceberg\?"):
+    with pytest.raises(Missing, match=r"did you mean iceberg or iceberg-v4\?"):
         ll.sample("icebrg")
     with pytest.raises(Missing, match=r"did you mean main\?"):
         table.snapshot("mian")

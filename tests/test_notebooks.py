@@ -83,8 +83,8 @@ def test_every_fold_is_closed_and_rendered(notebook: nbformat.NotebookNode) -> N
          '">created</abbr></span><br><b>4</b><br><small>9,998 B</small>'),
         ("Trace: INSERT wrote 1 file\n  a.avro", "Trace: INSERT wrote 1 file\n    b.avro"),
         ("from 2026-11-21 13:44:51 to 13:44:52 UTC on", "from 2026-11-21 13:44:51 to 13:45:00 UTC on"),
-        ('<b>Storage tree</b><td title="14,949 bytes"><span class="ll-m"><abbr>bytes</abbr></span><br><b>14 KiB</b>-m0.avro',
-         '<b>Storage tree</b><td><span class="ll-m"><abbr>bytes</abbr></span><br><b>9,987 B</b>-m0.avro'),
+        ('<h4>Storage tree</h4><td title="949 bytes"><span class="ll-m"><abbr>bytes</abbr></span><br><b>14 KiB</b>-m0.avro',
+         '<h4>Storage tree</h4><td><span class="ll-m"><abbr>bytes</abbr></span><br><b>9,987 B</b>-m0.avro'),
         ('<img src="data:image/svg+xml;base64,QUJD" alt="', '<img src="data:image/svg+xml;base64,REVG" alt="'),
     ],
 )  # fmt: skip

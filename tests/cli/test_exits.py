@@ -104,7 +104,7 @@ def newest(folder: Path, pattern: str) -> Path:
 
 
 DAMAGE: dict[str, tuple[str, Callable[[Path], None]]] = {
-    "iceberg metadata cut": ("iceberg", lambda t: cut(newest(t / "metadata", "*.metadata.json"))),
+    "iceberg metadata cut": ("iceberg", lambda t: [cut(p) for p in (t / "metadata").glob("*.metadata.json")]),  # type: ignore[dict-item,return-value]
     "iceberg list cut": ("iceberg", lambda t: [cut(p) for p in (t / "metadata").glob("snap-*.avro")]),  # type: ignore[dict-item,return-value]
     "iceberg manifests gone": ("iceberg", lambda t: [p.unlink() for p in (t / "metadata").glob("*-m0.avro")]),  # type: ignore[dict-item,return-value]
     "paimon snapshot cut": ("paimon", lambda t: cut(t / "snapshot" / "snapshot-5")),

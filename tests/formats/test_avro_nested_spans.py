@@ -234,7 +234,9 @@ def test_values_in_every_iceberg_manifest() -> None:
             for listed in lists.values():
                 counts["summaries"] += check_iceberg_list(listed, read(listed.path), table)
             for manifest in iceberg_lakes.reachable_manifests(table):
-                counts["bounds"] += check_iceberg_manifest(manifest, read(manifest.path), table)
+                data = read(manifest.path)
+                if data[:4] != b"PAR1":  # of format version 4, whose bytes are tested with its manifests
+                    counts["bounds"] += check_iceberg_manifest(manifest, data, table)
         except Missing:
             continue
         except (AssertionError, LakeError, KeyError, ValueError) as error:

@@ -33,7 +33,9 @@ from lakelens.opening import open_table
 from tests.support import LAKES
 
 TABLES = sorted(
-    path.parent / "table" for path in LAKES.glob("*/**/answers.json") if "/view/" not in str(path)
+    path.parent / "table"
+    for path in LAKES.glob("*/**/answers.json")
+    if (path.parent / "table").is_dir() and "/view/" not in str(path)
 )
 MOST_FILES = 4
 

@@ -63,7 +63,7 @@ def test_a_relative_location_is_not_looked_for_where_the_reader_stands(
     )
     monkeypatch.chdir(tmp_path / "elsewhere")
     opened = ll.open(table)
-    assert len(opened.files) == 0 and [found.code for found in opened.findings][-1:] == ["missing"]
+    assert len(opened.files) == 0 and "missing" in [found.code for found in opened.findings]
 
 
 def test_a_missing_manifest_that_is_read_from_its_recorded_place_is_a_warning(tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("find") / "warehouse"
     for name, source in TABLES.items():
         shutil.copytree(LAKES / "spark" / source / "table", root / name)
-    newest = max((root / "lab/restored/metadata").glob("*.metadata.json"))
-    newest.write_bytes(newest.read_bytes()[:300])
+    for document in (root / "lab/restored/metadata").glob("*.metadata.json"):
+        document.write_bytes(document.read_bytes()[:300])
     for number in range(12):
         (root / f"delta/t{number}/_delta_log").mkdir(parents=True)
     (root / "hudi/t/.hoodie").mkdir(parents=True)

@@ -64,7 +64,7 @@ KNOWN = {
         "vocabulary",
     }
     | {"document", "log_offsets", "properties", "vector_reader"},
-    "manifest": {"partitions", "vocabulary", "context"},
+    "manifest": {"partitions", "stored_header", "vocabulary", "context"},
     "file": {
         "lower_bounds",
         "upper_bounds",
@@ -94,7 +94,8 @@ def list_nouns(table: Any) -> Iterator[tuple[str, Any]]:
 
 
 def list_values(thing: Any) -> Iterator[tuple[str, Any]]:
-    for name in (name for name in dir(type(thing)) if not name.startswith("_")):
+    names = (name for name in dir(type(thing)) if not name.startswith("_"))
+    for name in (name for name in names if name != "reopening"):  # for pickle, not for a reader
         try:
             held = getattr(thing, name)
         except (LakeError, AttributeError):

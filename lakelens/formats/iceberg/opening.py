@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from functools import partial
 
-from lakelens.errors import Corrupt, Missing, NotATable
+from lakelens.errors import Corrupt, Missing, NotATable, Unsupported
 from lakelens.formats.access import TableAccess, explain_late
 from lakelens.formats.base import OpenRequest
 from lakelens.formats.iceberg.context import TableContext
@@ -92,8 +92,12 @@ def _read_document(
         document = _read_complete(request, choice.path)
         if document is None:
             was_chosen = request.version is None and layout.opened_file is None and request.catalog is None
+            newest = choice
             choice = (layout.folder.step_back(choice) if was_chosen else None) or choice
-            document = decode_document(request.store.read(choice.path), choice.path)
+            try:
+                document = decode_document(request.store.read(choice.path), choice.path)
+            except Unsupported:  # a view's: what is wrong with the newest one is the answer
+                document = decode_document(request.store.read(newest.path), newest.path)
         _check_schemas(document)
     except (Corrupt, Missing) as error:
         names = [posixpath.basename(path) for path in choice.candidates[:5]]

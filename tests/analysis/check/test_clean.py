@@ -18,6 +18,9 @@ KNOWN = {
     # a draft, which is said once
     "spark/iceberg/v4-evolution": {"experimental-version"},
     "spark/iceberg/v4-types": {"experimental-version"},
+    # data outside of the table's directory, as the table's own options say
+    "paimon-java/1.4.2-external-paths": {"foreign-file"},
+    "paimon-java/2.0.0-external-paths": {"foreign-file"},
     # the hint of the branch is copied: it says 2, and snapshot 1 of main is still there
     "paimon-java/2.0.0-fast-forward": {"stale-hint"},
     # deletes whose data files were rewritten stay until they are rewritten themselves

@@ -19,7 +19,9 @@ from lakelens.model.scan.splits import SplitUnit, pack_filled, pack_lookback, pa
 from tests.support import LAKES
 
 TABLES = sorted(
-    path.parent / "table" for path in LAKES.glob("*/**/answers.json") if "/view/" not in str(path)
+    path.parent / "table"
+    for path in LAKES.glob("*/**/answers.json")
+    if (path.parent / "table").is_dir() and "/view/" not in str(path)
 )
 
 

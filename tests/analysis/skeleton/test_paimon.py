@@ -37,7 +37,12 @@ _NULLABLE = [
 ]
 _TYPES = ["BOOLEAN NOT NULL", "BYTES NOT NULL", "LOCAL TIME ZONE NOT NULL", "TIMESTAMP WITH LOCAL TIME ZONE"]
 _KEYS = list(SnapshotDocument.__struct_encode_fields__)
-VOCABULARY = (*_WORDS.split(), *_NULLABLE, *_TYPES, *FIELDS, *SPECIFIED, *PLAIN, *_KEYS)
+# what pypaimon calls the records of manifests, and its own formats
+_PYPAIMON = (
+    "ManifestEntry DataFileMeta ManifestFileMeta record_KEY_STATS record_VALUE_STATS record_PARTITION_STATS"
+    " lance mosaic vortex"
+)
+VOCABULARY = (*_WORDS.split(), *_NULLABLE, *_TYPES, *FIELDS, *SPECIFIED, *PLAIN, *_KEYS, *_PYPAIMON.split())
 _STEP = 1 if os.environ.get("LAKELENS_EVERY_LAKE", "") not in ("", "0") else 5
 _SAMPLES = [one.name for one in ll.sample() if one.name.startswith("paimon")]
 CASES = [*(str(path) for path in list_lakes() if "paimon" in str(path)), *_SAMPLES][::_STEP]
