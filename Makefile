@@ -85,7 +85,8 @@ dist: $(READY)
 
 notebooks: $(READY)
 	@echo "lakelens: notebooks, run again and compared with what they keep (nbval)"
-	@LAKELENS_PROGRESS=0 $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg -p no:cacheprovider notebooks
+	@LAKELENS_PROGRESS=0 $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg \
+		-p no:cacheprovider -n $(WORKERS) --dist loadfile notebooks
 
 save-notebooks: $(READY)
 	@echo "lakelens: running the notebooks and keeping their outputs"
