@@ -44,8 +44,8 @@ def test_every_card_fits_and_has_no_serious_fault(cards: tuple[Any, bool]) -> No
         # without its sheet a card may be wider than its cell; then it scrolls inside of itself, and nothing else does
         wide = [words for words in find_overflow(page, OUTPUT) if trusted or ".ll-root" not in words]
         assert not wide, f"{fold}: {wide}"
-        faults = find_faults(page, OUTPUT)
-        assert not faults, f"{fold}: {faults}"
+    # opened, all is there that is there when folds are closed
+    assert find_faults(page, OUTPUT) == []
 
 
 # each part that is wider inside than outside: whether it is one that is to scroll, and whether it says that there is more

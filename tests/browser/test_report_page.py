@@ -42,7 +42,8 @@ def test_a_report_fits_and_has_no_serious_fault(reports: dict[str, Path], page: 
                 open_folds(page, "main")
             # a wide grid scrolls inside of its section, the page never does
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (width, fold)
-            assert find_faults(page, "body") == [], (width, fold)
+    # what is folded is looked at too once it is open; of its width a fault does not depend
+    assert find_faults(page, "body") == []
 
 
 def test_the_contents_lead_to_sections_by_keyboard(reports: dict[str, Path], page: Any) -> None:

@@ -177,6 +177,9 @@ def test_an_interrupt_ends_a_verb_quietly(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # ignored where tests run in the background
     )
     while not started.exists():
         time.sleep(0.05)
