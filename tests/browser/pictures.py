@@ -41,13 +41,14 @@ def make_cell(source: str) -> Any:
     *before, last = source.split("\n")
     exec("\n".join(before), names)  # noqa: S102 (our own lines, above)
     shown = eval(last, names)  # noqa: S307
-    html = re.sub(r"[^\s<>\"]*lakelens-sample-\w+", "warehouse", shown._repr_html_())
+    place = r"(?:<wbr>|[^\s<>\"])*lakelens-(?:<wbr>)?sample-(?:<wbr>)?\w+"
+    html = re.sub(place, "warehouse", shown._repr_html_())
     output = nbformat.v4.new_output("execute_result", {"text/html": html}, execution_count=1)
     return nbformat.v4.new_code_cell(source, outputs=[output], execution_count=1)
 
 
 def take_picture(page: Any, card: Any, target: Path) -> None:
-    """A card with a little of its surroundings."""
+    """A card with a little of its surroundings, once nothing fades any more: two shots in a row are the same."""
     box = card.bounding_box()
     clip = {
         "x": box["x"] - _EDGE,
@@ -55,7 +56,11 @@ def take_picture(page: Any, card: Any, target: Path) -> None:
         "width": min(box["width"], 860) + 2 * _EDGE,
         "height": box["height"] + 2 * _EDGE,
     }
-    page.screenshot(path=target, clip=clip)
+    before, shot = b"", page.screenshot(clip=clip)
+    while shot != before:
+        page.wait_for_timeout(400)
+        before, shot = shot, page.screenshot(clip=clip)
+    target.write_bytes(shot)
 
 
 def take_pictures() -> None:
