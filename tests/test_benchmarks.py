@@ -25,10 +25,12 @@ from tests.benchmarks.runners import RUNNERS, Runner, Target, Unavailable
 from tests.benchmarks.runners.raw import iterate_blocks
 from tests.benchmarks.tables import PROOF, Tables
 from tests.support import growth
+from tests.support.engines import ENGINE, REASONS
 
 FILES, COLUMNS = 240, 25
 LOCAL = ("to_arrow", "no_stats", "batches", "fastavro", "polars", "datafusion", "floor")
 FORMATS = ("iceberg", "paimon")
+needs_datafusion = pytest.mark.skipif(ENGINE != "datafusion", reason=REASONS["datafusion"])
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +140,7 @@ def test_numbers_are_encoded_as_fastavro_does() -> None:
     assert octets.encode_big(np.array([128, 300], np.int64)).tolist() == [[0, 128], [1, 44]]
 
 
+@needs_datafusion
 @pytest.mark.parametrize("format", FORMATS)
 def test_readers_on_this_machine_find_the_same(grown: dict[str, Grown], format: str) -> None:
     told = []
@@ -194,6 +197,7 @@ def _ask_here(request: dict[str, Any], modules: Any = ()) -> dict[str, Any]:
     return child.measure(request)
 
 
+@needs_datafusion
 def test_measurements_come_back_from_their_file(tmp_path: Path, grown: dict[str, Grown]) -> None:
     one = Measurement(
         "iceberg", "to_arrow", grown["iceberg"].facts, [0.5, 0.25], [1.0], 7, 3, found={"files": 2}
