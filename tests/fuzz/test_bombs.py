@@ -20,6 +20,8 @@ from tests.fuzz.bombs import BOMBS, Cost, measure
 _EVERY = os.environ.get("LAKELENS_EVERY_LAKE", "") not in ("", "0")
 _SPACE = 6 << 30
 _MOST_SECONDS = 20
+# whoever measures asks for the allowance itself; elsewhere a machine may be slow, and a bomb takes far more than this
+_SLACK = 1 if _EVERY else 5
 _FORK = multiprocessing.get_context("forkserver") if sys.platform == "linux" else None
 
 pytestmark = pytest.mark.skipif(_FORK is None, reason="peaks of memory are read from /proc, which is Linux's")
@@ -50,7 +52,7 @@ def test_a_bomb_costs_no_more_than_it_may(name: str, tmp_path: Path) -> None:
     finally:
         child.kill()
         child.join()
-    assert cost.seconds <= row.seconds, cost
+    assert cost.seconds <= _SLACK * row.seconds, cost
     assert cost.mib <= row.mib, cost
     assert cost.kept <= row.kept, cost
     if row.expected:
