@@ -143,9 +143,13 @@ def brief(number: int) -> str:
 
     >>> brief(84), brief(9_900), brief(312_017), brief(1_934_000), brief(25_000_000), brief(7_100_000_000)
     ('84', '9,900', '312 k', '1.9 M', '25 M', '7.1 G')
+    >>> brief(10**400)
+    '> 999 T'
     """
     if number < 10_000:
         return f"{number:,}"
+    if number >= 999_500_000_000_000:  # no count of rows, but a summary may say it
+        return "> 999 T"
     amount = float(number)
     unit = ""
     for unit in ("k", "M", "G", "T"):  # noqa: B007 - the last one that was tried
