@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -125,8 +126,11 @@ class FileSet(Bound, ArrowFiles, Interactive):
         return None if counts is None or (counts.files or 0) < _MANY else counts
 
     def __len__(self) -> int:
-        if not self.is_loaded and self.counted is not None and self.counted.files is not None:
-            return self.counted.files
+        counted = None if self.is_loaded or self.counted is None else self.counted.files
+        if (
+            counted is not None and 0 <= counted <= sys.maxsize
+        ):  # a list may record anything: then they are read
+            return counted
         return len(self._files if self.rows is None else self.rows)
 
     def __iter__(self) -> Iterator[DataFile]:

@@ -37,7 +37,11 @@ def format_size(number: float) -> str:
 
     >>> format_size(9814), format_size(402653184), format_size(30_529_368_358)
     ('9,814 B', '384 MiB', '28.4 GiB')
+    >>> format_size(10**400)
+    'more than 1 YiB'
     """
+    if number >= 1 << 80:  # no size of a file, but a document may say it
+        return "more than 1 YiB"
     if number < 10_000:
         return f"{number:,.0f} B"
     amount, unit = float(number), "B"

@@ -91,10 +91,19 @@ def make_rename(record: Mapping[str, Any], fields: Mapping[int, str]) -> Rename:
     names = {}
     for field in record.get("fields", ()):
         stored = field["name"]
-        known = fields.get(field.get("field-id", -1))
-        names[stored] = known or _OLD_NAMES.get(stored, stored)
+        names[stored] = find_name(field, fields) or _OLD_NAMES.get(stored, stored)
     pairs = tuple(names.items())
     return lambda row: {name: row.get(stored) for stored, name in pairs}
+
+
+def find_name(field: Mapping[str, Any], names: Mapping[int, str]) -> str | None:
+    """The specified name of an Avro field, by its id; None where it has none, or one that is no number.
+
+    >>> find_name({"name": "x", "field-id": 504}, MANIFEST_FIELDS), find_name({"field-id": {}}, MANIFEST_FIELDS)
+    ('added_files_count', None)
+    """
+    number = field.get("field-id")
+    return names.get(number) if isinstance(number, int) else None
 
 
 def find_field(record: Mapping[str, Any], field_id: int, name: str) -> Mapping[str, Any] | None:

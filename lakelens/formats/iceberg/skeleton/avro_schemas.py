@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lakelens.formats.iceberg.manifests.records import ENTRY_FIELDS, FILE_FIELDS, MANIFEST_FIELDS
+from lakelens.formats.iceberg.manifests.records import ENTRY_FIELDS, FILE_FIELDS, MANIFEST_FIELDS, find_name
 
 SUMMARY_FIELDS = {509: "contains_null", 518: "contains_nan", 510: "lower_bound", 511: "upper_bound"}
 _KEPT_WORDS = """type name fields items values size logicalType precision scale field-id element-id key-id value-id
@@ -32,7 +32,7 @@ def name_fields(record: Mapping[str, Any], kind: str) -> dict[str, str]:
     known, names = _IDS[kind], {}
     for field in record.get("fields", ()):
         stored = str(field.get("name"))
-        found = known.get(field.get("field-id", -1)) or (
+        found = find_name(field, known) or (
             _OLD.get(stored, stored) if _OLD.get(stored, stored) in known.values() else None
         )
         if found is not None:
