@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -61,7 +62,7 @@ class Spoiler(BaseHTTPRequestHandler):
         if fault in STATUSES:
             return self.answer(STATUSES[fault], f"denied to {self.headers['Authorization']}".encode())
         if fault == "delay":
-            time.sleep(0.4)
+            time.sleep(0.8)
         if fault in ("cut", "reset"):
             self.answer(200, body[: len(body) // 2], len(body))
             if fault == "reset":
@@ -77,7 +78,8 @@ class Spoiler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body) if length is None else length))
         self.end_headers()
-        self.wfile.write(body)
+        with suppress(BrokenPipeError, ConnectionResetError):  # a client that waits no longer
+            self.wfile.write(body)
 
 
 class ClientError(Exception):
@@ -96,7 +98,7 @@ class SpoiltFileSystem(AbstractFileSystem):
 
     def ask(self, path: str, query: str = "", span: str = "") -> bytes:
         host, _, name = self._strip_protocol(path).partition("/")
-        connection = HTTPConnection(host, timeout=0.15)
+        connection = HTTPConnection(host, timeout=0.5)
         headers = {"Authorization": f"Bearer {self.token}", "Range": span}
         try:
             connection.request("GET", f"/{name}?{query}&sig={self.password}", headers=headers)
