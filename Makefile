@@ -4,19 +4,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO ?= demo
-# two at once where there is memory for both; the tests with Spark run alone, after the others
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 if os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") > 6e9 else 1)')
+# as many at once as there is memory for, 4 GB each; a browser and a JVM are waited for, so that three fill two processors
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(3, int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 4e9) or 1))')
 
-.PHONY: demo test fuzz lab check lint types rooms unit spark4 matrix dist notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
+.PHONY: demo test test-all exhaustive fuzz lab check lint types rooms unit spark4 matrix dist notebooks save-notebooks pictures benchmarks benchmark-venv lock clean help
 
 help:
 	@echo "make demo   what an INSERT writes to a Hive, an Iceberg and a Paimon table, on local Spark"
 	@echo "make lab    JupyterLab on the notebooks"
-	@echo "make test   every check: style, types, rooms, tests, notebooks"
+	@echo "make test   every check: style, types, rooms, tests, notebooks; make test-all takes every case of each"
 	@echo "make matrix the tests under every Python here, PySpark 4.1, JupyterLab and Notebook"
 	@echo "make dist   the wheel and the sdist, built and tried in fresh environments"
 
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock pyproject.toml $(wildcard lakelens/jupyter/labextension/*/* lakelens/jupyter/labextension/*.json)
 	@echo "lakelens: making $(VENV) (once; a minute or two)"
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "lakelens needs Python 3.11 or newer")'
 	@$(PYTHON) -m venv $(VENV)
@@ -34,7 +34,11 @@ lab: $(READY)
 	@$(BIN)/jupyter lab notebooks/00-start.ipynb
 
 test: lint types rooms unit notebooks
-	@echo "lakelens: every check passed"
+	@echo "lakelens: every check passed; make test-all takes every case of each"
+
+# CI runs both
+test-all: test exhaustive
+	@echo "lakelens: every case of every check passed"
 
 check: lint types rooms
 
@@ -53,8 +57,15 @@ rooms: $(READY)
 
 unit: $(READY)
 	@echo "lakelens: tests (the first run fetches Spark's jars)"
-	@$(BIN)/python -m pytest -m "not spark" -n $(WORKERS) --dist loadfile
-	@$(BIN)/python -m pytest -m spark
+	@LAKELENS_EXHAUSTIVE=no $(BIN)/python -m pytest -m "not spark" -n $(WORKERS) --dist loadfile
+	@LAKELENS_EXHAUSTIVE=no $(BIN)/python -m pytest -m spark
+
+# what `make test` leaves out: the other cases of tests that are marked `exhaustive`
+exhaustive: $(READY)
+	@echo "lakelens: the cases that make test leaves out"
+	@LAKELENS_EXHAUSTIVE=only $(BIN)/python -m pytest -m "not spark" -n $(WORKERS) --dist loadfile
+	@LAKELENS_EXHAUSTIVE=only $(BIN)/python -m pytest -m spark
+	@$(NBVAL) $(LONG_NOTEBOOKS)
 
 # by hand: FUZZ_SECONDS=600, FUZZ_SEED; what is found is kept in tests/fuzz/corpus (see tests/fuzz/__init__.py)
 fuzz: $(READY)
@@ -83,10 +94,14 @@ dist: $(READY)
 	@echo "lakelens: building the wheel and the sdist, and trying both in fresh environments"
 	@$(BIN)/python -m tests.release.dist
 
+NBVAL = LAKELENS_PROGRESS=0 $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg \
+	-p no:cacheprovider -n $(WORKERS) --dist loadfile
+# these take as long as all the others together
+LONG_NOTEBOOKS := notebooks/05-side-by-side.ipynb notebooks/07-inventory.ipynb notebooks/11-health-check.ipynb
+
 notebooks: $(READY)
 	@echo "lakelens: notebooks, run again and compared with what they keep (nbval)"
-	@LAKELENS_PROGRESS=0 $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg \
-		-p no:cacheprovider -n $(WORKERS) --dist loadfile notebooks
+	@$(NBVAL) $(filter-out $(LONG_NOTEBOOKS),$(wildcard notebooks/*.ipynb))
 
 save-notebooks: $(READY)
 	@echo "lakelens: running the notebooks and keeping their outputs"
@@ -110,7 +125,7 @@ $(VENV)-benchmarks/.ready: tests/benchmarks/requirements.lock
 	@touch $@
 
 lock:
-	@$(BIN)/uv pip compile pyproject.toml --all-extras --group dev -c constraints.txt --universal --python-version 3.11 \
+	@$(BIN)/uv pip compile pyproject.toml --extra all --group dev -c constraints.txt --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock
 	@$(BIN)/uv pip compile pyproject.toml tests/spark/spark4.in --extra fast --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o tests/spark/spark4.lock

@@ -21,20 +21,31 @@ if TYPE_CHECKING:
     from lakelens.analysis.diff.documents import diff_json
     from lakelens.analysis.skeleton.minimize import minimize_table as minimize
     from lakelens.explaining import decode_binary_row, explain_bytes, explain_file
-    from lakelens.opening import find_tables as find
+    from lakelens.jupyter.exploring import explore_root as explore
     from lakelens.opening import open_any as open
+    from lakelens.practice.course import exercise, quiz
+    from lakelens.practice.encodings import explain_encoding
     from lakelens.samples import sample
+    from lakelens.showing import show
+    from lakelens.views.map.lifetimes import list_lifetimes as lifetimes
+    from lakelens.warehouse import find_tables as find
     from lakelens.watching import watch
 
 _PUBLIC = {
     "open": ("lakelens.opening", "open_any"),
-    "find": ("lakelens.opening", "find_tables"),
+    "find": ("lakelens.warehouse", "find_tables"),
     "sample": ("lakelens.samples", "sample"),
     "diff_json": ("lakelens.analysis.diff.documents", "diff_json"),
     "minimize": ("lakelens.analysis.skeleton.minimize", "minimize_table"),
     "decode_binary_row": ("lakelens.explaining", "decode_binary_row"),
     "explain_bytes": ("lakelens.explaining", "explain_bytes"),
+    "explain_encoding": ("lakelens.practice.encodings", "explain_encoding"),
     "explain_file": ("lakelens.explaining", "explain_file"),
+    "explore": ("lakelens.jupyter.exploring", "explore_root"),
+    "show": ("lakelens.showing", "show"),
+    "exercise": ("lakelens.practice.course", "exercise"),
+    "quiz": ("lakelens.practice.course", "quiz"),
+    "lifetimes": ("lakelens.views.map.lifetimes", "list_lifetimes"),
     "watch": ("lakelens.watching", "watch"),
     "errors": ("lakelens.errors", None),
     "options": ("lakelens.options", None),
@@ -45,13 +56,19 @@ __all__ = [
     "decode_binary_row",
     "diff_json",
     "errors",
+    "exercise",
     "explain_bytes",
+    "explain_encoding",
     "explain_file",
+    "explore",
     "find",
+    "lifetimes",
     "minimize",
     "open",
     "options",
+    "quiz",
     "sample",
+    "show",
     "spark",
     "watch",
 ]

@@ -20,15 +20,19 @@ if TYPE_CHECKING:
     from lakelens.analysis.health.health import Health
     from lakelens.analysis.life.biography import Biography
     from lakelens.analysis.life.rows import RowLife
+    from lakelens.analysis.map import Map
     from lakelens.analysis.skeleton.skeleton import Skeleton
     from lakelens.analysis.space.space import Space
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
-    from lakelens.model.catalog import FoundTable, Outline
+    from lakelens.explorer.site.walk import Site
+    from lakelens.jupyter.exploring import Explored
+    from lakelens.model.bytes_view import BytesView
     from lakelens.model.collections import QueryResult
     from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileSet
     from lakelens.model.table import Table
+    from lakelens.model.warehouse.found import FoundTable, Outline
     from lakelens.views.render.plot import Plot
     from lakelens.watching import Watch
 
@@ -117,19 +121,21 @@ class Displayable(Named):
 
         return render_card(self, detail=1)
 
-    def show(self, detail: int = 1) -> None:
+    def show(self, detail: int = 1, *, meanings: bool | None = None) -> None:
         """Show this object: as an HTML card in a notebook, as text elsewhere.
 
         Parameters
         ----------
         detail
             From 0 (one line) to 3 (everything).
+        meanings
+            Whether what each name stands for is a column of the tables; None for `options.display.meanings`.
         """
         from lakelens.views.render.text import show
 
-        show(self, detail)
+        show(self, detail, meanings)
 
-    def to_html(self, path: str | os.PathLike[str], detail: int = 2) -> None:
+    def to_html(self, path: str | os.PathLike[str], detail: int = 2, *, meanings: bool | None = None) -> None:
         """Write a self-contained page: light and dark, printable, no script.
 
         Parameters
@@ -138,10 +144,12 @@ class Displayable(Named):
             The file to write; one that is there is overwritten.
         detail
             From 0 (one line) to 3 (everything).
+        meanings
+            Whether what each name stands for is a column of the tables; None for `options.display.meanings`.
         """
         from lakelens.views.render.html import write_page
 
-        write_page(self, path, detail=detail)
+        write_page(self, path, detail=detail, meanings=meanings)
 
 
 class Interactive(Displayable):
@@ -154,6 +162,13 @@ class Interactive(Displayable):
         from lakelens.widgets import make_widget
 
         return make_widget(self)
+
+
+def edit_bytes(view: BytesView) -> Any:
+    """The bytes of a view as a widget to change them in."""
+    from lakelens.widgets import make_bench
+
+    return make_bench(view)
 
 
 def render_raised(error: BaseException, *, is_brief: bool = False) -> list[str]:
@@ -242,6 +257,20 @@ def measure_space(table: Table, before: Any) -> Space:
     return space.measure_space(table, before=before)
 
 
+def map_table(table: Table, change: Any, snapshot: Any) -> Map:
+    """The map of a table."""
+    from lakelens.analysis.map import map_table
+
+    return map_table(table, change, snapshot)
+
+
+def draw_map(drawn: Map) -> str:
+    """The drawing of a map, as SVG."""
+    from lakelens.views.map.svg import render_map
+
+    return render_map(drawn)
+
+
 def write_biography(table: Table, file: str | DataFile) -> Biography:
     """The life of a file of a table."""
     from lakelens.analysis.life import biography
@@ -291,3 +320,17 @@ def watch_table(table: Table, spark: Any, storage_options: Mapping[str, Any] | N
     from lakelens.watching import watch
 
     return watch(table, spark=spark, storage_options=storage_options)
+
+
+def explore_table(table: Table, frame: bool, height: int) -> Explored:
+    """The explorer at a table."""
+    from lakelens.jupyter import exploring
+
+    return exploring.explore_table(table, frame, height)
+
+
+def write_site(table: Table, target: str | os.PathLike[str], most_pages: int, most_bytes: int) -> Site:
+    """The pages of a table as a folder."""
+    from lakelens.explorer.site import folder
+
+    return folder.write_site(table, target, most_pages=most_pages, most_bytes=most_bytes)

@@ -151,6 +151,13 @@ class AccessDenied(LakeError, PermissionError):
         return LakeError.__str__(self)
 
 
+class Unavailable(LakeError, ConnectionError):
+    """The storage did not answer, or not wholly, and did not when it was asked again: it may another time."""
+
+    def __str__(self) -> str:
+        return LakeError.__str__(self)
+
+
 def _shorten(text: str, limit: int = 200) -> str:
     return text if len(text) <= limit else text[:limit] + "…"
 

@@ -52,7 +52,7 @@ def explain_bytes(data: bytes, kind: str, **context: Any) -> BytesView:
     data = bytes(data)
     span = explain(data, kind, **context)
     span.check()
-    return BytesView(data, span)
+    return BytesView(data, span, explain_again=lambda other: explain(other, kind, **context))
 
 
 def decode_binary_row(data: bytes, fields: Sequence[FieldLike]) -> StoredRow:

@@ -1,25 +1,26 @@
-"""Opening and finding tables and views: `lakelens.open` and `lakelens.find`."""
+"""Opening tables and views: `lakelens.open`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
-from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import LakeError, Missing, NotATable, Unsupported, find_nearest
-from lakelens.formats.base import Candidate, OpenRequest, ViewFound
-from lakelens.formats.registry import describe_candidate, detect_at, detect_format, load_formats
+from lakelens.errors import AccessDenied, LakeError, Missing, NotATable, Unsupported, find_nearest
+from lakelens.formats.base import OpenRequest, ViewFound
+from lakelens.formats.registry import detect_format, find_rule, load_formats
+from lakelens.io.ahead import Answers
 from lakelens.io.local import LocalStore, find_neighbours, open_source
 from lakelens.io.store import Store
 from lakelens.io.tracing import TracingStore
-from lakelens.model.catalog import Catalog, FoundTable, FoundView
 from lakelens.model.table import Table
 from lakelens.model.view import View
+from lakelens.walking import count_tables
 
-# directories that are looked at to say that a directory, which is no table, holds some: here, and where each is a request
-_LOOKED_AT, _LOOKED_AT_FAR = 200, 16
+if TYPE_CHECKING:
+    from lakelens.catalogs.entry import CatalogEntry
 
 
 def open_any(
@@ -29,6 +30,7 @@ def open_any(
     branch: str | None = None,
     version: int | str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    catalog: Any = None,
     spark: Any = None,
 ) -> Table | Any:
     """Open one table from nothing but its files, or one view. No manifest is read.
@@ -37,7 +39,7 @@ def open_any(
     ----------
     source
         The path or URL of a table's directory; the path of one Iceberg `*.metadata.json` (that version of that table); a
-        `pyiceberg.table.Table`; or, with `spark`, a name `"catalog.database.table"`. An Iceberg view's, too.
+        `pyiceberg.table.Table`; or, with `catalog` or `spark`, a name `"database.table"`. An Iceberg view's, too.
     format
         The name of a format: no other is looked for.
     branch
@@ -46,6 +48,9 @@ def open_any(
         An older metadata file of an Iceberg table or view: its number, name or path.
     storage_options
         Options for fsspec.
+    catalog
+        The catalog that knows the name, whose pointer then wins over what the directory shows: a catalog of PyIceberg, its
+        name in `.pyiceberg.yaml`, its properties or its address, or the directory of a warehouse.
     spark
         A session whose catalogs know the current pointer and, for Hive, the metastore's facts.
 
@@ -74,6 +79,7 @@ def open_any(
             branch=branch,
             version=version,
             storage_options=storage_options,
+            catalog=catalog,
             spark=spark,
         )
     except ViewFound as found:
@@ -94,6 +100,7 @@ def open_table(
     branch: str | None = None,
     version: int | str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    catalog: Any = None,
     spark: Any = None,
 ) -> Table:
     """Open one table, as `open_any` does; raises `Unsupported` for a view.
@@ -102,10 +109,15 @@ def open_table(
     Traceback (most recent call last):
     lakelens.errors.Missing: /nowhere: no such file or directory
     """
-    if spark is not None and isinstance(source, str) and _is_name(source):
-        return _open_by_catalog(source, spark, format, branch, version, storage_options)
+    if catalog is not None or (spark is not None and isinstance(source, str) and _is_name(source)):
+        entry = _find_entry(source, catalog, spark, storage_options)
+        return open_entry(
+            entry, format=format, branch=branch, version=version, storage_options=storage_options
+        )
     if hasattr(source, "metadata_location") and hasattr(source, "io"):
-        options = {**dict(getattr(source.io, "properties", {})), **dict(storage_options or {})}
+        from lakelens.catalogs.trust import choose_storage_options
+
+        options = {**choose_storage_options(getattr(source.io, "properties", {})), **(storage_options or {})}
         return open_table(source.metadata_location, format="iceberg", branch=branch, storage_options=options)
     if not isinstance(source, str | os.PathLike):
         raise Unsupported(
@@ -124,24 +136,63 @@ def open_in_store(
     version: int | str | None = None,
     name: str | None = None,
     catalog: Mapping[str, Any] | None = None,
+    answers: Answers | None = None,
 ) -> Table:
-    """Open a table in a store that is already open (see `lakelens.io`)."""
-    traced = TracingStore(store)
+    """Open a table in a store that is already open (see `lakelens.io`).
+
+    Of one among many `answers` are known already, and nothing is asked for before it is needed.
+    """
+    traced = TracingStore(store, ahead=answers is None)
+    traced.keep_by(find_rule())
+    with traced.moment(None if answers is None else dict(answers)):
+        table = _open_traced(traced, path, format, branch, version, name, catalog)
+    how = (store, path, table.format, branch, version, name, catalog)
+    table.reopening = _open_again, how  # type: ignore[misc]
+    return table
+
+
+def _open_traced(
+    traced: TracingStore,
+    path: str,
+    format: str | None,
+    branch: str | None,
+    version: int | str | None,
+    name: str | None,
+    catalog: Mapping[str, Any] | None,
+) -> Table:
     try:
         chosen, evidence = detect_format(traced, path, format)
     except Missing as error:
         if error.path == path and error.hint is None:
-            error.hint = _suggest_path(store, path)
+            error.hint = _suggest_path(traced.inner, path)
         raise
     except NotATable:
-        counted = _count_tables(store, path) if format is None else ""
+        counted = count_tables(traced.inner, path) if format is None else ""
         if not counted:
             raise
         hint = f"lakelens.find({path!r}) lists them"
         raise NotATable(f"not a table: it holds {counted}", path=path, hint=hint) from None
-    table = chosen.open(OpenRequest(traced, path, evidence, branch, version, name, catalog))
-    table.reopening = _open_again, (store, path, chosen.name, branch, version, name, catalog)  # type: ignore[misc]
-    return table
+    known = (catalog or {}).get("catalog")
+    if known:
+        where = f" at {known['uri']}" if known["uri"] else ""
+        said = " ".join(filter(None, (known["kind"], known["name"]))) + where
+        evidence = replace(evidence, reasons=(*evidence.reasons, f"{said} knows it as {known['table']}"))
+    traced.keep_by(find_rule(chosen))
+    return chosen.open(OpenRequest(traced, path, evidence, branch, version, name, catalog))
+
+
+def read_stored(table: Table, path: str) -> tuple[int, Callable[[int, int], bytes]]:
+    """The size of a file in the store of an open table, and what reads a part of it. Raises `Missing`, `AccessDenied`.
+
+    >>> import lakelens as ll
+    >>> table = ll.sample("iceberg")
+    >>> size, read = read_stored(table, table.files[0].path)
+    >>> size == table.files[0].size_bytes, read(0, 4)
+    (True, b'PAR1')
+    """
+    assert table.reopening is not None
+    store: Store = table.reopening[1][0]
+    return store.info(path).size, partial(store.read_range, path)
 
 
 def _open_again(
@@ -159,81 +210,6 @@ def _open_again(
     )
 
 
-def find_tables(
-    root: str | os.PathLike[str], *, depth: int = 4, storage_options: Mapping[str, Any] | None = None
-) -> Catalog:
-    """Walk a warehouse and list the tables and views in it; a table's own directories are not walked.
-
-    Parameters
-    ----------
-    root
-        The path or URL of a directory.
-    depth
-        How many levels below `root` are searched.
-    storage_options
-        Options for fsspec.
-
-    Returns
-    -------
-    Catalog
-        The tables, each with `open()`; `views` are the views, and directories that cannot be read are in `problems`.
-
-    Examples
-    --------
-    >>> import lakelens as ll
-    >>> find_tables(ll.sample("iceberg").location)
-    <Catalog 1 tables>
-    """
-    store, path = open_source(root, storage_options)
-    return find_in_store(store, path, depth=depth)
-
-
-def find_in_store(store: Store, path: str, *, depth: int = 4) -> Catalog:
-    """Walk a warehouse in a store that is already open."""
-    tables: list[FoundTable] = []
-    views: list[FoundView] = []
-    problems: list[LakeError] = []
-    for found in _walk(store, path, depth):
-        if isinstance(found, FoundTable):
-            tables.append(found)
-        elif isinstance(found, FoundView):
-            views.append(found)
-        elif found is not None:
-            problems.append(found)
-    return Catalog(path, tables, problems, views)
-
-
-def _walk(store: Store, path: str, depth: int) -> Iterator[FoundTable | FoundView | LakeError | None]:
-    """What each directory is: a table, a view, one that cannot be read, or none of these."""
-    pending = [(path, 0)]
-    while pending:
-        here, level = pending.pop()
-        try:
-            place = describe_candidate(store, here)
-            found = _detect_table(place)
-        except ViewFound as view:
-            yield FoundView(here, view.format, view.evidence, view.opener)
-            continue
-        except LakeError as error:
-            yield error
-            continue
-        yield found
-        if found is None and level < depth:
-            folders = [
-                c.path for c in place.children.values() if c.is_dir and not c.name.startswith(("_", "."))
-            ]
-            pending.extend((folder, level + 1) for folder in reversed(folders))
-
-
-def _count_tables(store: Store, path: str) -> str:
-    """How many tables a directory holds, in words; empty for none in the first directories."""
-    most = _LOOKED_AT if isinstance(store, LocalStore) else _LOOKED_AT_FAR
-    walked = list(islice(_walk(store, path, 4), most + 1))
-    count = sum(isinstance(found, FoundTable) for found in walked[:most])
-    least = "at least " if len(walked) > most else ""
-    return f"{least}{count} table{'' if count == 1 else 's'}" if count else ""
-
-
 def _suggest_path(store: Store, path: str) -> str | None:
     """The paths nearest to one that does not exist, in the directory where it ceases to; None where none is near."""
     if not isinstance(store, LocalStore):
@@ -245,41 +221,57 @@ def _suggest_path(store: Store, path: str) -> str | None:
     return f"did you mean {' or '.join(existing)}?" if existing else None
 
 
-def _detect_table(place: Candidate) -> FoundTable | None:
-    try:
-        chosen, evidence = detect_at(place)
-    except NotATable:
-        return None
-    opener = partial(open_in_store, place.store, place.path, format=chosen.name)
-    return FoundTable(place.path, chosen.name, evidence, opener)
-
-
 def _is_name(source: str) -> bool:
     return "/" not in source and ":" not in source and not os.path.exists(source)  # noqa: PTH110
 
 
-def _open_by_catalog(
-    name: str,
-    spark: Any,
-    format: str | None,
-    branch: str | None,
-    version: int | str | None,
-    storage_options: Mapping[str, Any] | None,
-) -> Table:
-    from lakelens.spark.local.catalog import locate
+def _find_entry(
+    name: Any, catalog: Any, spark: Any, storage_options: Mapping[str, Any] | None
+) -> CatalogEntry:
+    if not isinstance(name, str):
+        raise Unsupported(f"a {type(name).__name__} is no name in a catalog", hint="database.table")
+    if catalog is None:
+        from lakelens.spark.local.catalog import locate
 
-    entry = locate(spark, name)
-    facts = {**entry.facts, "metadata_location": entry.metadata_location}
+        return locate(spark, name)
+    from lakelens.catalogs.choice import connect, find_entry
+
+    return find_entry(connect(catalog, storage_options), name)
+
+
+def open_entry(
+    entry: CatalogEntry,
+    *,
+    format: str | None = None,
+    branch: str | None = None,
+    version: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Table:
+    """Open what a catalog located; where its directory may not be listed, or is none, by the catalog's metadata file."""
+    pointer = entry.metadata_location
+    facts = {**entry.facts, "metadata_location": pointer} if entry.facts or pointer else None
     wanted = format or (entry.format if entry.format in load_formats() else None)
-    return open_located(
-        entry.location,
-        format=wanted,
-        branch=branch,
-        version=version,
-        storage_options=storage_options,
-        name=entry.name,
-        catalog=facts,
-    )
+    how: dict[str, Any] = {"format": wanted, "branch": branch, "version": version, "name": entry.name}
+    how |= {"storage_options": {**entry.storage_options, **(storage_options or {})}, "catalog": facts}
+    try:
+        return open_located(entry.location, **how)
+    except (Missing, NotATable, AccessDenied) as error:
+        if pointer is None or pointer == entry.location:
+            raise _name_catalog(error, entry) from None
+        try:
+            return open_located(pointer, **how)
+        except (Missing, NotATable):
+            raise _name_catalog(error, entry) from None
+
+
+def _name_catalog(error: LakeError, entry: CatalogEntry) -> LakeError:
+    """An error about a place with the catalog that led there."""
+    known = entry.facts.get("catalog")
+    if known:
+        file = f" and its metadata file is {entry.metadata_location}" if entry.metadata_location else ""
+        who = " ".join(filter(None, (known["kind"], known["name"])))
+        error.message = f"{error.message}; {who} says that {entry.name} is there{file}"
+    return error
 
 
 def open_located(

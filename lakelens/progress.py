@@ -148,8 +148,16 @@ def track(things: Iterable[T], noun: str, total: int | None = None) -> Iterator[
             progress.advance()
 
 
-def read_each(things: Sequence[T], read: Callable[[T], R], noun: str) -> Iterator[tuple[T, R | LakeError]]:
-    """Each thing with what reading it gives, or with what stopped that; several threads read.
+def read_each(
+    things: Sequence[T],
+    read: Callable[[T], R],
+    noun: str,
+    follow: Callable[[Iterable[T]], Iterator[T]] = iter,
+    readers: int | None = None,
+) -> Iterator[tuple[T, R | LakeError]]:
+    """Each thing with what reading it gives, or with what stopped that; several threads (`readers`) read.
+
+    `follow` gives the things one after the other, and may ask for what is read of the next ones ahead.
 
     >>> list(read_each([2, 3], lambda number: number * number, "numbers"))
     [(2, 4), (3, 9)]
@@ -161,11 +169,16 @@ def read_each(things: Sequence[T], read: Callable[[T], R], noun: str) -> Iterato
         except LakeError as error:
             return error
 
+    here = copy_context()  # with the options that are set inside of a `with` block
+
+    def attempt_here(thing: T) -> R | LakeError:
+        return here.copy().run(attempt, thing)
+
     def iterate() -> Iterator[tuple[T, R | LakeError]]:
-        remaining = iter(things)
-        with ThreadPoolExecutor(_READERS, thread_name_prefix=f"lakelens-{noun}") as pool:
+        remaining = follow(things)
+        with ThreadPoolExecutor(readers or _READERS, thread_name_prefix=f"lakelens-{noun}") as pool:
             while chunk := list(islice(remaining, _AT_ONCE)):
-                yield from zip(chunk, pool.map(attempt, chunk), strict=True)
+                yield from zip(chunk, pool.map(attempt_here, chunk), strict=True)
 
     return track(iterate(), noun, len(things))
 

@@ -24,10 +24,11 @@ from lakelens.io.snapshot_store import SnapshotStore
 from lakelens.io.store import Store
 from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table
-from lakelens.opening import find_in_store, open_in_store
+from lakelens.opening import open_in_store
+from lakelens.warehouse import find_in_store
 
 if TYPE_CHECKING:
-    from lakelens.spark.local.catalog import CatalogEntry
+    from lakelens.catalogs.entry import CatalogEntry
 
 # what a session of `lakelens.spark.session` writes beside its tables
 SCRATCH = ("metastore", "metastore_db", "tmp", "derby.log", "spark.log")
@@ -96,7 +97,7 @@ class _Target:
     root: str | None
     name: str | None = None
     spark: Any = None
-    storage_options: Mapping[str, Any] | None = None
+    storage_options: Mapping[str, Any] | None = field(default=None, repr=False)  # may have secrets
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,9 @@ def _find_target(target: Any, spark: Any, storage_options: Mapping[str, Any] | N
 def _find_table_target(table: Table, spark: Any, storage_options: Mapping[str, Any] | None) -> _Target:
     if spark is not None and table.catalog and table.name.count(".") == 2:
         return _Target(open_source(".")[0], None, table.name, spark, storage_options)
+    if storage_options is None and table.reopening is not None:
+        # where it was opened, with the options that it was opened with
+        return _Target(table.reopening[1][0], table.location, None, spark, storage_options)
     store, path = open_source(table.location, storage_options)
     try:
         store.info(path)

@@ -10,6 +10,7 @@ kept: they differ between two machines, and say nothing of the tables.
 from __future__ import annotations
 
 import argparse
+import base64
 import os
 import re
 import sys
@@ -45,6 +46,9 @@ PLACES = {
     "SAMPLE": re.compile(rf"""/(?:<wbr>|[^\s'"<>])*lakelens-{_BREAK}sample-{_BREAK}{_NAME}"""),
     "WAREHOUSE": re.compile(rf"""/(?:<wbr>|[^\s'"<>])*lakelens-{_BREAK}{_NAME}"""),
 }
+
+PICTURE_HEAD = "data:image/svg+xml;base64,"
+PICTURE = re.compile(re.escape(PICTURE_HEAD) + r"([A-Za-z0-9+/=]+)")
 
 
 class OwnKernel(KernelSpecManager):
@@ -86,10 +90,18 @@ def name_places(held: Any) -> Any:
     if isinstance(held, str):
         for name, place in PLACES.items():
             held = place.sub(name, held)
-        return held
+        return PICTURE.sub(name_in_picture, held)
     if isinstance(held, dict):
         return type(held)((key, name_places(value)) for key, value in held.items())
     return [name_places(value) for value in held] if isinstance(held, list) else held
+
+
+def name_in_picture(found: re.Match[str]) -> str:
+    """A picture that is text itself, with the directories of this run named in it too."""
+    drawn = base64.b64decode(found[1]).decode("utf-8")
+    for name, place in PLACES.items():
+        drawn = place.sub(name, drawn)
+    return PICTURE_HEAD + base64.b64encode(drawn.encode("utf-8")).decode("ascii")
 
 
 def join_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:

@@ -197,7 +197,7 @@ def test_a_directory_of_tables_says_so(warehouse: Path, monkeypatch: pytest.Monk
     assert (error.message, error.path) == ("not a table: it holds 3 tables", str(warehouse))
     assert error.hint == f"lakelens.find({str(warehouse)!r}) lists them"
     assert "looked for" not in str(error) and error.__suppress_context__
-    monkeypatch.setattr("lakelens.opening._LOOKED_AT", 3)
+    monkeypatch.setattr("lakelens.walking._LOOKED_AT", 3)
     with pytest.raises(NotATable, match="it holds at least 1 table"):
         ll.open(warehouse)
     (warehouse / "empty").mkdir()

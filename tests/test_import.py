@@ -50,6 +50,7 @@ def test_every_public_name_is_there() -> None:
         _ = ll.nothing
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("name", [one.name for one in ll.sample()])
 def test_opening_loads_no_engine_and_no_frame(name: str) -> None:
     loaded = loaded_by(f"import lakelens as ll\nll.sample({name!r})")

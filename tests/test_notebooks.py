@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from pathlib import Path
 
@@ -35,12 +36,15 @@ def test_no_output_is_an_error_or_chatter(notebook: nbformat.NotebookNode) -> No
     assert [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"] == []
 
 
+@pytest.mark.exhaustive(keep=3)
 def test_no_output_keeps_a_place_of_the_machine_that_ran_it(notebook: nbformat.NotebookNode) -> None:
     for cell in notebook.cells:
         for place in re.findall(
             r"[^\s'\"<>]*lakelens-[a-z0-9_-]{8,}|/home/\w+|/Users/\w+", str(cell.get("outputs", ""))
         ):
             raise AssertionError(f"{place} in the output of: {cell.source[:60]}")
+        for drawn in re.findall(r"svg\+xml;base64,([A-Za-z0-9+/=]+)", str(cell.get("outputs", ""))):
+            assert b"lakelens-" not in base64.b64decode(drawn), cell.source[:60]
 
 
 def test_no_cell_relies_on_a_semicolon(notebook: nbformat.NotebookNode) -> None:
@@ -114,3 +118,13 @@ def test_what_means_something_is_compared(one: str, other: str) -> None:
 
 def test_there_are_notebooks() -> None:
     assert "00-start" in [path.stem for path in PATHS]
+
+
+def test_the_story_holds_no_assert(notebook: nbformat.NotebookNode) -> None:
+    """Checks are in cells that JupyterLab keeps folded, each with a first line that says what it is."""
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        folded = cell.metadata.get("jupyter", {}).get("source_hidden", False)
+        assert folded or not re.search(r"^\s*assert ", cell.source, re.MULTILINE), cell.source
+        assert not folded or cell.source.startswith("# "), cell.source[:60]

@@ -55,6 +55,7 @@ def build_view(table: Table, view: str) -> pa.Table:
 # what the views hold
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_view_of_every_sample_holds_what_the_model_holds(name: str, engine: str) -> None:
     table = ll.sample(name)

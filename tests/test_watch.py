@@ -316,8 +316,11 @@ def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
         "/nowhere" + path.removeprefix("/watched/t"): memory.cat_file(path)
         for path in memory.find("/watched/t")
     }
+    with open_in_store(MemoryStore(held), "/nowhere").watch() as change:
+        pass  # a table is watched where it was opened
+    assert not change.created
     with pytest.raises(Unsupported, match="URL"):
-        open_in_store(MemoryStore(held), "/nowhere").watch()
+        open_in_store(MemoryStore(held), "/nowhere").watch(storage_options={})
     for number, watch in enumerate((ll.open("memory://watched/t").watch(), ll.watch("memory://watched/t"))):
         with watch as change:
             memory.pipe(f"/watched/t/bucket-0/data-x-{number}.parquet", b"PAR1")

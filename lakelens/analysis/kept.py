@@ -11,11 +11,11 @@ too, where no state needs it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.holdings import FileEntries, Holdings, Listing, read_holdings
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 
 if TYPE_CHECKING:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lakelens import options
 from lakelens.analysis.figures import count_by_lists
 from lakelens.errors import LakeError
-from lakelens.model.catalog import FoundTable, Outline
 from lakelens.model.deletes import LiveRows
 from lakelens.model.table import Table
+from lakelens.model.warehouse.found import FoundTable, Outline
 from lakelens.options import display
 from lakelens.progress import read_each
 
@@ -17,7 +18,8 @@ from lakelens.progress import read_each
 def read_outlines(tables: Sequence[FoundTable]) -> list[Outline]:
     """The outline of each table; several threads read, and after a second a line says how far it is."""
     unread = [table for table in tables if not table.is_outlined]
-    for _ in read_each(unread, lambda table: table.outline, "tables"):
+    readers = options.max_connections if any(table.is_far for table in unread) else None
+    for _ in read_each(unread, lambda table: table.outline, "tables", readers=readers):
         pass
     return [table.outline for table in tables]
 
@@ -25,9 +27,14 @@ def read_outlines(tables: Sequence[FoundTable]) -> list[Outline]:
 def outline_table(found: FoundTable) -> Outline:
     """What a table is today; one that cannot be opened says why."""
     try:
-        table = found.open()
+        table = found.look()
         outline = Outline(table.traits.title, table.traits.variant, table.traits.has_snapshots)
-        outline = _add_figures(outline, table)
+        is_counted = found.is_measured or not found.is_far
+        outline = _add_figures(outline, table, is_counted=is_counted)
+        if found.is_measured and outline.size_bytes is None and table.current is not None:
+            outline = replace(
+                outline, files=len(table.current.files), size_bytes=table.current.files.size_bytes
+            )
     except LakeError as error:
         return Outline(found.format.title(), error=error)
     except Exception as error:  # whatever one table does, the others are shown
@@ -39,15 +46,17 @@ def outline_table(found: FoundTable) -> Outline:
     return replace(outline, findings=tuple(table.findings), reads=table.reads)
 
 
-def _add_figures(outline: Outline, table: Table) -> Outline:
-    """Sums of the current snapshot, as it records them, or as its lists count files."""
+def _add_figures(outline: Outline, table: Table, *, is_counted: bool) -> Outline:
+    """Sums of the current snapshot, as it records them, or as its lists and listings count files where they are read."""
+    if not outline.has_snapshots and not is_counted:
+        return replace(outline, rows=LiveRows(None, "its files were not listed", None, None, None))
     current = table.current
     count = table.snapshot_count if outline.has_snapshots else None
     if current is None:
         nothing = LiveRows(0, "nothing has been committed yet", 0, 0, 0)
         return replace(outline, rows=nothing, files=0, size_bytes=0, snapshot_count=count)
     figures = current.figures
-    files = count_by_lists(current) if figures.files is None else figures.files
+    files = count_by_lists(current) if figures.files is None and is_counted else figures.files
     if files is not None:
         files += figures.delete_files or 0
     return replace(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,11 +32,12 @@ def open_table(
     branch: str | None = None,
     version: str | None = None,
     storage: tuple[tuple[str, str], ...] = (),
+    catalog: str | None = None,
 ) -> Table:
     """The table that the command line names. Raises `LakeError`; what an option makes missing is the user's mistake."""
     from lakelens import opening
 
-    table: Table = _open(opening.open_table, path, format, branch, version, storage)
+    table: Table = _open(opening.open_table, path, format, branch, version, storage, catalog)
     return _check_version(table, version)
 
 
@@ -55,12 +57,13 @@ def open_any(
     branch: str | None = None,
     version: str | None = None,
     storage: tuple[tuple[str, str], ...] = (),
+    catalog: str | None = None,
 ) -> Table | View:
     """The table or the view that the command line names. Raises `LakeError` as `open_table` does."""
     from lakelens.model.view import View
     from lakelens.opening import open_any
 
-    found = _open(open_any, path, format, branch, version, storage)
+    found = _open(open_any, path, format, branch, version, storage, catalog)
     return found if isinstance(found, View) else _check_version(found, version)
 
 
@@ -71,13 +74,15 @@ def _open(
     branch: str | None,
     version: str | None,
     storage: tuple[tuple[str, str], ...],
+    catalog: str | None,
 ) -> Any:
     if path.startswith(SAMPLE):
         path = str(find_sample(path.removeprefix(SAMPLE)).unpack())
-    remember_place(normalise(path))
+    remember_place(path if catalog is not None else normalise(path))
+    options = dict(storage) or None
     try:
         return open(
-            path, format=format, branch=branch, version=version, storage_options=dict(storage) or None
+            path, format=format, branch=branch, version=version, storage_options=options, catalog=catalog
         )
     except Missing:
         if branch is not None or version is not None:
@@ -133,7 +138,7 @@ def place_options(verb: Verb) -> Verb:
 
 def table_options(verb: Verb, open: Callable[..., Any] = open_table) -> Verb:
     """PATH and the options that say which table is meant; the verb gets the open `table`."""
-    names = ("path", "format", "branch", "version", "storage")
+    names = ("path", "format", "branch", "version", "storage", "catalog")
 
     @wraps(verb)
     def choose(**options: Any) -> Any:
@@ -149,6 +154,7 @@ def table_options(verb: Verb, open: Callable[..., Any] = open_table) -> Verb:
             click.option("--branch", metavar="NAME", shell_complete=complete_ref, help="open this branch"),
             click.option("--version", metavar="N", help="open an older metadata file of an Iceberg table"),
             storage_option,
+            catalog_option,
         )
     ):
         choose = decorate(choose)
@@ -157,15 +163,25 @@ def table_options(verb: Verb, open: Callable[..., Any] = open_table) -> Verb:
 
 def parse_storage(
     ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
-) -> tuple[tuple[str, str], ...]:
-    """KEY=VALUE pairs for fsspec."""
+) -> tuple[tuple[str, Any], ...]:
+    """KEY=VALUE pairs for fsspec; a value that is JSON (`true`, `{"region_name": "eu-west-1"}`) is what it says."""
     pairs = []
     for text in value:
         key, equals, held = text.partition("=")
         if not equals or not key:
             raise click.BadParameter(f"{text!r} is not KEY=VALUE, for example anon=true")
-        pairs.append((key, held))
+        pairs.append((key, _read_value(held)))
     return tuple(pairs)
+
+
+def _read_value(text: str) -> Any:
+    """What a value means: keys and passwords that look like numbers stay text."""
+    if text not in ("true", "false", "null") and text[:1] not in ("{", "["):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 storage_option = click.option(
@@ -175,6 +191,11 @@ storage_option = click.option(
     metavar="KEY=VALUE",
     callback=parse_storage,
     help="an option of the storage, as fsspec takes it; may be given more than once",
+)
+catalog_option = click.option(
+    "--catalog",
+    metavar="CATALOG",
+    help="PATH is the name of a table in this catalog: its name in .pyiceberg.yaml, its address, or a warehouse directory",
 )
 snapshot_option = click.option(
     "-s",

@@ -15,6 +15,7 @@ from lakelens.cli.answers.check import check
 from lakelens.cli.answers.dry_run import dry_run
 from lakelens.cli.answers.explain import explain
 from lakelens.cli.answers.health import health
+from lakelens.cli.answers.map import draw_map, lifetimes
 from lakelens.cli.answers.row import row
 from lakelens.cli.answers.skeleton import skeleton
 from lakelens.cli.answers.space import space
@@ -23,6 +24,7 @@ from lakelens.cli.exits import Verbs
 from lakelens.cli.file_command import files, show_bytes
 from lakelens.cli.inventory import inventory
 from lakelens.cli.place_commands import find, samples, watch
+from lakelens.cli.serve_command import serve
 from lakelens.cli.snapshot_commands import diff, history, manifests, snapshots
 from lakelens.cli.table_commands import findings, html, refs, schema, show, tree
 
@@ -31,12 +33,24 @@ _GROUPS = [
     {
         "name": "A table",
         "commands": [
-            *("show", "schema", "refs", "findings", "check", "health", "explain", "space", "dry-run", "html")
+            *(
+                "show",
+                "map",
+                "schema",
+                "refs",
+                "findings",
+                "check",
+                "health",
+                "explain",
+                "space",
+                "dry-run",
+                "html",
+            )
         ],
     },
     {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes", "skeleton"]},
     {"name": "Its history", "commands": ["snapshots", "history", "diff", "biography", "row", "watch"]},
-    {"name": "Many tables", "commands": ["find", "inventory", "samples", "demo"]},
+    {"name": "Many tables", "commands": ["serve", "find", "inventory", "samples", "demo", "lifetimes"]},
 ]
 
 
@@ -75,8 +89,8 @@ VERBS = (
     *(show, snapshots, history, diff, biography, row),
     *(manifests, files, schema, refs),
     *(tree, findings, check, health, explain, space, dry_run, show_bytes, html),
-    *(find, inventory, watch, samples, demo, completion),
-    skeleton,
+    *(serve, find, inventory, watch, samples, demo, completion),
+    *(skeleton, draw_map, lifetimes),
 )
 for _verb in VERBS:
     commands.add_command(_verb)

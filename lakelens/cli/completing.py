@@ -73,6 +73,6 @@ def _open_quietly(ctx: click.Context) -> Any:
     try:
         if str(path).startswith("sample:"):
             return ll.sample(str(path).removeprefix("sample:"))
-        return ll.open(path)
+        return ll.open(path, catalog=ctx.params.get("catalog"))
     except LakeError:
         return None

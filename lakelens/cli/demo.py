@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +54,18 @@ def show_inserts(spark: Any, directory: Path, console: Console) -> list[Path]:
     console.rule("pages")
     for page in pages:
         console.print(Text(str(page)))
+    console.print()
+    console.rule("walk through them by clicking, from the warehouse to a byte")
+    console.print(Text(f"{_name_command()} serve {shlex.quote(str(directory / 'warehouse'))}", style="bold"))
     return pages
+
+
+def _name_command() -> str:
+    """How this command is called from here: by its name where it is on the PATH."""
+    own = Path(sys.argv[0])
+    if own.name != "lakelens" or shutil.which("lakelens") == str(own.absolute()):
+        return "lakelens"
+    return os.path.relpath(own)
 
 
 def start_spark(warehouse: Path, console: Console) -> Any:

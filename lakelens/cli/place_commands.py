@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from lakelens.cli.asked import find_sample, normalise, output_options, storage_option
+from lakelens.cli.asked import catalog_option, find_sample, normalise, output_options, storage_option
 from lakelens.cli.completing import complete_path
 from lakelens.cli.exits import DAMAGED, end_with, format_error, remember_place, write_error
 from lakelens.cli.output import Output
@@ -22,29 +22,45 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="lakelens find warehouse  ·  lakelens find s3://bucket/warehouse --depth 2 --json")
-@click.argument("root")
+@click.argument("root", required=False)
 @click.option(
     "--depth", type=click.IntRange(0), default=4, show_default=True, help="how many levels to look at"
 )
+@click.option("--sizes", is_flag=True, help="count files and bytes where the newest metadata does not")
 @storage_option
+@catalog_option
 @output_options
-def find(root: str, depth: int, storage: tuple[tuple[str, str], ...], output: Output) -> None:
-    """List the tables below a directory. Directories that cannot be read end with status 1."""
+def find(
+    root: str | None,
+    depth: int,
+    sizes: bool,
+    storage: tuple[tuple[str, str], ...],
+    catalog: str | None,
+    output: Output,
+) -> None:
+    """List the tables below a directory, or those of a catalog. What cannot be read ends with status 1.
+
+    With --catalog ROOT is a namespace of it; without ROOT all are listed.
+    """
     import lakelens as ll
 
-    remember_place(normalise(root))
-    catalog = ll.find(root, depth=depth, storage_options=dict(storage) or None)
-    if not len(catalog) and len(catalog.problems) == 1 and catalog.problems[0].path == catalog.root:
-        raise catalog.problems[0]
+    if root is None and catalog is None:
+        raise click.UsageError("no directory and no catalog to look in")
+    remember_place(root if root is None or catalog is not None else normalise(root))
+    found = ll.find(root, depth=depth, storage_options=dict(storage) or None, catalog=catalog)
+    if not len(found) and len(found.problems) == 1 and found.problems[0].path == found.root:
+        raise found.problems[0]
+    if sizes:
+        found = found.measure()
     with output:
         if output.as_json:
             from lakelens.cli.facts import describe_catalog
 
-            output.write_json(describe_catalog(catalog))
+            output.write_json(describe_catalog(found))
         else:
-            output.show_view(catalog, 2)
-    if catalog.problems:
-        end_with(format_error(catalog.problems[0]), DAMAGED)
+            output.show_view(found, 2)
+    if found.problems:
+        end_with(format_error(found.problems[0]), DAMAGED)
 
 
 @click.command(epilog="lakelens samples  ·  lakelens samples iceberg playground")

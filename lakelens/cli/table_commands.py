@@ -218,18 +218,41 @@ def _list_nested(stored: list[Any]) -> Iterator[tuple[Cell, ...]]:
         yield Cell(f"{'  ' * len(parts)}{clean(name)}", "tree"), text(f.role), size(f.size_bytes), by
 
 
-@click.command(epilog="lakelens html sample:paimon page.html")
+@click.command(epilog="lakelens html sample:paimon page.html  ·  lakelens html sample:paimon --site folder")
 @table_options
-@click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("target", type=click.Path(dir_okay=False, path_type=Path), required=False)
+@click.option(
+    "--site",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="a folder for the pages of the explorer, with links between them, instead of one page",
+)
 @click.option(
     "-d", "--detail", type=click.IntRange(1, 3), default=2, show_default=True, help="how much to show"
 )
 @click.option("--json", "as_json", is_flag=True, help="say what was written as one JSON document")
-def html(table: Table, target: Path, detail: int, as_json: bool) -> None:
-    """Write a self-contained HTML page about a table: light and dark, printable, no script."""
+def html(table: Table, target: Path | None, site: Path | None, detail: int, as_json: bool) -> None:
+    """Write a self-contained HTML page about a table, or a folder of them: light and dark, no server, no script."""
+    if (target is None) == (site is None):
+        raise click.UsageError("either the file of a page, or --site and a folder")
     with answering(table, Output(as_json=as_json, pages=False)) as output:
+        if site is not None:
+            _write_site(table, site, output, as_json)
+            return
+        assert target is not None
         table.to_html(target, detail=detail)
         if as_json:
             output.write_answer(table, path=str(target), size_bytes=target.stat().st_size)
         else:
             output.write_line(str(target))
+
+
+def _write_site(table: Table, folder: Path, output: Output, as_json: bool) -> None:
+    site = table.to_html(site=folder)
+    index = str(folder / "index.html")
+    if as_json:
+        output.write_answer(
+            table, path=index, size_bytes=site.size_bytes, pages=len(site.pages), left_out=site.left_out
+        )
+    else:
+        output.write_line(index)
+        output.write_line(site.words, "dim")

@@ -7,15 +7,14 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import AccessDenied, LakeError, Missing
 from lakelens.io.border import Border
 from lakelens.io.relocation import Locator, split_location
-from lakelens.io.store import Store, find_info
-from lakelens.io.tracing import TracingStore
+from lakelens.io.store import ObjectInfo, find_info
+from lakelens.io.tracing import ReadCounts, TracingStore
 from lakelens.model.explainable import Bound
 from lakelens.model.finding import Findings
 from lakelens.model.storage import Reads, Relocation
@@ -43,7 +42,7 @@ class TableAccess(Bound):
         """Where a recorded file is now, and its size; the recorded place itself is tried second. Raises `Missing`."""
         path = self.locator.locate(recorded)
         for place in (path, self._find_original(recorded, path)):
-            info = None if place is None else find_info(self.store, place)
+            info = None if place is None else self._find_info(place, path)
             if place is not None and info is not None and not info.is_dir:
                 if place != path:
                     self._report_substitute(recorded, place, path)
@@ -57,10 +56,19 @@ class TableAccess(Bound):
             return path, self.store.read(path)
         except Missing as missing:
             original = self._find_original(recorded, path)
-            if original is None or find_info(self.store, original) is None:
+            if original is None or self._find_info(original, path) is None:
                 raise Missing(missing.message, path=path, hint=_name_recorded(recorded, path)) from missing
             self._report_substitute(recorded, original, path)
             return original, self.store.read(original)
+
+    def _find_info(self, place: str, path: str) -> ObjectInfo | None:
+        """What is at a place; a recorded one that may not be read is as good as empty: the table may have been copied."""
+        try:
+            return find_info(self.store, place)
+        except AccessDenied:
+            if place == path:
+                raise
+            return None
 
     def _find_original(self, recorded: str, path: str) -> str | None:
         """The recorded place itself, where that is another one of the same kind of storage; a relative location has none."""
@@ -136,16 +144,19 @@ class TableAccess(Bound):
 
     def count_reads(self) -> Reads:
         """What was read so far."""
-        counts = self.store.counts
-        return Reads(
-            counts.requests, len(counts.files), counts.bytes, counts.seconds, tuple(sorted(counts.files))
-        )
+        return describe_reads(self.store.counts)
 
     def describe_relocation(self, recorded_location: str | None) -> Relocation:
         """The mapping of locations that was used so far."""
         return Relocation(
             recorded_location, self.locator.root, tuple(self.locator.mapping), tuple(self.locator.unmapped)
         )
+
+
+def describe_reads(counts: ReadCounts) -> Reads:
+    """What a store has counted."""
+    paths = tuple(sorted(counts.files))
+    return Reads(counts.requests, len(paths), counts.bytes, counts.seconds, paths, counts.waves.count)
 
 
 class StoredKey(Generic[T]):
@@ -182,23 +193,26 @@ def _name_recorded(recorded: str, path: str) -> str | None:
     return f"it is recorded as {recorded}" if recorded != path else None
 
 
-_NEAR = ("file", "memory")
-
-
 _READERS = 16
 
 
 _AHEAD = 64
 
 
-def run_ahead(jobs: Iterable[Callable[[], T]], threads: int = _READERS) -> Iterator[Callable[[], T]]:
+def run_ahead(
+    jobs: Iterable[Callable[[], T]], threads: int = _READERS, store: TracingStore | None = None
+) -> Iterator[Callable[[], T]]:
     """For each job in order a function that gives its result, or raises what it raised.
 
-    Several threads work on a bounded number of jobs ahead of the one whose result is next.
+    Several threads work on a bounded number of jobs ahead of the one whose result is next; where they ask a far `store`,
+    as many as it may have connections.
 
     >>> [result() for result in run_ahead([lambda: 1, lambda: 2], threads=2)]
     [1, 2]
     """
+    if store is not None and store.is_far:
+        yield from store.run_together(jobs)
+        return
     waiting: deque[Future[T]] = deque()
     from concurrent.futures import ThreadPoolExecutor
 
@@ -213,17 +227,6 @@ def run_ahead(jobs: Iterable[Callable[[], T]], threads: int = _READERS) -> Itera
         finally:
             for future in waiting:
                 future.cancel()
-
-
-def read_ahead(store: Store, paths: Sequence[str]) -> Iterator[Callable[[], bytes]]:
-    """For each path in order a function that gives its bytes; files of a remote store are read by several threads.
-
-    >>> from lakelens.io.memory import MemoryStore
-    >>> [read() for read in read_ahead(MemoryStore({"/t/a": b"1", "/t/b": b"2"}), ["/t/b", "/t/a"])]
-    [b'2', b'1']
-    """
-    jobs = (partial(store.read, path) for path in paths)
-    return iter(jobs) if store.scheme in _NEAR or len(paths) < 2 else run_ahead(jobs)
 
 
 K = TypeVar("K")
@@ -266,7 +269,7 @@ class WeakLruCache(Generic[T]):
 
 
 class LruCache(Generic[K, T]):
-    """What was loaded last, by key, up to a total weight; the newest is kept however heavy it is.
+    """What was loaded last, by key, up to a total weight; the newest is kept however heavy it is. Threads may share it.
 
     >>> cache = LruCache[str, str](most=2)
     >>> cache.get("a", lambda: "loaded"), cache.get("a", lambda: "loaded again")
@@ -278,15 +281,19 @@ class LruCache(Generic[K, T]):
         self._weigh = weigh
         self._kept: dict[K, tuple[int, T]] = {}  # each with its weight
         self._total = 0
+        self._lock = threading.Lock()
 
     def get(self, key: K, load: Callable[[], T]) -> T:
         """The item of a key, loaded when it is not kept; what `load` raises is raised, and nothing is kept."""
-        found = self._kept.pop(key, None)
+        with self._lock:
+            found = self._kept.get(key)
         if found is None:
-            item = load()
+            item = load()  # nobody waits for it: two that ask at once load it twice
             found = self._weigh(item), item
-            self._total += found[0]
-        self._kept[key] = found  # the last one is the newest
-        while len(self._kept) > 1 and self._total > self._most:
-            self._total -= self._kept.pop(next(iter(self._kept)))[0]
+        with self._lock:
+            before = self._kept.pop(key, None)
+            self._total += found[0] - (0 if before is None else before[0])
+            self._kept[key] = found  # the last one is the newest
+            while len(self._kept) > 1 and self._total > self._most:
+                self._total -= self._kept.pop(next(iter(self._kept)))[0]
         return found[1]

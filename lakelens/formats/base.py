@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lakelens.errors import Unsupported
+from lakelens.errors import LakeError, Unsupported
 from lakelens.io.store import ObjectInfo, Store
 from lakelens.io.tracing import TracingStore
 from lakelens.model.storage import Evidence
@@ -54,6 +54,7 @@ class Candidate:
     """What `detect` is given: the store, the path, and what is there (`children` by name; empty for a file).
 
     `forced` says that the user, or a catalog, named the format: a format without marks of its own then accepts the place.
+    `refused` is why the directory could not be listed, though it may be there: its files can be asked for by their names.
     """
 
     store: Store
@@ -61,6 +62,7 @@ class Candidate:
     info: ObjectInfo
     children: Mapping[str, ObjectInfo]
     forced: bool = False
+    refused: LakeError | None = None
 
     def child(self, *names: str) -> str:
         """The path of something below this place."""
@@ -85,7 +87,17 @@ class OpenRequest:
 
 
 class Format(Protocol):
-    """One table format: `name`, and what its detection looks for, which the error of a directory without a table lists."""
+    """One table format: `name`, and what its detection looks for, which the error of a directory without a table lists.
+
+    A format may have `looks_at`: paths below a table's directory, of directories with a slash at their ends, that it asks
+    for whatever else it finds. Where each request waits for a network they are asked for together with the listing. And it
+    may have `opens`: what is in the names of documents that are opened by their own paths.
+
+    What may be kept for another session (`lakelens.options.cache_dir`) a format says by patterns of names, or of names after
+    that of their directory (`manifest/*`): `never_changes` for files that are written once under a name of their own, and
+    `is_numbered` for those that are written once too, but whose names come again when a table is made again or rolled back.
+    Whatever is rewritten in place (hints, tags) is in neither.
+    """
 
     name: str
     looked_for: str

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from lakelens.codecs.magic import sniff
 from lakelens.errors import Corrupt, Missing, Unsupported
 from lakelens.io.handle import StoreFile
+from lakelens.io.pieces import fetch_files
 from lakelens.io.store import Store
 from lakelens.model.datafile import Footer
 from lakelens.model.explainable import Source
@@ -27,8 +28,8 @@ FORMATS = ("parquet", "orc", "avro")
 ENCRYPTED = "ags1-encrypted"
 
 
-def read_footer(store: Store, path: str, file_format: str) -> Footer:
-    """The footer of a Parquet, ORC or Avro file; `file_format` is what its name or its metadata says it is.
+def read_footer(store: Store, path: str, file_format: str, size: int | None = None) -> Footer:
+    """The footer of a Parquet, ORC or Avro file; `file_format` is what its name or metadata says it is, `size` how long.
 
     Raises `Missing`, `Corrupt` for a file that is empty, cut off or damaged, `Unsupported` for one without a footer.
 
@@ -37,6 +38,8 @@ def read_footer(store: Store, path: str, file_format: str) -> Footer:
     Traceback (most recent call last):
     lakelens.errors.Unsupported: /t/a.csv: a csv file has no footer; try: preview() shows its first lines
     """
+    if size:
+        fetch_files(store, [(path, size)])
     kind = choose_kind(read_kind(store, path), file_format)
     if kind not in FORMATS:
         refuse_known(kind, path)
@@ -56,13 +59,16 @@ def make_footer(store: Store, path: str, facts: Any) -> Footer:
     return Footer(facts, path, Source(explain))
 
 
-def read_rows(store: Store, path: str, file_format: str, n: int) -> pa.Table:
+def read_rows(store: Store, path: str, file_format: str, n: int, size: int | None = None) -> pa.Table:
     """The first `n` rows of a Parquet, ORC or Avro file as stored. Raises as `read_footer` does."""
+    if size:
+        fetch_files(store, [(path, size)])
     return read_rows_as(store, path, choose_kind(read_kind(store, path), file_format), n)
 
 
 def read_kind(store: Store, path: str) -> str:
     """What a file is by its first and last bytes, as `lakelens.codecs.magic.sniff` names it. Raises `Missing`."""
+    fetch_files(store, [(path, None)])
     try:
         return sniff(store.read_range(path, 0, 256), store.read_range(path, -16, 16))
     except Missing as error:

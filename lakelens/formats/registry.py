@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
-from lakelens.errors import LakeError, NotATable, Unsupported, list_nearest
+from lakelens.errors import AccessDenied, LakeError, NotATable, Unsupported, list_nearest
 from lakelens.formats.base import Candidate, Format
+from lakelens.io.ahead import fetch
+from lakelens.io.cache import Rule
 from lakelens.io.store import ObjectInfo, Store
+from lakelens.io.waves import NEAR
 from lakelens.model.storage import Evidence
 
 GROUP = "lakelens.formats"
@@ -40,7 +45,7 @@ def get_format(name: str) -> Format:
 
 def detect_format(store: Store, path: str, format: str | None = None) -> tuple[Format, Evidence]:
     """The format of what is at a path, and why. Raises `Missing`, or `NotATable` with all that was looked for."""
-    return detect_at(describe_candidate(store, path, forced=format is not None), format)
+    return detect_at(describe_candidate(store, path, forced=format is not None, format=format), format)
 
 
 def detect_at(place: Candidate, format: str | None = None) -> tuple[Format, Evidence]:
@@ -48,33 +53,117 @@ def detect_at(place: Candidate, format: str | None = None) -> tuple[Format, Evid
     candidates = [get_format(format)] if format else list(load_formats().values())
     found: list[tuple[Evidence, Format]] = []
     refused: list[LakeError] = []
-    for candidate in candidates:
+    # those without files of their own are the last: they are never sure, and may look far to have an opinion
+    for candidate in sorted(candidates, key=lambda format: not hasattr(format, "looks_at")):
+        if not hasattr(candidate, "looks_at") and any(evidence.confidence >= 0.5 for evidence, _ in found):
+            break
         try:
             evidence = candidate.detect(place)
         except Unsupported as error:
             refused.append(error)
+        except AccessDenied:
+            if place.refused is None:
+                raise
         else:
             if evidence is not None:
                 found.append((evidence, candidate))
-    found.sort(key=lambda pair: -pair[0].confidence)
+    found.sort(key=lambda pair: (-pair[0].confidence, pair[1].name))
     if found and not (refused and found[0][0].confidence < 0.5 and format is None):
         evidence, chosen = found[0]
         return chosen, evidence
     if refused:
         raise refused[0]
+    if place.refused is not None:
+        hint = "listing may be denied where reading is allowed: name the table's metadata file itself, or its catalog"
+        own = f"{place.refused.hint}; or " if place.refused.hint else ""
+        raise AccessDenied(place.refused.message, path=place.path, hint=own + hint)
     looked_for = "; ".join(f"{c.name}: {c.looked_for}" for c in candidates)
     raise NotATable(
         "not a table that lakelens knows", path=place.path, expected=looked_for, seen=_format_content(place)
     )
 
 
-def describe_candidate(store: Store, path: str, *, forced: bool = False) -> Candidate:
-    """What is at a path. Raises `Missing` when nothing is there."""
-    info = store.info(path)
-    children: dict[str, ObjectInfo] = {}
-    if info.is_dir:
-        children = {child.name: child for child in store.list(path)}
+def find_rule(format: Format | None = None) -> Rule:
+    """What may be kept of a table of a format for another session; where that is not known yet, metadata that is numbered.
+
+    >>> rule = find_rule(get_format("paimon"))
+    >>> [rule(f"/t/{path}") for path in ("manifest/manifest-1", "snapshot/snapshot-1", "snapshot/LATEST", "tag/tag-a")]
+    [True, False, None, None]
+    """
+    if format is not None:
+        return _make_rule(_list_patterns(format, "never_changes"), _list_patterns(format, "is_numbered"))
+    known = [
+        _list_patterns(one, "is_numbered") for one in load_formats().values() if hasattr(one, "looks_at")
+    ]
+    return _make_rule((), tuple(pattern for patterns in known for pattern in patterns))
+
+
+def _list_patterns(format: Format, name: str) -> tuple[str, ...]:
+    return tuple(getattr(format, name, ()))
+
+
+@cache
+def _make_rule(never: tuple[str, ...], numbered: tuple[str, ...]) -> Rule:
+    unchanging, coming_again = (
+        re.compile("|".join(f"(?:.*/)?{_translate(one)}" for one in patterns) or "(?!)", re.DOTALL)
+        for patterns in (never, numbered)
+    )
+
+    def judge(path: str) -> bool | None:
+        if unchanging.fullmatch(path):
+            return True
+        return False if coming_again.fullmatch(path) else None
+
+    return judge
+
+
+def _translate(pattern: str) -> str:
+    return "".join("[^/]*" if character == "*" else re.escape(character) for character in pattern)
+
+
+def describe_candidate(
+    store: Store,
+    path: str,
+    *,
+    forced: bool = False,
+    format: str | None = None,
+    known: ObjectInfo | None = None,
+    ahead: bool = True,
+) -> Candidate:
+    """What is at a path. Raises `Missing` when nothing is there.
+
+    With `format` nothing is asked for ahead that only other formats look at, and with `ahead` false nothing at all: most
+    directories of a warehouse are no tables. `known` is what a listing has said of the path.
+    """
+    if ahead:
+        _fetch_ahead(store, path, format)
+    try:
+        info = known or store.info(path)
+        children = {child.name: child for child in store.list(path)} if info.is_dir else {}
+    except AccessDenied as error:
+        if store.scheme in NEAR:
+            raise
+        # many buckets may be read, and not listed
+        return Candidate(store, path, ObjectInfo(path, 0, is_dir=True), {}, forced, error)
     return Candidate(store, path, info, children, forced)
+
+
+def _fetch_ahead(store: Store, path: str, format: str | None) -> None:
+    """Read what formats look at, all together; of what is named like a document, that and what is beside it."""
+    formats = load_formats()
+    chosen = [formats[format.lower()]] if format and format.lower() in formats else list(formats.values())
+    name = posixpath.basename(path).lower()
+    if any(ending in name for one in chosen for ending in getattr(one, "opens", ())):
+        fetch(store, documents=[path], listings=[posixpath.dirname(path)], infos=[path])
+        return
+    looks_at = sorted({name for one in chosen for name in getattr(one, "looks_at", ())})
+    below = [f"{path.rstrip('/')}/{name}" for name in looks_at]
+    fetch(
+        store,
+        listings=[path, *(name.rstrip("/") for name in below if name.endswith("/"))],
+        documents=[name for name in below if not name.endswith("/")],
+        infos=[path],
+    )
 
 
 def _format_content(place: Candidate) -> str:

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
+from posixpath import normpath
+from typing import TypeVar
+from urllib.parse import unquote
 
-from lakelens.errors import LakeError
+from lakelens.errors import AccessDenied, LakeError
+from lakelens.io.store import ObjectInfo, Store
 
+T = TypeVar("T")
 _MOST_FOLDERS = 100
+_MOST_ENCODINGS = 8  # how often a part of an address may be encoded before nobody says what it means
 
 
 class Border:
@@ -70,3 +77,122 @@ class Border:
         if folder not in self._real:
             self._real[folder] = os.path.realpath(folder)
         return self._real[folder]
+
+
+class EnclosedStore:
+    """A store of which nothing outside of one directory is read: there every verb raises `AccessDenied`.
+
+    On a local disk a path is followed through its links first, and what it leads to is read; elsewhere the path itself is
+    compared, as a server may understand it: without `.` and `..`, of an address also decoded. A link that leads out is
+    listed as an empty file. Links that a server keeps are the server's to refuse.
+
+    >>> from lakelens.io.memory import MemoryStore
+    >>> store = EnclosedStore(MemoryStore({"/wh/t/a": b"1", "/secret": b"2"}), "/wh")
+    >>> store.read("/wh/t/a")
+    b'1'
+    >>> store.read("/wh/t/../../secret")
+    Traceback (most recent call last):
+    lakelens.errors.AccessDenied: /wh/t/../../secret: is outside of /wh, and nothing outside of it is read
+    """
+
+    def __init__(self, inner: Store, root: str) -> None:
+        self.inner, self.root, self.scheme = inner, root, inner.scheme
+        self._has_links = inner.scheme == "file"
+
+    def refresh(self) -> None:
+        """Forget the listings that the file system keeps."""
+        forget = getattr(self.inner, "refresh", None)
+        if forget is not None:
+            forget()
+
+    def info(self, path: str) -> ObjectInfo:
+        return replace(self._ask(path, self.inner.info), path=path)
+
+    def list(self, path: str) -> list[ObjectInfo]:
+        children = self._ask(path, self.inner.list)
+        if not self._has_links:
+            return [child for child in children if self._holds(child.path)]
+        real = self._reach(path)
+        links = _list_links(real)
+        return [
+            self._hide(replace(child, path=_join(path, child.name)), _join(real, child.name))
+            if child.name in links
+            else replace(child, path=_join(path, child.name))
+            for child in children
+        ]
+
+    def read(self, path: str) -> bytes:
+        return self._ask(path, self.inner.read)
+
+    def read_range(self, path: str, start: int, length: int) -> bytes:
+        return self._ask(path, lambda real: self.inner.read_range(real, start, length))
+
+    def _ask(self, path: str, verb: Callable[[str], T]) -> T:
+        real = self._reach(path)
+        try:
+            return verb(real)
+        except LakeError as error:
+            if error.path == real:
+                error.path = path
+            raise
+
+    def _reach(self, path: str) -> str:
+        """The path that is read: behind all links, so that one that is changed meanwhile leads nowhere else."""
+        if "\0" in path:
+            raise AccessDenied("no path holds the character U+0000", path=path)
+        if not self._has_links:
+            if not self._holds(path):
+                self._refuse(path)
+            return path
+        real, home = os.path.realpath(path), os.path.realpath(self.root)
+        if not (real == home or real.startswith(home.rstrip("/") + "/")):
+            self._refuse(path)
+        return real
+
+    def _holds(self, path: str) -> bool:
+        home, asked = _read_address(self.root, self.scheme), _read_address(path, self.scheme)
+        return asked is not None and home is not None and (asked + "/").startswith(home.rstrip("/") + "/")
+
+    def _refuse(self, path: str) -> None:
+        message = f"is outside of {self.root}, and nothing outside of it is read"
+        raise AccessDenied(message, path=path)
+
+    def _hide(self, child: ObjectInfo, real: str) -> ObjectInfo:
+        """A link; of one that leads out nothing but its name."""
+        try:
+            self._reach(real)
+        except AccessDenied:
+            return ObjectInfo(child.path, 0)
+        return child
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder.rstrip('/')}/{name}"
+
+
+def _list_links(folder: str) -> set[str]:
+    try:
+        with os.scandir(folder) as children:
+            return {child.name for child in children if child.is_symlink()}
+    except OSError:
+        return set()
+
+
+def _read_address(path: str, scheme: str) -> str | None:
+    """A path as whoever keeps the file may understand it; None where that cannot be said."""
+    is_web = scheme in ("http", "https")
+    for _ in range(_MOST_ENCODINGS if is_web else 0):
+        decoded = unquote(path)
+        if decoded == path:
+            break
+        path = decoded
+    else:
+        if is_web:
+            return None
+    if is_web and ("?" in path or "#" in path):
+        return None
+    head, mark, rest = path.partition("://")
+    rest = rest.replace("\\", "/") if is_web else rest if mark else head
+    own = head if mark else ""
+    clean = normpath("/" + rest.lstrip("/"))
+    return f"{own}:{clean}"

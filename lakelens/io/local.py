@@ -158,7 +158,7 @@ def open_source(
     text = os.fspath(source)
     scheme, path = split_location(text)
     if scheme not in ("", "file") or text.startswith("memory:"):
-        from lakelens.io.remote import open_filesystem
+        from lakelens.io.remote.store import open_filesystem
 
         return open_filesystem(text, storage_options)
     # a bare path is taken to the letter; a file: URL has lost its scheme and host

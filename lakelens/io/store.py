@@ -11,16 +11,20 @@ import posixpath
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from lakelens.errors import LakeError, Missing
+
+# objects that a walk holds of directories that it has not come to, and those that a store lists at once
+_MOST_HELD, _PAGE = 50_000, 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
     """What a listing says about one object: `path`, `size` in bytes (0 for a directory), `modified` (UTC), `is_dir`.
 
-    `target` is where a link to a directory leads; "" where that directory holds the link.
+    `target` is where a link to a directory leads; "" where that directory holds the link. `mark` is another one as soon as
+    the object is (ETag), where a storage has such.
     """
 
     path: str
@@ -28,6 +32,7 @@ class ObjectInfo:
     modified: datetime | None = None
     is_dir: bool = False
     target: str | None = field(default=None, compare=False)
+    mark: str | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
@@ -117,6 +122,50 @@ class Links:
         return True
 
 
+class _Listings:
+    """The listings of a walk: where each request waits for a network those of many directories are asked for together.
+
+    A level of directories comes after the other, while at most `_MOST_HELD` objects wait for the walk.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        is_far = getattr(store, "is_far", False)
+        self._fetch: Any = getattr(store, "fetch", None) if is_far else None
+        self._fetch_below: Any = getattr(store, "fetch_below", None) if is_far else None
+        self._held: dict[str, list[ObjectInfo] | LakeError] = {}
+
+    def find(self, folder: str, levels: int | None) -> list[ObjectInfo]:
+        """What `Store.list` gives; `levels` is how many levels below are going to be asked for (None: all)."""
+        if self._fetch is None:
+            return self._store.list(folder)
+        if folder not in self._held:
+            self._list_levels(folder, levels)
+        found = self._held.pop(folder)
+        if isinstance(found, LakeError):
+            raise found
+        return found
+
+    def _list_levels(self, folder: str, levels: int | None) -> None:
+        if self._fetch_below is not None and levels is None:
+            self._fetch_below(folder, _PAGE)  # all that there is, usually
+        level, count = [folder], 0
+        while level and levels != 0 and (len(level) == 1 or count + len(level) <= _MOST_HELD):
+            self._fetch([("list", one) for one in level])
+            below = [child for one in level for child in self._take(one)]
+            level = [child.path for child in below if child.is_dir]
+            count += len(below)
+            levels = None if levels is None else levels - 1
+
+    def _take(self, folder: str) -> list[ObjectInfo]:
+        try:
+            found = self._held[folder] = self._store.list(folder)
+        except LakeError as error:
+            self._held[folder] = error
+            return []
+        return found
+
+
 def walk(
     store: Store,
     path: str,
@@ -132,9 +181,12 @@ def walk(
     ['/t/a', '/t/b', '/t/b/c']
     """
 
+    ahead = _Listings(store)
+
     def list_children(folder: str, level: int) -> list[tuple[ObjectInfo, int]]:
+        left = None if depth is None else depth - level + 1
         try:
-            return [(child, level) for child in reversed(store.list(folder))]
+            return [(child, level) for child in reversed(ahead.find(folder, left))]
         except LakeError as error:
             if refuse is None:
                 raise

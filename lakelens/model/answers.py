@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lakelens import display
+from lakelens.errors import LakeError
 from lakelens.model.skeleton.bones import Redactable
 
 if TYPE_CHECKING:
+    import os
+
+    from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.explain.explanation import Explanation
     from lakelens.analysis.life.biography import Biography
     from lakelens.analysis.life.rows import RowLife
+    from lakelens.analysis.map import Map
     from lakelens.analysis.space.space import Space
+    from lakelens.analysis.trace.trace import Trace
+    from lakelens.jupyter.exploring import Explored
     from lakelens.model.collections import QueryResult
     from lakelens.model.datafile import DataFile
     from lakelens.model.table import Table
@@ -89,6 +96,40 @@ class Answers(Redactable):
         True
         """
         return display.measure_space(cast("Table", self), before)
+
+    def map(self, change: Diff | Trace | None = None, *, snapshot: Any = None) -> Map:
+        """Draw how the files of this table hang together: pointer, metadata, lists, manifests, data, deletes, indexes.
+
+        What is new since the state before is marked by colour and by word. Of a big table manifests are counted as their
+        list counts them: only those are read that one of the two states names alone.
+
+        Parameters
+        ----------
+        change
+            A `Diff`, or the trace of `lakelens.watch` or `%%laketrace`: what it added is new. By default what the commit
+            of the snapshot did.
+        snapshot
+            An id, a branch, a tag or a time; by default the current snapshot, or the newer one of the `Diff`.
+
+        Returns
+        -------
+        Map
+            Text, a card, a page; `tiers` with every box, `total`, and `save(path)` for the drawing as SVG.
+
+        Raises
+        ------
+        Missing
+            There is no such snapshot.
+        LakeError
+            `change` is neither a diff nor a trace of this table.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").map()
+        <Map of lakes.v3_merge_on_read: 8 new files>
+        """
+        return display.map_table(cast("Table", self), change, snapshot)
 
     def biography(self, file: str | DataFile) -> Biography:
         """What happened to a file: who added it, carried it, deleted from it, removed it, and who still keeps it.
@@ -201,3 +242,91 @@ class Answers(Redactable):
         (0, 100)
         """
         return display.query_table(cast("Table", self), query, snapshot, engine)
+
+    def explore(self, *, frame: bool = True, height: int = 640) -> Explored:
+        """Show the explorer at this table: its snapshots, files and bytes are walked by clicking.
+
+        In Jupyter with jupyter-server-proxy a table below the directory that Jupyter shows is shown by its server. For any
+        other one a server on 127.0.0.1 runs in this process. The address is pinned to the snapshot that is current here.
+
+        Parameters
+        ----------
+        frame
+            Whether the cell shows the explorer itself below the link to it.
+        height
+            The height of that in pixels.
+
+        Returns
+        -------
+        Explored
+            What a cell shows; `url` is for a browser, `stop()` ends a server of this process.
+
+        Raises
+        ------
+        Unsupported
+            Starlette or uvicorn is not installed (`pip install 'lakelens[serve]'`).
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> shown = ll.sample("hive").explore()
+        >>> shown
+        http://127.0.0.1:.../@-/
+        >>> shown.stop()
+        """
+        return display.explore_table(cast("Table", self), frame, height)
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        detail: int = 2,
+        *,
+        meanings: bool | None = None,
+        site: str | os.PathLike[str] | None = None,
+        most_pages: int = 400,
+        most_bytes: int = 40_000_000,
+    ) -> Any:
+        """Write a self-contained page, or the pages of the explorer as a folder: what one puts on a share or into a ticket.
+
+        A folder begins at `index.html`; every link in it is relative, it needs neither a server nor a script, and its first
+        page says what was left out. It holds what the explorer shows, values of rows in bounds and bytes included.
+
+        Parameters
+        ----------
+        path
+            The file to write; one that is there is overwritten.
+        detail
+            From 0 (one line) to 3 (everything), of one page.
+        meanings
+            Of one page, whether what each name stands for is a column of its tables; None for `options.display.meanings`.
+        site
+            The folder to write in place of `path`: a new or empty one, or one with an earlier site, which is replaced.
+        most_pages, most_bytes
+            The bounds of a folder: pages that are many links away are left out.
+
+        Returns
+        -------
+        Site or None
+            For a folder its pages by name, `size_bytes`, `left_out` (pages at least), and `words` about these.
+
+        Raises
+        ------
+        LakeError
+            The folder holds files that are no earlier site, or is inside of the table; neither or both of `path` and `site`
+            are given.
+
+        Examples
+        --------
+        >>> import lakelens as ll, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     site = ll.sample("hive").to_html(site=folder + "/hive", most_pages=5)
+        >>> "index.html" in site.pages
+        True
+        """
+        if (path is None) == (site is None):
+            raise LakeError("to_html takes the path of a file, or site=, a folder")
+        if site is not None:
+            return display.write_site(cast("Table", self), site, most_pages, most_bytes)
+        assert path is not None
+        cast("Table", super()).to_html(path, detail, meanings=meanings)
+        return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from lakelens.codecs.span.span import Octets, Span
-from lakelens.display import Interactive
+from lakelens.display import Interactive, edit_bytes
 from lakelens.errors import LakeError
 from lakelens.model.explainable import Bound
 
@@ -27,7 +27,7 @@ class BytesView(Bound, Span, Interactive):
     `data` are the bytes that positions count in; `path` is the file they came from and `base` where `data[0]` is in it
     (None for decompressed or decoded content). `what` is the bold noun ("BinaryRow", "Avro file"), `summary` a sentence,
     `place` and `details` say which field of which object the bytes are. `looked_at` is a byte that the view must show when
-    not everything fits.
+    not everything fits. `explain_again` explains other bytes of the same kind and length: what `edit()` asks.
 
     >>> row = BytesView(b"\\x05\\x00", Span(0, 2, "row", children=(Span(0, 1, "id", 5, "varint"), Span(1, 2, "end"))))
     >>> print(row)
@@ -37,7 +37,7 @@ class BytesView(Bound, Span, Interactive):
      1  end    00     ·
     """
 
-    __slots__ = ("base", "data", "details", "looked_at", "path", "place", "summary", "what")
+    __slots__ = ("base", "data", "details", "explain_again", "looked_at", "path", "place", "summary", "what")
 
     def __init__(
         self,
@@ -51,6 +51,7 @@ class BytesView(Bound, Span, Interactive):
         path: str | None = None,
         base: int | None = None,
         looked_at: int | None = None,
+        explain_again: Callable[[bytes], Span] | None = None,
     ) -> None:
         adopt(self, span)
         self.data = data
@@ -61,6 +62,24 @@ class BytesView(Bound, Span, Interactive):
         self.path = path
         self.base = base
         self.looked_at = looked_at
+        self.explain_again = explain_again
+
+    def edit(self) -> Any:
+        """These bytes as a widget to change them in: type another byte, and see the values, the spans and the error change.
+
+        Nothing is written: the bytes of the table stay as they are. Needs anywidget (`pip install 'lakelens[notebook]'`).
+
+        Returns
+        -------
+        BenchWidget
+            `widget.data` are the bytes as they are now, `widget.view` their explanation, `widget.reset()` the first ones.
+
+        Raises
+        ------
+        LakeError
+            The bytes are no row, bound, or bytes given to `explain_bytes`, or more than a screen of them.
+        """
+        return edit_bytes(self)
 
     def at(self, offset: int) -> BytesView:
         """The smallest structure around a byte that deserves its own view: more than a field and its parts.

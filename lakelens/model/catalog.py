@@ -5,149 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from functools import cached_property
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Self
 
-from lakelens.display import Displayable, outline_table, read_outlines
-from lakelens.errors import LakeError
+from lakelens.caching import cached_property
+from lakelens.display import Displayable, read_outlines
+from lakelens.errors import LakeError, list_nearest
 from lakelens.model.collections import NamedItems
-from lakelens.model.facts.facts import Fact
-from lakelens.model.storage import Evidence, Reads
+from lakelens.model.facts.facts import Fact, build_rows, choose_facts
 from lakelens.model.table import Table
+from lakelens.model.warehouse.found import Folder, FoundTable, FoundView, FoundViews, Outline
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from lakelens.model.deletes import LiveRows
-    from lakelens.model.finding import Finding
-    from lakelens.model.view import View
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """What a table is today, by its own newest metadata alone; `error` says why it could not be opened.
-
-    `rows` are the live ones, within bounds where files must be read to know. `title` and `variant` are the format's. Without
-    `has_snapshots` the time is that of the newest file, and there is no `snapshot_count`. `reads` is what it took.
-    """
-
-    title: str
-    variant: str = ""
-    has_snapshots: bool = True
-    rows: LiveRows | None = None
-    files: int | None = None
-    size_bytes: int | None = None
-    snapshot_count: int | None = None
-    committed_at: datetime | None = None
-    operation: str | None = None
-    findings: tuple[Finding, ...] = ()
-    reads: Reads | None = None
-    error: LakeError | None = None
-
-    def count_findings(self, severity: str) -> int:
-        """How many findings of a severity there are; that it cannot be opened is an error."""
-        found = sum(finding.severity == severity for finding in self.findings)
-        return found + (severity == "error" and self.error is not None)
-
-
-@dataclass(frozen=True, repr=False)
-class FoundTable(Displayable):
-    """One table that `find` found: its path, its format, and the evidence for it."""
-
-    path: str
-    format: str
-    evidence: Evidence
-    opener: Callable[..., Table] = field(compare=False)
-
-    @cached_property
-    def outline(self) -> Outline:
-        """What the table is today: it is opened for it, and no manifest is read. An error is kept in it, not raised."""
-        return outline_table(self)
-
-    @property
-    def is_outlined(self) -> bool:
-        """Whether the table was opened for its outline already."""
-        return "outline" in vars(self)
-
-    def open(self, **options: Any) -> Table:
-        """Open this table; the options are `branch` and `version`, as for `lakelens.open`."""
-        return self.opener(**options)
-
-    @property
-    def name(self) -> str:
-        """The last component of the path, with the database before it where the parent is `NAME.db`."""
-        return _name_place(self.path)
-
-    def __repr__(self) -> str:
-        return f"<FoundTable {self.format} {self.name}>"
-
-
-def _name_place(path: str) -> str:
-    parts = PurePath(path).parts
-    if len(parts) > 1 and parts[-2].endswith(".db"):
-        return f"{parts[-2][:-3]}.{parts[-1]}"
-    return parts[-1] if parts else path
-
-
-@dataclass(frozen=True, repr=False)
-class FoundView(Displayable):
-    """One view that `find` found: its path, its format, and why it is one. It holds no rows: it is a query over tables."""
-
-    path: str
-    format: str
-    evidence: Evidence
-    opener: Callable[..., View] = field(compare=False)
-
-    @cached_property
-    def view(self) -> View | LakeError:
-        """The view, opened; an error that keeps it from being opened is returned, not raised."""
-        try:
-            return self.open()
-        except LakeError as error:
-            return error.without_frames()
-
-    def open(self, **options: Any) -> View:
-        """Open this view; the option is `version`, as for `lakelens.open`."""
-        return self.opener(**options)
-
-    @property
-    def name(self) -> str:
-        """The last component of the path, with the database before it where the parent is `NAME.db`."""
-        return _name_place(self.path)
-
-    def __repr__(self) -> str:
-        return f"<FoundView {self.format} {self.name}>"
-
-
-def _ask_view(name: str, kind: str = "string") -> Fact:
-    return Fact(name, kind, lambda found: getattr(found.view, name, None))
-
-
-class FoundViews(NamedItems[FoundView]):
-    """The views found below a directory, in path order; also by name."""
-
-    __slots__ = ()
-    _noun = "view"
-    facts = (
-        Fact("name"),
-        Fact("format"),
-        Fact("path"),
-        _ask_view("version_id", "int64"),
-        _ask_view("dialects", "strings"),
-        Fact("versions", "int64", lambda found: len(getattr(found.view, "versions", ()))),
-        Fact("error", "string", lambda found: getattr(found.view, "reason", None)),
-    )
-
-    def _list_names(self, item: Any) -> tuple[str, ...]:
-        return item.name, item.path, PurePath(item.path).name
 
 
 class Catalog(NamedItems[FoundTable]):
     """The tables found below a directory, in path order; also by name. None is opened before it is shown or listed.
 
-    `views` are the views that were found, which hold no rows.
+    A table has several names: `orders`, `shop.orders`, its path below the root, its whole path.
+    `views` are the views that were found, which hold no rows. `empty_folders` are the directories without any table or view
+    in them, the highest of each.
     """
 
     _noun = "table"
@@ -174,17 +53,136 @@ class Catalog(NamedItems[FoundTable]):
         tables: Iterable[FoundTable],
         problems: Sequence[LakeError] = (),
         views: Iterable[FoundView] = (),
+        folders: Iterable[Folder] = (),
     ) -> None:
         super().__init__(tables)
         self.root = root
         self.problems = tuple(problems)
         self.views = FoundViews(views)
+        self._folders = tuple(folders)
 
     def _like(self, held: Sequence[Any]) -> Self:
-        return type(self)(self.root, held, self.problems, self.views)
+        return type(self)(self.root, held, self.problems, self.views, self._folders)
+
+    @cached_property
+    def empty_folders(self) -> tuple[Folder, ...]:
+        """The directories without any table or view in them, the highest of each; the root itself is none of them."""
+        used = {self.root.rstrip("/")}
+        for found in (*self, *self.views, *self.problems):
+            path = (found.path or "").rstrip("/")
+            while path and path not in used:
+                used.add(path)
+                path = path.rpartition("/")[0]
+        unused = {one.path.rstrip("/"): one for one in self._folders if one.path.rstrip("/") not in used}
+        return tuple(one for path, one in unused.items() if path.rpartition("/")[0] not in unused)
 
     def _list_names(self, item: Any) -> tuple[str, ...]:
-        return item.name, item.path, PurePath(item.path).name
+        place = self.place(item.path)
+        return item.name, item.path, PurePath(item.path).name, place, _dot(place)
+
+    def _list_known(self) -> list[str]:
+        return list(dict.fromkeys(name for item in self for name in (item.name, _dot(self.place(item.path)))))
+
+    def where(self, predicate: str | Callable[[FoundTable], bool] | None = None, **equal: str) -> Self:
+        """The tables for which `predicate` holds and whose facts equal the given ones.
+
+        Parameters
+        ----------
+        predicate
+            A condition in SQL over the columns of `to_arrow` (`"live_rows > 1e6 AND committed_at < '2024-01-01'"`), or a
+            function of a `FoundTable`; None chooses by the facts alone. No table is opened to know `name`, `format` and
+            `path`; for any other column all are.
+        equal
+            Values of text columns, in which `*` stands for any text. A `name` may be any of a table's names.
+
+        Returns
+        -------
+        Catalog
+            The chosen tables in the same order.
+
+        Raises
+        ------
+        LakeError
+            There is no such column, the nearest names are in it; or the SQL cannot be understood.
+
+        Examples
+        --------
+        >>> from lakelens import find, sample
+        >>> catalog = find(sample("iceberg").location)
+        >>> catalog.where("live_rows > 1", format="iceberg", name="ice*")
+        <Catalog 1 tables>
+        """
+        from lakelens.model.scan.choosing import judge_rows, parse_condition
+
+        chosen: list[FoundTable] = list(self)
+        for column, wanted in equal.items():
+            _check_column(column)
+            chosen = [found for found in chosen if self._is_called(found, column, str(wanted))]
+        if callable(predicate):
+            chosen = [found for found in chosen if predicate(found)]
+        elif predicate is not None:
+            if not isinstance(predicate, str):
+                expected = "a condition in SQL or a function of a table"
+                raise TypeError(f"where takes {expected}, not {type(predicate).__name__}")
+            names = parse_condition(predicate, _check_column)
+            rows = self._like(chosen)._build_columns(names or ["path"])
+            chosen = [
+                found for found, holds in zip(chosen, judge_rows(predicate, rows), strict=True) if holds
+            ]
+        return self._like(chosen)
+
+    def _is_called(self, found: FoundTable, column: str, wanted: str) -> bool:
+        names = (
+            self._list_names(found)
+            if column == "name"
+            else (choose_facts(self.facts, column)[0].read(found),)
+        )
+        return any(fnmatchcase("" if name is None else str(name), wanted) for name in names)
+
+    def sort_by(self, name: str, *, descending: bool = False) -> Self:
+        """The tables by the values of a column of `to_arrow`, least first; those without a value last.
+
+        Parameters
+        ----------
+        name
+            The column; equal values keep their order. No table is opened to know `name`, `format` and `path`.
+        descending
+            Whether the greatest comes first.
+
+        Raises
+        ------
+        LakeError
+            There is no such column; the nearest names are in it.
+
+        Examples
+        --------
+        >>> from lakelens import find, sample
+        >>> find(sample("iceberg").location).sort_by("committed_at", descending=True)[0].name
+        'iceberg'
+        """
+        _check_column(name)
+        values = self._build_columns([name]).column(0).to_pylist()
+        known = [place for place, value in enumerate(values) if value is not None]
+        known.sort(key=values.__getitem__, reverse=descending)
+        unknown = [place for place, value in enumerate(values) if value is None]
+        return self._like([self[place] for place in known + unknown])
+
+    def _build_columns(self, names: Sequence[str]) -> pa.Table:
+        if not set(names) <= _KNOWN_UNOPENED:
+            self.read_outlines()
+        return build_rows(self, choose_facts(self.facts, *names))
+
+    def measure(self) -> Self:
+        """The same tables, each with the files and bytes of its newest state, as its card and `to_arrow` say them.
+
+        Without it a size is what the newest metadata records. Where it records none manifests are read for it, and the
+        directories of tables without metadata are listed, also behind a network.
+
+        >>> from lakelens import find, sample
+        >>> find(sample("paimon").location).measure().to_arrow().select(["files", "size_bytes"]).to_pylist()
+        [{'files': 2, 'size_bytes': 2395}]
+        """
+        return self._like([found.measure() for found in self])
 
     def place(self, path: str | None) -> str:
         """A path relative to the root; the root itself is `.`, and a path elsewhere stays whole."""
@@ -198,10 +196,12 @@ class Catalog(NamedItems[FoundTable]):
         return read_outlines(self)
 
     def to_arrow(self) -> pa.Table:
-        """One row for each, in path order; every table is opened, and no manifest is read.
+        """One row for each, in order; every table is opened, and no manifest is read unless tables are to `measure`.
 
-        `live_rows` is exact or null; then `at_most_rows` may say how many there are at most. `error` says why a table
-        cannot be opened.
+        `name`, `format` and `path` are as found. `live_rows` is exact or null; then `at_most_rows` may say how many there
+        are at most. `files` and `size_bytes` are those of the newest state, null where they were not counted; `snapshots`
+        is how many are kept, null for a format that keeps none. `committed_at` (UTC) and `operation` are of the newest
+        snapshot. `errors` and `warnings` count findings; `error` says why a table cannot be opened.
 
         >>> from lakelens import find, sample
         >>> find(sample("iceberg-basic").location).to_arrow().select(["live_rows", "snapshots", "error"]).to_pylist()
@@ -211,10 +211,25 @@ class Catalog(NamedItems[FoundTable]):
         return super().to_arrow()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.root, tuple(self), self.problems, tuple(self.views))
+        return type(self), (self.root, tuple(self), self.problems, tuple(self.views), self._folders)
 
     def __repr__(self) -> str:
         return f"<Catalog {len(self)} tables>"
+
+
+_KNOWN_UNOPENED = {"name", "format", "path"}
+
+
+def _check_column(name: str) -> None:
+    known = [fact.name for fact in Catalog.facts]
+    if name not in known:
+        raise LakeError(f"there is no column {name}", hint=list_nearest(name, known))
+
+
+def _dot(place: str) -> str:
+    """A path below a root as SQL names a table: `shop.db/orders` is `shop.orders`."""
+    *above, name = place.split("/")
+    return ".".join([*(part.removesuffix(".db") for part in above), name])
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
+from lakelens.caching import cached_property
 from lakelens.display import Displayable, Interactive
 from lakelens.errors import UnknownName, list_nearest
 from lakelens.model.facts.facts import Fact, Facts, build_rows
@@ -146,9 +146,12 @@ class NamedItems(Items[T_co]):
             return super().__getitem__(key)
         found = self.get(key)
         if found is None:
-            hint = list_nearest(key, self.keys())
-            raise UnknownName(f"no {self._noun} {key!r}", hint=hint)
+            raise UnknownName(f"no {self._noun} {key!r}", hint=list_nearest(key, self._list_known()))
         return found
+
+    def _list_known(self) -> list[str]:
+        """The names of which the nearest ones are said where one is missing."""
+        return self.keys()
 
     def _ipython_key_completions_(self) -> list[str]:
         return self.keys()

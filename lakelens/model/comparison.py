@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
 from lakelens.model.datafile import DataFile, IndexFile
 from lakelens.model.fileset import FileColumns, FileSet, defer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -12,7 +12,7 @@ from lakelens.errors import LakeError, Missing
 from lakelens.model.collections import Items, Preview, show_stored, stored
 from lakelens.model.explainable import Explainable, Source
 from lakelens.model.facts.facts import Fact
-from lakelens.model.stats import Bounds, Partition
+from lakelens.model.stats import Bounds, Encoded, Partition
 
 if TYPE_CHECKING:
     from lakelens.errors import LakeError
@@ -143,6 +143,10 @@ class DataFile(Explainable, Displayable, ABC):
     @abstractmethod
     def footer(self) -> Footer:
         """What the file says of itself: Parquet, ORC or Avro facts. Raises `LakeError` when it cannot be read."""
+
+    def list_encoded(self) -> Sequence[Encoded]:
+        """The values that its record keeps as bytes, in the order of the record; nothing is decoded yet."""
+        return ()
 
     @property
     def row_groups(self) -> RowGroups | None:

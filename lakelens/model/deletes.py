@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.collections import Items

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, overload
 
+from lakelens.caching import cached_property
 from lakelens.display import Interactive
 from lakelens.errors import visible
 from lakelens.model.datafile import DataFile

@@ -132,6 +132,23 @@ class Manifest(Explainable, Displayable, ABC):
         """The entries one after another. Raises `LakeError` where the file cannot be read."""
         return iter(self.entries)
 
+    def count_stored(self) -> int:
+        """How many entries the file itself holds, whatever its list counts. Raises `LakeError` where it cannot be read."""
+        return len(self.entries)
+
+    def read_entry(self, position: int) -> Entry:
+        """One entry. Raises `LakeError`, and IndexError where there is none."""
+        return self.entries[position]
+
+    def walk(self) -> tuple[Sequence[Entry], LakeError | None]:
+        """The entries that can be read, and what stopped the reading (None: nothing did)."""
+        found: list[Entry] = []
+        try:
+            found.extend(self.iterate_entries())
+        except LakeError as error:
+            return tuple(found), error.without_frames()
+        return tuple(found), None
+
     def __repr__(self) -> str:
         counts = (
             ("+", self.added_files_count), ("=", self.existing_files_count), ("-", self.deleted_files_count)

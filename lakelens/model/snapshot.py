@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, UnknownName, list_nearest
 from lakelens.model.collections import Items, NamedItems, show_stored, stored
@@ -117,6 +117,8 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
     summary: Mapping[str, str] = stored("summary")
     record_count: int | None = None
     path: str | None = None
+    statement: str | None = None  # what its writer calls the statement that committed it
+    job: tuple[object, ...] | None = None  # what all snapshots that one statement committed have in common
     raw: Any = stored("snapshot")
     #: What the format says of the keys of its documents.
     vocabulary: Vocabulary = UNKNOWN
@@ -307,7 +309,6 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
 
 class Snapshots(Items[Snapshot]):
     """The snapshots of a table in commit order. Of a long history only those that are asked for are made.
-
     Numbers are positions; text is the name of a branch or a tag, or an id.
 
     >>> import lakelens as ll
@@ -360,7 +361,6 @@ class Snapshots(Items[Snapshot]):
 @dataclass(frozen=True, slots=True, repr=False)
 class History(Displayable):
     """A table's history in outline: how many snapshots there are, the first, and the newest in commit order.
-
     Those between may not have been read: then damaged ones among them are counted too, and are not findings yet.
 
     >>> History(0).newest

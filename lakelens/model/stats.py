@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,6 +16,24 @@ from lakelens.model.schema import DataType
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from lakelens.model.bytes_view import BytesView
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A value that the record of a file keeps as bytes: its `field`, what decodes it, and what explains its bytes.
+
+    `partner` is the field of the largest value beside the smallest, and of the smallest beside the largest.
+
+    >>> Encoded("lower_bounds.1", lambda: 7, lambda: None, "upper_bounds.1").read()
+    7
+    """
+
+    field: str
+    read: Callable[[], Any]
+    explain: Callable[[], BytesView]
+    partner: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

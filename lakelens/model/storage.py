@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from lakelens.display import Displayable, Named
 from lakelens.model.collections import Items
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyroaring import BitMap
 
+    from lakelens.model.bytes_view import BytesView
     from lakelens.model.datafile import Footer
     from lakelens.model.space.division import FileDivision
 
+T = TypeVar("T")
 #: Formats of data files that lakelens knows and whose rows it does not decode, with their names.
 KNOWN_FORMATS = {
     "row": "Paimon's Row format",
@@ -99,6 +101,29 @@ class Storage(Protocol):
         """The facts that a data file records about itself. Raises `LakeError`."""
         ...
 
+    def follow(
+        self, files: Iterable[T], place: Callable[[T], tuple[str, int | None]], *, whole: bool = False
+    ) -> Iterator[T]:
+        """The files in order, of which `place` gives the path and the recorded size: their footers are going to be read.
+
+        Where each request waits for a network, those of many files are read together; with `whole` small files are.
+        """
+        ...
+
+    def explain_file(self, path: str) -> BytesView:
+        """Any file in the table's directory, where it is now, with a name for every byte.
+
+        Raises `Missing` for whatever is elsewhere, is reached by a link or climbs, before any of it is read.
+        """
+        ...
+
+    def read_document(self, path: str) -> Any:
+        """What a JSON document in the table's directory holds, also a compressed one; of another text its text.
+
+        Raises `Missing` as `explain_file` does, and `Corrupt` for what is no document.
+        """
+        ...
+
     def read_columns(
         self, path: str, file_format: str, columns: Sequence[str] | None = None
     ) -> Iterator[pa.Table]:
@@ -151,13 +176,17 @@ class Relocation(Displayable):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Reads(Displayable):
-    """What was read so far: requests to the store, files opened, bytes, seconds spent waiting; and which files."""
+    """What was read so far: requests to the store, files opened, bytes, seconds spent waiting; and which files.
+
+    `waves` is how often one waited: requests that were under way together count once.
+    """
 
     requests: int
     files: int
     bytes: int
     seconds: float = field(compare=False)
     paths: tuple[str, ...] = ()
+    waves: int = 0
 
     def __repr__(self) -> str:
         return f"<Reads {self.requests} requests, {self.files} files, {self.bytes} bytes>"

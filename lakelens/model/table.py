@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens import display
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, find_nearest
 from lakelens.model.answers import Answers
@@ -23,6 +23,7 @@ from lakelens.model.finding import Findings
 from lakelens.model.health.measurable import Measurable
 from lakelens.model.life.living import Living
 from lakelens.model.maintenance.maintainable import Maintainable
+from lakelens.model.map.mappable import Mappable
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
 from lakelens.model.snapshot import History, Refs, Snapshot, SnapshotLog, Snapshots
 from lakelens.model.storage import EncryptionKeys, Evidence, MetadataLog, Reads, Relocation, StoredFile
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
 _MOST_SUGGESTED = 20  # of the newest snapshots, each of which may be a document of its own
 
 
-class Table(Reopened, Answers, Checkable, Living, Maintainable, Measurable, Explainable, Displayable, ABC):
+class Table(
+    Reopened, Answers, Checkable, Living, Maintainable, Mappable, Measurable, Explainable, Displayable, ABC
+):
     """A data lake table, read from nothing but its files. Lazy, cached, never written to."""
 
     format: str
@@ -132,6 +135,10 @@ class Table(Reopened, Answers, Checkable, Living, Maintainable, Measurable, Expl
     def has_snapshot(self, number: int) -> bool:
         """Whether there is a snapshot of this id. No snapshot is read only to know it."""
         return any(snapshot.id == number for snapshot in self.snapshots)
+
+    def fetch_outline(self) -> None:
+        """Read what an outline shows, all together; nothing where the store answers without a network."""
+        return
 
     def outline_history(self, most: int = 5) -> History:
         """The history in outline: the number of snapshots, the first, and the newest in commit order.

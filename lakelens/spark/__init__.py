@@ -14,10 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lakelens.catalogs.entry import CatalogEntry
     from lakelens.spark.frames.data_source import register_data_source
     from lakelens.spark.frames.dataframes import entries, files
     from lakelens.spark.frames.types import spark_schema
-    from lakelens.spark.local.catalog import CatalogEntry, locate
+    from lakelens.spark.local.catalog import locate
     from lakelens.spark.local.runtime import fetch_jars, find_java, jar_cache, pinned_jars
     from lakelens.spark.local.session import FORMATS, session
     from lakelens.spark.warehouse.inventory import inventory, read_inventory

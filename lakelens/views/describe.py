@@ -8,7 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 from lakelens.views.card import cells, wording
-from lakelens.views.card.model import Body, Card, Fact, Fold
+from lakelens.views.card.model import Body, Card, Fact, Fold, Target
 
 
 @singledispatch
@@ -45,9 +45,10 @@ def fold_json(raw: Any, how: str = ".raw") -> Fold:
 def card_of_path(
     noun: str, path: str | None, facts: Iterable[Fact], folds: Iterable[Fold], about: Sequence[str]
 ) -> Card:
-    """The card of a file of the table: under its name, with its path."""
+    """The card of a file of the table: under its name, with its path, which leads to its bytes."""
     name, place = wording.name(path), wording.clean(path)
-    return Card(noun, name, place, facts=tuple(facts), folds=tuple(folds), about=tuple(about))
+    target = Target("bytes", path) if path else None
+    return Card(noun, name, place, facts=tuple(facts), folds=tuple(folds), about=tuple(about), target=target)
 
 
 def one(body: Body) -> Sequence[Body]:

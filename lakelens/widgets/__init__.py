@@ -5,19 +5,34 @@ They need `anywidget` (`pip install lakelens[notebook]`), which is loaded when t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
 
+if TYPE_CHECKING:
+    from lakelens.model.bytes_view import BytesView
 
-def make_widget(thing: Any) -> Any:
-    """The widget of an object. Raises `Unsupported` where anywidget is not installed."""
+
+def make_bench(view: BytesView) -> Any:
+    """The widget to change bytes in. Raises `Unsupported` where anywidget is not installed."""
+    _need_anywidget()
+    from lakelens.widgets.bench import BenchWidget
+
+    return BenchWidget(view)
+
+
+def _need_anywidget() -> None:
     try:
         import anywidget  # noqa: F401
     except ImportError as error:
         raise Unsupported(
             "widgets need anywidget, which is not installed", hint="pip install 'lakelens[notebook]'"
         ) from error
+
+
+def make_widget(thing: Any) -> Any:
+    """The widget of an object. Raises `Unsupported` where anywidget is not installed."""
+    _need_anywidget()
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.model.bytes_view import BytesView

@@ -41,6 +41,7 @@ class FakeManifest:
     """A manifest of either format: its name and its entries."""
 
     made = 0
+    context = SimpleNamespace(store=None)
 
     def __init__(self, entries: list[Entry]) -> None:
         FakeManifest.made += 1
@@ -68,12 +69,19 @@ class FakePaimon:
         self.record_count = len(live)
         self.delta_record_count = self.delta.num_added_files - self.delta.num_deleted_files
         lists = (("base", self.base), ("delta", [self.delta]))
-        self.manifest_lists = [SimpleNamespace(role=role, manifests=held, path=role) for role, held in lists]
+        self.manifest_lists = [
+            SimpleNamespace(role=role, manifests=held, path=role, is_read=True) for role, held in lists
+        ]
 
     def list_chain(self, older: FakePaimon) -> tuple[FakePaimon, ...]:
         if self.chain.get(older.id) is not older or self.chain.get(self.id) is not self:
             return ()
         return tuple(self.chain[number] for number in range(older.id + 1, self.id + 1))
+
+    context = SimpleNamespace(store=None)
+
+    def fetch_near(self, *compared: FakePaimon) -> None:
+        """Nothing is far."""
 
     def see(self, found: DataFile) -> DataFile:
         return found

@@ -22,6 +22,9 @@ from lakelens.model.snapshot import Snapshot
 from lakelens.opening import open_table
 from tests.support import LAKES, growth
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
+
 EVERY = sorted(path for path in LAKES.glob("*/**/table") if path.is_dir())
 
 

@@ -26,12 +26,13 @@ _RUN_CELL = """async index => {
 
 
 class Lab:
-    """A running JupyterLab server; `open` gives a page with a notebook in it."""
+    """A running JupyterLab server, below a base URL as on a hub if one is given; `open` gives a page with a notebook."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, base: str = "/") -> None:
         self.root = root / "notebooks"
         self.root.mkdir(parents=True)
         self.port = find_port()
+        self.url = f"http://127.0.0.1:{self.port}{base}"
         self.environment = {
             **os.environ,
             "JUPYTER_CONFIG_DIR": str(root / "config"),
@@ -45,6 +46,7 @@ class Lab:
             "ServerApp.root_dir": str(self.root),
             "ServerApp.port": str(self.port),
             "ServerApp.port_retries": "0",
+            "ServerApp.base_url": base,
             "ServerApp.open_browser": "False",
             "ServerApp.allow_root": "True",
             "IdentityProvider.token": "",
@@ -67,7 +69,7 @@ class Lab:
             if self._process.poll() is not None:
                 break
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api", timeout=5) as answer:
+                with urllib.request.urlopen(f"{self.url}api", timeout=5) as answer:
                     json.load(answer)
                 return
             except OSError:
@@ -107,7 +109,7 @@ class Lab:
         return self._open(page, f"notebooks/{name}", theme)
 
     def _open(self, page: Any, place: str, theme: str) -> Any:
-        page.goto(f"http://127.0.0.1:{self.port}/{place}", timeout=_WAIT)
+        page.goto(f"{self.url}{place}", timeout=_WAIT)
         panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
         panel.locator(".jp-Cell").first.wait_for(timeout=_WAIT)
         self.change_theme(page, theme)

@@ -1,4 +1,4 @@
-"""`make pictures`: photographs of the six main cards in a real JupyterLab, light and dark, for the README.
+"""`make pictures`: photographs of six main cards in a real JupyterLab, and of the explorer, light and dark, for the README.
 
 The tables are the samples that ship with the package, written by the engines themselves.
 """
@@ -6,7 +6,6 @@ The tables are the samples that ship with the package, written by the engines th
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import nbformat
 import lakelens as ll
 from tests.browser.browsers import launch_browser
 from tests.browser.lab import THEMES, Lab
+from tests.serving.running import serving
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 # name of the picture: the lines of its cell, of which the last is shown, and the fold that is opened by hand
@@ -33,6 +33,12 @@ PICTURES = {
     ),
 }
 _EDGE = 12  # pixels around a card
+# the picture is the same on every machine
+_HIDE_ROOT = """root => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT);
+  for (let one = texts.currentNode; one; one = texts.nextNode())
+    if (one.tagName === 'CODE' && one.textContent.startsWith(root)) one.textContent = one.textContent.slice(root.length + 1);
+}"""
 
 
 def make_cell(source: str) -> Any:
@@ -89,5 +95,25 @@ def take_pictures() -> None:
             lab.close()
 
 
+def take_explorer() -> None:
+    """The explorer's overview of a table, in both schemes."""
+    with tempfile.TemporaryDirectory() as root, launch_browser() as browser:
+        for name in ("paimon-deletion-vectors", "iceberg", "hive"):
+            ll.sample()[name].unpack(Path(root) / "warehouse" / "shop.db")
+        with serving(Path(root) / "warehouse") as running:
+            for scheme in ("light", "dark"):
+                page = browser.new_page(
+                    viewport={"width": 1180, "height": 860}, device_scale_factor=2, color_scheme=scheme
+                )
+                page.goto(running.address)
+                page.get_by_role("link", name="shop.db/paimon-deletion-vectors").click()
+                page.evaluate(_HIDE_ROOT, root)
+                target = FOLDER / f"explorer-{scheme}.png"
+                page.screenshot(path=target)
+                print(target.relative_to(Path.cwd()))
+                page.close()
+
+
 if __name__ == "__main__":
-    sys.exit(take_pictures())
+    take_pictures()
+    take_explorer()

@@ -14,6 +14,9 @@ from tests.browser.looks import find_faults, find_overflow, open_folds
 from tests.support import LAKES
 from tests.views.test_bytes import make_row
 
+# a minute of them altogether: `make test-all`
+pytestmark = pytest.mark.exhaustive
+
 FILES = {
     "manifest": "spark/paimon/pk-types/table/manifest/manifest-[0-9a-f]*-0",
     "puffin": "spark/iceberg/v3-merge-on-read/table/data/**/*.puffin",

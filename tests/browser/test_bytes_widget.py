@@ -15,6 +15,9 @@ from tests.views.test_bytes import make_endless, make_row
 from tests.views.test_hostile import HOSTILE
 from tests.widgets.test_bytes import make_blocks
 
+# a minute of them altogether: `make test-all`
+pytestmark = pytest.mark.exhaustive
+
 
 def list_marked(page: Any, name: str) -> list[str]:
     """The text of what carries a class."""

@@ -13,6 +13,9 @@ from tests.browser.looks import find_faults, find_overflow
 from tests.views.test_hostile import HOSTILE
 from tests.widgets.test_filediff import MERGED, RESCALED, make_diff, make_large
 
+# a minute of them altogether: `make test-all`
+pytestmark = pytest.mark.exhaustive
+
 FOCUSED = "document.activeElement.innerText"
 RENDERED = "[...document.querySelectorAll('#widget tbody tr')].filter(tr => !tr.hidden).length"
 

@@ -59,6 +59,7 @@ def test_nothing_runs_on_a_page(page: Any, tmp_path: Path) -> None:
     assert page.locator("main").evaluate(FOREIGN) == []
 
 
+@pytest.mark.exhaustive(keep=2)
 @pytest.mark.parametrize("trusted", [True, False], ids=["trusted", "untrusted"])
 def test_nothing_runs_in_jupyterlab(lab: Lab, page: Any, trusted: bool) -> None:
     cells = [

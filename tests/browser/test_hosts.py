@@ -132,6 +132,7 @@ def pick(page: Any) -> None:
     page.locator(".ll-ls .ll-detail .ll-root").wait_for()
 
 
+@pytest.mark.exhaustive
 def test_notebook_7(lab: Lab, browser: Any) -> None:
     if find_spec("notebook") is None:
         pytest.skip("Notebook 7 is not installed (pip install notebook)")
@@ -159,6 +160,7 @@ def test_notebook_7(lab: Lab, browser: Any) -> None:
         page.close()
 
 
+@pytest.mark.exhaustive
 def test_marimo(marimo: Marimo, browser: Any) -> None:
     context = browser.new_context(viewport={"width": 1000, "height": 1400}, color_scheme="light")
     page = context.new_page()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import nbformat
+import pytest
 
 from tests.browser.lab import Lab
 
@@ -22,6 +23,7 @@ widget
 """
 
 
+@pytest.mark.exhaustive
 def test_a_fold_is_filled_and_a_click_comes_back_as_a_span(lab: Lab, browser: Any) -> None:
     ask = "'answer', widget.span.label, widget.span.value"
     cells = [nbformat.v4.new_code_cell(source) for source in (MAKE, ask)]

@@ -34,6 +34,7 @@ def cards(request: pytest.FixtureRequest, lab: Lab, browser: Any) -> Iterator[tu
     page.close()
 
 
+@pytest.mark.exhaustive(keep=4)
 def test_every_card_fits_and_has_no_serious_fault(cards: tuple[Any, bool]) -> None:
     page, trusted = cards
     assert page.locator(OUTPUT).count() == len(list_objects())
@@ -59,6 +60,7 @@ BOX = """box => [box.scrollLeft, document.activeElement === box,
   / -9px 0px 9px/.test(getComputedStyle(box).boxShadow)]"""
 
 
+@pytest.mark.exhaustive(keep=4)
 def test_on_a_phone_nothing_is_lost(cards: tuple[Any, bool]) -> None:
     """What does not fit scrolls in its own place, says so, and is reached and scrolled by keyboard."""
     page, trusted = cards
@@ -94,6 +96,7 @@ def test_on_a_phone_nothing_is_lost(cards: tuple[Any, bool]) -> None:
         page.set_viewport_size({"width": 900, "height": 1000})
 
 
+@pytest.mark.exhaustive(keep=4)
 def test_text_stands_left_and_numbers_right_trusted_or_not(cards: tuple[Any, bool]) -> None:
     page, _ = cards
     names = [*list_objects()]
@@ -120,6 +123,7 @@ def test_folds_open_by_keyboard(cards: tuple[Any, bool]) -> None:
     assert page.evaluate("() => document.activeElement.tagName") == "SUMMARY"
 
 
+@pytest.mark.exhaustive(keep=4)
 def test_a_plot_is_seen_on_the_ground_of_the_page(cards: tuple[Any, bool]) -> None:
     page, _ = cards
     is_dark = page.evaluate("document.body.dataset.jpThemeLight") == "false"

@@ -31,6 +31,7 @@ def shown(browser: Any) -> Any:
     page.close()
 
 
+@pytest.mark.exhaustive
 def test_a_long_reading_says_how_far_it_is_and_can_be_stopped(lab: Lab, shown: Any, tmp_path: Path) -> None:
     path = grow_iceberg(tmp_path / "t", files=FILES, manifests=0, typed=25, lake=TYPED_ICEBERG)
     cells = [

@@ -37,6 +37,7 @@ def shown(lab: Lab, browser: Any) -> Any:
     page.close()
 
 
+@pytest.mark.exhaustive
 def test_they_draw_move_and_are_told_again_without_a_kernel(lab: Lab, shown: Any) -> None:
     sources = (MAKE, MAKE_DIFF, MAKE_BYTES, ASK_ONE, ASK)
     lab.write("widgets.ipynb", [nbformat.v4.new_code_cell(source) for source in sources], trusted=True)

@@ -16,6 +16,9 @@ from tests.support.fakes import FakeTable
 from tests.views.test_hostile import cycle
 from tests.widgets.test_list import Things
 
+# a minute of them altogether: `make test-all`
+pytestmark = pytest.mark.exhaustive
+
 FOCUSED = "document.activeElement.dataset.position ?? document.activeElement.dataset.key ?? document.activeElement.tagName"
 ROWS = ".ll-box tbody tr"
 POSITIONS = (

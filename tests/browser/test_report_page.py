@@ -32,6 +32,7 @@ def page(request: pytest.FixtureRequest, browser: Any) -> Iterator[Any]:
     context.close()
 
 
+@pytest.mark.exhaustive(keep=6)
 @pytest.mark.parametrize("name", _NAMES)
 def test_a_report_fits_and_has_no_serious_fault(reports: dict[str, Path], page: Any, name: str) -> None:
     for width in (900, 600):

@@ -16,6 +16,9 @@ from tests.browser.looks import find_faults, find_overflow
 from tests.support import LAKES, growth
 from tests.views.test_hostile import HOSTILE
 
+# a minute of them altogether: `make test-all`
+pytestmark = pytest.mark.exhaustive
+
 FOCUSED = "document.activeElement.getAttribute('aria-label')"
 
 
@@ -30,7 +33,8 @@ def open_table(name: str = "spark/iceberg/v2-rollback") -> Table:
 
 
 def reach(page: Any) -> None:
-    """Into the timeline with the tabulator."""
+    """Into the timeline with the tabulator, once it is drawn: a key that comes before that is nobody's."""
+    settle(page)
     page.locator("button", has_text="before").focus()
     page.keyboard.press("Tab")
 

@@ -11,6 +11,9 @@ from tests.browser.host import host_widget, settle
 from tests.browser.looks import find_faults, find_overflow
 from tests.views.test_bytes import make_row
 
+# a minute of them altogether: `make test-all`
+pytestmark = pytest.mark.exhaustive
+
 STOPS = {"timeline": "[role=option]", "diff": "tbody [tabindex='0']", "bytes": "tr[tabindex='0']"}
 
 

@@ -69,6 +69,7 @@ def test_the_demo_tells_what_three_inserts_wrote(spark, tmp_path):
         "hash index",
         "role: base",
         "role: delta",
+        f"lakelens serve {tmp_path}/warehouse",  # how to go on
     ):
         assert told in text, told
     assert "view failed" not in text

@@ -20,6 +20,7 @@ _ELSEWHERE = (
     "lakelens find warehouse",
     "lakelens bytes FILE",
     "lakelens inventory",
+    "lakelens serve",
 )
 
 

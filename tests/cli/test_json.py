@@ -31,6 +31,7 @@ TABLE_VERBS = (
     "space",
     "health",
     "tree",
+    "map",
 )
 _STEP = 1 if os.environ.get("LAKELENS_EVERY_LAKE", "") not in ("", "0") else 5
 
@@ -75,11 +76,13 @@ def check_every_verb(path: str, page: Path | None) -> None:
         assert read_document("html", path, str(page))["size_bytes"] == page.stat().st_size
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_verb_on_every_sample(name: str, tmp_path: Path) -> None:
     check_every_verb(str(ll.sample()[name].unpack(tmp_path)), tmp_path / "page.html")
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("path", choose_lakes(), ids=lambda path: str(path.parent.relative_to(LAKES)))
 def test_verbs_on_engine_written_tables(path: Path) -> None:
     check_every_verb(str(path), None)

@@ -75,6 +75,7 @@ VERBS = [
 ]
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("columns", [80, 200])
 @pytest.mark.parametrize("arguments", VERBS, ids=" ".join)
 def test_colours_within_the_width(arguments: list[str], columns: int) -> None:

@@ -51,6 +51,7 @@ def open_lake(case: str, **options: Any) -> Any:
     return ll.open(LAKES / case / "table", **options)
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("case", CASES)
 def test_every_object_shows_its_bytes(case: str) -> None:
     table = open_lake(case)

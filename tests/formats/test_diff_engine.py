@@ -21,6 +21,9 @@ from tests.support.iceberg_lakes import find_lakes
 from tests.support.paimon_lakes import Lake as PaimonLake
 from tests.support.paimon_lakes import list_lakes
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
+
 ICEBERG = [lake for lake in find_lakes() if not lake.is_view]
 PAIMON = list_lakes()
 # tables of more snapshots than this have their pairs with the first and the last snapshot compared only

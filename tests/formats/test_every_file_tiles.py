@@ -81,6 +81,7 @@ def walk_leaves(span: Span, size: int) -> Iterator[Span]:
     assert position == size
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_every_file_tiles(group: int) -> None:
     kinds: Counter[str] = Counter()

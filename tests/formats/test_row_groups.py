@@ -32,6 +32,9 @@ from lakelens.model.schema import DataType
 from lakelens.opening import open_table
 from tests.support import LAKES
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
+
 TABLES = sorted(
     path.parent / "table"
     for path in LAKES.glob("*/**/answers.json")
@@ -93,6 +96,7 @@ def list_cases(table: Any) -> Iterator[tuple[DataFile, RowGroups]]:
             yield file, groups
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: "-".join(path.parts[-4:-1]))
 def test_what_is_proved_holds_of_the_rows(path: Any) -> None:
     table = open_table(str(path))
@@ -231,6 +235,7 @@ def make_array(values: list[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(values, kind)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(files(), st.data())
 def test_a_group_that_holds_a_value_is_never_excluded(

@@ -16,6 +16,7 @@ are named in `hostile.py`, the changes in `mutate.py`) and replay it.
 `walk` `commands`             every public verb as a named step; what is a failure
 `child` `parent`              the process that walks, guarded and limited, and the one that replaces it
 `known`                       causes that are being worked on
+`beside`                      a writer beside readers, by hand: it needs pyiceberg
 ============================  =========================================================================================
 
 ``make test`` runs a fixed part, the same every time: `test_fixed`, `test_corpus`, `test_file_system`, `test_poisoned`,

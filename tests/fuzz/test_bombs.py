@@ -33,6 +33,7 @@ def _run(name: str, path: Path, answer: object) -> None:
     answer.send(measure(name, path))  # type: ignore[attr-defined]
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("name", [name for name, row in BOMBS.items() if row.is_quick or _EVERY])
 def test_a_bomb_costs_no_more_than_it_may(name: str, tmp_path: Path) -> None:
     assert _FORK is not None

@@ -76,11 +76,13 @@ def check(walker: Walker, lake: str, pattern: str, edit: Edit) -> None:
     assert not failures
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize(("lake", "role", "name"), CHOSEN)
 def test_what_is_no_file(lake: str, role: str, name: str, walker: Walker) -> None:
     check(walker, lake, FILES[lake][role], PLACES[name])
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("lake", FILES)
 @pytest.mark.parametrize("name", BESIDE)
 def test_what_is_beside_a_file(lake: str, name: str, walker: Walker) -> None:

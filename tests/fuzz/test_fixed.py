@@ -30,6 +30,7 @@ def list_fixed(name: str) -> list[Recipe]:
     ]
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("name", LAKES)
 def test_no_surprise(name: str) -> None:
     """No case fails, and each is a case."""

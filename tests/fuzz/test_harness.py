@@ -35,6 +35,7 @@ def walker() -> Iterator[Walker]:
         yield made
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("fault", PLANTED)
 def test_what_is_planted_is_found(fault: str, walker: Walker) -> None:
     result = walker.walk(Recipe("hive", steps=[f"planted.{fault}"]))

@@ -67,6 +67,7 @@ def poisoned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return make_hostile(request.param, tmp_path_factory.mktemp("poisoned"))
 
 
+@pytest.mark.exhaustive(keep=3)
 def test_every_output_of_a_poisoned_table(poisoned: Path, tmp_path: Path) -> None:
     ear = Ear()
     walk = Walk(random.Random(0), 1.0, tmp_path, most_of_a_kind=1, listen=ear)

@@ -34,6 +34,8 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "BytesView.find": [((0,), {}), (("@end",), {})],
     "pick": [(("path", "record_count", "partition"), {})],
     "sample": [((2,), {})],
+    "Catalog.where": [(("files > 0",), {}), ((), {"format": "hive", "name": "*"}), (("no_such = 1",), {})],
+    "Catalog.sort_by": [(("name",), {}), (("committed_at",), {"descending": True})],
     "sort_by": [(("record_count",), {}), (("path",), {"descending": True})],
     "where": [(("record_count > 0",), {}), ((), {"content": "data"}), (("no_such = 1",), {})],
     "FileSet.to_arrow": [((), {}), ((), {"stats": False})],
@@ -41,6 +43,8 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "count_live_rows": [((), {}), ((), {"read": False})],
     "biography": [(("@file",), {})],
     "check": [((), {}), ((), {"data": True})],
+    "map": [((), {}), ((), {"snapshot": "@first"})],
+    "save": [(("@file.svg",), {})],
     "diff": [(("@first", "@last"), {}), ((None, "@last"), {})],
     "dry_run": [((name,), {}) for name in ("expire_snapshots", "remove_orphan_files", "rewrite_manifests")]
     + [
@@ -58,10 +62,14 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "tasks": [((), {})],
     "at": [((0,), {}), (("@end",), {})],
     "timeline": [((), {}), ((), {"spacing": "even"})],
+    "Quiz.question": [((1,), {})],
+    "Quiz.state": [((1,), {})],
 }
-#: Verbs that take a span, a term or a function of ours: what they give is walked through those that have it.
+#: Verbs that take a span, a term or a function of ours: what they give is walked through those that have it; and `explore`,
+#: which starts a server of the pages that are walked without one.
 UNWALKED = frozenset(
     (
+        "explore",
         "focus",
         "trace",
         "answer",
@@ -93,6 +101,7 @@ RARE = frozenset(
         "sql",
         "skeleton",
         "watch",
+        "edit",
         "timeline",
         "_repr_html_",
     )
@@ -206,7 +215,7 @@ class Walk:
         if not isinstance(arg, str) or not arg.startswith("@"):
             return arg
         try:
-            if arg in ("@file.html", "@folder"):
+            if arg in ("@file.html", "@file.svg", "@folder"):
                 return self.scratch / f"{self.steps}-{number}{arg.removeprefix('@')}"
             if arg == "@item":
                 return thing[0]
@@ -283,8 +292,8 @@ class _NothingThereError(Exception):
 def _is_own(step: str) -> bool:
     """Whether the error is about what was given and not about the lake."""
     own = ("no such", "no_such", "(10000", ".dry_run(", ".sort_by(", ".branch(")
-    # a partitioning, a branch and the like have no bytes, and so no file to name
-    return any(word in step for word in own) or step.endswith(".bytes_view()")
+    # a partitioning, a branch and the like have no bytes, and so no file to name; most bytes are not for a bench
+    return any(word in step for word in own) or step.endswith((".bytes_view()", ".edit()"))
 
 
 def _stem(step: str) -> str:

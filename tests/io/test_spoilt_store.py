@@ -171,6 +171,7 @@ def test_a_table_cannot_be_opened(fault: str, address: str, faults: dict[str, st
     check_error(raised.value, address)
 
 
+@pytest.mark.exhaustive(keep=2)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_fails_after_opening_is_a_finding(fault: str, address: str, faults: dict[str, str]) -> None:
     table = ll.open(address, storage_options=OPTIONS)
@@ -185,6 +186,7 @@ def test_what_fails_after_opening_is_a_finding(fault: str, address: str, faults:
     check_silent(said)
 
 
+@pytest.mark.exhaustive(keep=2)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_data_file_that_cannot_be_read(fault: str, address: str, faults: dict[str, str]) -> None:
     table = ll.open(address, storage_options=OPTIONS)

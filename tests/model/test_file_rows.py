@@ -73,6 +73,7 @@ def assert_same_file(seen: DataFile, read: DataFile) -> None:
     assert [match.rule for match in seen.deletes] == [match.rule for match in read.deletes]
 
 
+@pytest.mark.exhaustive(keep=3)
 @each_size
 @each_lake
 def test_files_as_rows_are_those_that_were_decoded(
@@ -97,6 +98,7 @@ def test_files_as_rows_are_those_that_were_decoded(
     }
 
 
+@pytest.mark.exhaustive(keep=8)
 @each_size
 @each_lake
 def test_sets_of_rows_are_those_of_files(path: Path, most_kept: int, monkeypatch: pytest.MonkeyPatch) -> None:

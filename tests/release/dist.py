@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / "requirements.lock"
@@ -57,7 +58,9 @@ def compare_with_sdist(built: list[Path], work: Path) -> None:
     """The wheel that the sdist gives is the one that the checkout gives."""
     sdist, wheel = sorted(built, key=lambda path: path.suffix)
     with tarfile.open(sdist) as archive:
-        archive.extractall(work / "unpacked", filter="data")
+        # Python before 3.11.4 has no filters; the archive is our own
+        filters: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        archive.extractall(work / "unpacked", **filters)
     (source,) = (work / "unpacked").iterdir()
     again = [path for path in build(source, work / "again") if path.suffix == ".whl"]
     if [hash_file(path) for path in again] != [hash_file(wheel)]:

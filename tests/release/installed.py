@@ -27,6 +27,7 @@ def main(extra: str) -> None:
     check_samples()
     check_contents()
     check_command()
+    check_jupyter()
     check_sql(extra)
     if extra:
         check_widgets()
@@ -90,6 +91,17 @@ def check_contents() -> None:
         place = package.joinpath(name)
         assert place.is_file() or any(True for _ in place.iterdir()), name
     assert package.joinpath("widgets/static").joinpath("timeline.js").is_file()
+
+
+def check_jupyter() -> None:
+    """JupyterLab's extension is where JupyterLab looks for it, and jupyter-server-proxy finds the explorer."""
+    folder = Path(sys.prefix) / "share" / "jupyter" / "labextensions" / "lakelens"
+    package = json.loads((folder / "package.json").read_text("utf-8"))
+    assert package["version"] == ll.__version__
+    assert (folder / package["jupyterlab"]["_build"]["load"]).is_file()
+    assert (folder / "install.json").is_file()
+    (server,) = metadata.entry_points(group="jupyter_serverproxy_servers", name="lakelens")
+    assert server.load()()["launcher_entry"]["title"] == "lakelens"
 
 
 def check_command() -> None:

@@ -232,6 +232,7 @@ def test_iceberg_skips_nothing_of_the_kept_tables_that_we_keep(engine: Any, caps
     assert counted["read by Spark"] < counted["files"] * 3 // 4
 
 
+@pytest.mark.exhaustive
 def test_paimon_skips_nothing_of_the_kept_tables_that_we_keep(engine: Any, capsys: Any) -> None:
     counted: Counter[str] = Counter()
     wrong: list[str] = []
@@ -360,6 +361,7 @@ def write_tables(engine: Any) -> Iterator[str]:
         yield name
 
 
+@pytest.mark.exhaustive
 def test_iceberg_skips_nothing_of_tables_written_here_that_we_keep(engine: Any, capsys: Any) -> None:
     counted: Counter[str] = Counter()
     wrong: list[str] = []

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import lakelens as ll
+from lakelens.options import budgets
 from lakelens.spark.warehouse.store import ParquetStore
 from tests import support
 from tests.support.documents import invoke, read_document
@@ -112,6 +113,7 @@ def undisturbed(
     return gather(taken)
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_is_killed_goes_on_where_it_stopped(
     warehouse: Path, undisturbed: dict[str, list[str]], spark: Any, tmp_path: Path
 ) -> None:
@@ -134,6 +136,16 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(
     assert again.summary.new == 9 - half.tables.count()
 
 
+def test_the_drivers_budgets_hold_on_the_executors(spark: Any, tmp_path: Path) -> None:
+    grow_iceberg(tmp_path / "warehouse" / "t", files=20_000, manifests=1)
+    with budgets.using(max_file=1 << 10):
+        bound = ll.spark.inventory(tmp_path / "warehouse", spark, tmp_path / "bound", progress=False)
+    (found,) = [row for row in bound.findings.collect() if row.severity == "error"]
+    assert "compressed content is too large" in found.message
+    free = ll.spark.inventory(tmp_path / "warehouse", spark, tmp_path / "free", progress=False)
+    assert not [row for row in free.findings.collect() if row.severity == "error"]
+
+
 KILLED = """
 import os, signal, sys
 import lakelens as ll
@@ -152,6 +164,7 @@ ll.spark.inventory(sys.argv[1], spark, sys.argv[2], batch_size=4, progress=False
 """
 
 
+@pytest.mark.exhaustive
 def test_a_process_that_is_killed_between_rows_and_record_loses_and_doubles_nothing(
     warehouse: Path, undisturbed: dict[str, list[str]], spark: Any, tmp_path: Path
 ) -> None:
@@ -198,6 +211,7 @@ def test_a_second_run_reads_no_manifest_no_list_and_no_data_file(spark: Any, tmp
     ]
 
 
+@pytest.mark.exhaustive
 def test_commits_in_between_repairs_and_dropped_tables_are_followed(spark: Any, tmp_path: Path) -> None:
     place, target = tmp_path / "warehouse", tmp_path / "inventory"
     grow_iceberg(place / "a", files=40, manifests=4, snapshots=1, lake="v2-basic")
@@ -230,6 +244,7 @@ def test_commits_in_between_repairs_and_dropped_tables_are_followed(spark: Any, 
     }
 
 
+@pytest.mark.exhaustive
 def test_of_two_runs_at_once_the_later_goes_on(spark: Any, tmp_path: Path) -> None:
     place, target = make_warehouse(tmp_path / "warehouse", MIX[2:5]), tmp_path / "inventory"
     taken: list[Any] = []
@@ -246,6 +261,7 @@ def test_of_two_runs_at_once_the_later_goes_on(spark: Any, tmp_path: Path) -> No
     assert_totals(after)
 
 
+@pytest.mark.exhaustive
 def test_an_iceberg_database_keeps_an_inventory_of_a_catalog(spark: Any, tmp_path: Path) -> None:
     spark.sql("CREATE NAMESPACE IF NOT EXISTS paimon.stock")
     for name in ("one", "two"):
@@ -299,6 +315,7 @@ def test_where_no_inventory_is_none_is_read(spark: Any, tmp_path: Path) -> None:
     assert (empty.summary.tables, empty.files.count(), empty.growth().count()) == (0, 0, 0)
 
 
+@pytest.mark.exhaustive
 def test_the_command_line_tells_a_warehouse_and_ends_with_one_where_a_table_is_broken(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,6 +38,7 @@ def plan(table: Table, parallelism: int = 2, **asked: Any) -> Any:
     return plan_files(table, table.current, Wanted(select=select, **asked), parallelism)
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("lake", list_lakes(), ids=lambda lake: lake.parent.relative_to(LAKES).as_posix())
 def test_executors_give_what_the_record_path_gives(lake: Path) -> None:
     table = ll.open(lake)
@@ -75,6 +76,17 @@ def test_no_manifest_is_read_on_the_driver(format: str) -> None:
             every = unpack_tasks(plan_entries(table, True, Wanted(), 2).bins)
             assert not {task.path for task in every} & set(table.reads.paths), lake
             assert max(Counter(task.path for task in every).values(), default=1) == 1
+
+
+@pytest.mark.parametrize("name", ["iceberg", "paimon"])
+def test_manifests_elsewhere_are_a_finding_though_executors_read_them(name: str, tmp_path: Path) -> None:
+    root = Path(ll.sample(name).location).rename(tmp_path / name)
+    manifest = Path(ll.open(root).current.manifests[0].path)
+    manifest.symlink_to(manifest.rename(tmp_path / manifest.name))
+    table = ll.open(root)
+    assert unpack_tasks(plan(table).bins)
+    found = [finding.path for finding in table.findings if finding.code == "foreign-file"]
+    assert found == [str(tmp_path)]
 
 
 def list_partitioned() -> list[Path]:

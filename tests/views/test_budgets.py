@@ -117,6 +117,7 @@ def check(thing: object, *details: int) -> None:
     assert len(render_text(thing, 3).encode()) <= STOP, thing
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("path", EVERY, ids=name_lake)
 def test_every_object_of_every_lake(path: Path) -> None:
     table = open_lake(path)
@@ -155,6 +156,7 @@ def test_a_card_of_100_000_files_reads_no_manifest(huge: Path) -> None:
     assert opened.path in table.reads.paths
 
 
+@pytest.mark.exhaustive(keep=2)
 def test_views_of_100_000_files(huge: Path) -> None:
     table = ll.open(huge)
     snapshot = table.current

@@ -9,8 +9,9 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import LakeError
-from lakelens.model.catalog import Catalog, FoundTable
+from lakelens.model.catalog import Catalog
 from lakelens.model.storage import Evidence
+from lakelens.model.warehouse.found import FoundTable
 from lakelens.options import display
 from lakelens.views.card.model import Grid
 from lakelens.views.cards import catalog as cards

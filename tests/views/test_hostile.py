@@ -155,6 +155,7 @@ def check_markup(markup: str, *, page: bool = False) -> None:
 OBJECTS = list_objects(FakeTable(cycle()))
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("detail", [0, 1, 2, 3])
 @pytest.mark.parametrize("shift", range(0, len(HOSTILE), 3))
 def test_no_string_becomes_markup(detail: int, shift: int) -> None:

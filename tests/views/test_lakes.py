@@ -30,6 +30,7 @@ def squeeze(text: str) -> str:
     return re.sub(r"[\s│├└─]+", "", text)
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("path", PATHS, ids=name_lake)
 def test_text_and_html_tell_the_same_facts(path: Path) -> None:
     table = open_lake(path)
@@ -45,6 +46,7 @@ def test_text_and_html_tell_the_same_facts(path: Path) -> None:
                 assert squeeze(text) in squeeze(shown), (thing, text)
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("path", PATHS, ids=name_lake)
 def test_budgets_hold(path: Path) -> None:
     table = open_lake(path)

@@ -148,6 +148,7 @@ def test_hostile_names_are_text_in_the_picture() -> None:
     assert "url(" not in re.sub(r"url\(#\w+\)", "", plot.to_svg())
 
 
+@pytest.mark.exhaustive
 def test_a_picture_is_bounded() -> None:
     begin = datetime(2024, 1, 1, tzinfo=UTC)
     history = [Moment(begin + timedelta(hours=n), "append", n * 7919 % 10_007, n, n) for n in range(5_000)]

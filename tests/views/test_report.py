@@ -124,15 +124,16 @@ def test_an_id_is_linked_only_where_a_snapshot_is_meant() -> None:
     sections = present_page(table, 2)
     bodies = [body for section in sections for fold in section.card.folds for body in fold.body()]
     linked = [
-        column.name
+        (column.name, part.target.kind)
         for grid in bodies
         if isinstance(grid, Grid)
         for row in grid.rows
         for column, cell in zip(grid.columns, row, strict=True)
-        if cell.section
+        for part in (cell, *cell.parts)
+        if part.target is not None and sections[0].lead(part.target)
     ]
-    assert linked
-    assert set(linked) <= {"snapshot", "manifest list", "manifest", "file"}
+    assert {kind for _, kind in linked} == {"snapshot", "manifest_list", "manifest", "file", "index"}
+    assert {name for name, kind in linked if kind == "snapshot"} == {"snapshot"}
 
 
 def test_damage_is_said_in_its_place(tmp_path: Path) -> None:
@@ -249,7 +250,11 @@ def test_checksums_are_one_line_and_the_tree_leads_to_sections(tmp_path: Path) -
     (grid,) = (body for body in tree.card.body if isinstance(body, Grid))
     rows = [row for row in grid.rows if row[1].text == "checksum"]
     assert [row[0].text for row in rows] == [f"{len(checksums)} checksums, each beside its file"]
-    linked = {row[0].text.strip(): row[0].section for row in grid.rows if row[0].section}
+    linked = {
+        row[0].text.strip(): int(tree.lead(row[0].target).removeprefix("#s"))
+        for row in grid.rows
+        if row[0].target is not None and tree.lead(row[0].target)
+    }
     assert {section.number for section in sections if section.noun in ("Manifest", "Data file")} <= set(
         linked.values()
     )

@@ -115,6 +115,7 @@ def test_a_large_trace_is_bounded() -> None:
     assert "change.files" in render_text(trace)
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("shift", range(len(HOSTILE)))
 def test_hostile_names_are_shown_not_obeyed(shift: int) -> None:
     word = cycle()

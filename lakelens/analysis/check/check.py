@@ -6,7 +6,6 @@ A check never says that a table is sound without how much it compared, and what 
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.check.defects import Defects, try_rules
@@ -16,6 +15,7 @@ from lakelens.analysis.check.presence import compare_presence
 from lakelens.analysis.check.rows import check_rows
 from lakelens.analysis.check.strays import StrayFiles, Strays, find_strays
 from lakelens.analysis.check.whole import Whole
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.model.check.ledger import Comparisons, Gaps, Ledger
 from lakelens.model.check.survey import Survey, choose_states

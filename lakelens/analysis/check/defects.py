@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError
 from lakelens.model.check.defect import Rule, Writer, keep_evidence

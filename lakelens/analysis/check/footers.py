@@ -31,6 +31,7 @@ class Described(NamedTuple):
     file_format: str
     record_count: int | None
     content: str
+    size_bytes: int | None = None
 
 
 def list_described(
@@ -43,8 +44,8 @@ def list_described(
         return []
     live = survey.entries.filter(pa.array(survey.needed))
     keys = ["path", "file_format", "record_count", "content"]
-    files = live.group_by(keys, use_threads=False).aggregate([])
-    columns = [files[name].to_pylist() for name in keys]
+    files = live.group_by(keys, use_threads=False).aggregate([("size_bytes", "max")])
+    columns = [files[name].to_pylist() for name in (*keys, "size_bytes_max")]
     described = (Described(*row) for row in zip(*columns, strict=True))
     return [
         one
@@ -68,7 +69,12 @@ def check_footers(survey: Survey, lost: Collection[str]) -> None:
     noun = "file's own footer" if len(chosen) == 1 else "files' own footers"
     line = survey.ledger.line("rows of files", "entries", f"{len(chosen):,} {noun}")
     unread = Counter[str]()
-    found = read_each(chosen, lambda file: storage.read_footer(file.path, file.file_format).facts, "footers")
+    found = read_each(
+        chosen,
+        lambda file: storage.read_footer(file.path, file.file_format).facts,
+        "footers",
+        lambda files: storage.follow(files, lambda file: (file.path, file.size_bytes)),
+    )
     for file, read in found:
         if isinstance(read, Unsupported):
             unread[read.reason] += 1

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.holdings import FileEntries, Holdings, Listing
+from lakelens.caching import cached_property
 from lakelens.model.arrow import text_array
 from lakelens.model.check.references import Keeper
 

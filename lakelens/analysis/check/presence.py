@@ -14,6 +14,11 @@ def compare_presence(survey: Survey, strays: Strays) -> set[str]:
     paths: set[str] = set()
     if strays.is_listed:
         return paths
+    if strays.not_listed:
+        first, *others = strays.not_listed
+        more = f" and in {len(others):,} more" if others else ""
+        why = "a directory that may not be listed: what is missing or left over there is not known"
+        survey.ledger.leave(f"which files are in {first}{more}", why)
     line = survey.ledger.line("presence and length", "entries, lists, metadata", "a listing of the directory")
     line.agree(strays.referenced - len(strays.missing) - len(strays.resized))
     for lost in strays.missing:

@@ -33,7 +33,8 @@ def check_rows(survey: Survey, lost: Collection[str]) -> None:
     if storage is None or not survey.entries.num_rows:
         return
     unread = silent = 0
-    for file in track(_list_files(survey, lost), "data files"):
+    files = storage.follow(_list_files(survey, lost), lambda file: (file.path, file.size_bytes), whole=True)
+    for file in track(files, "data files"):
         snapshots = survey.list_users(file.path)
         try:
             silent += _check_file(survey, storage, file, snapshots)

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens import options
 from lakelens.analysis.check.losses import BrokenState, Losses
 from lakelens.analysis.check.whole import Whole, find_whole
 from lakelens.analysis.holdings import FileEntries, Holdings, Listing, Unread, name_content, read_holdings
+from lakelens.caching import cached_property
 from lakelens.display import Named
 from lakelens.errors import LakeError
 from lakelens.model.arrow import text_array
@@ -80,9 +80,9 @@ class Strays(Named):
     """What `find_strays` found. `referenced` counts the files that are referred to, `listed` those that are there.
 
     `is_certain` is false while something that could refer to files is unread: `unread` says what, and then no orphan
-    may be removed. `not_looked_for` are files outside of the table in directories that could not be listed, or too
-    many to be. `is_listed` is true where only the directory says which files there are (Hive): then nothing refers to
-    files.
+    may be removed. `not_listed` are directories that could not be listed: what is in them is not known. `not_looked_for`
+    are files outside of the table in directories that could not be listed, or too many to be. `is_listed` is true where
+    only the directory says which files there are (Hive): then nothing refers to files.
     """
 
     missing: StrayFiles
@@ -99,6 +99,7 @@ class Strays(Named):
     listed: int
     age: timedelta
     is_listed: bool = False
+    not_listed: tuple[str, ...] = ()
 
     @property
     def is_certain(self) -> bool:
@@ -145,7 +146,7 @@ def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | N
     places = _find(listing, named)
     is_held[places[places >= 0]] = True
     maker = _Maker(table, listing, holdings, entries, losses)
-    age = _choose_age() if age is None else age
+    age = timedelta(days=options.orphan_age) if age is None else age
     sorted_out = maker.sort_out(np.flatnonzero(~is_held).tolist(), (now or datetime.now(UTC)) - age)
     broken = losses.list_broken()
     return Strays(
@@ -159,15 +160,9 @@ def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | N
         listed=len(listing),
         age=age,
         is_listed=table.traits.files_are_listed,
+        not_listed=tuple(error.path or table.location for error in listing.refused),
         **sorted_out,
     )
-
-
-def _choose_age() -> timedelta:
-    days = options.orphan_age
-    if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days <= 36_500:
-        raise ValueError(f"options.orphan_age must be a number of days from 0 to 36500, not {days!r}")
-    return timedelta(days=days)
 
 
 def _take_inner_names(table: Table, listing: Listing, holdings: Holdings, is_held: NDArray[np.bool_]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from lakelens.analysis.diff.diff_summary import Relation, format_action, format_sentence, relate_snapshots
@@ -18,6 +17,7 @@ from lakelens.analysis.diff.fields import (
     diff_schemas,
 )
 from lakelens.analysis.diff.level_promotion import Raised, find_raised
+from lakelens.caching import cached_property
 from lakelens.display import Displayable, Interactive
 from lakelens.errors import LakeError, Missing
 from lakelens.model.collections import Document, Items

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from lakelens.analysis.diff.deleted_rows import format_deleted
+from lakelens.caching import cached_property
 from lakelens.model.datafile import IndexFile
 from lakelens.model.fileset import FileSet
 from lakelens.model.snapshot import Snapshot

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.manifest import Entry

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.dry_run.deletions import (
@@ -18,6 +17,7 @@ from lakelens.analysis.dry_run.deletions import (
     count_pieces,
     find_deletions,
 )
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Unsupported, list_nearest
 from lakelens.model.collections import Items, Tabular

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lakelens.analysis.explain.literals import (
@@ -38,6 +37,7 @@ from lakelens.analysis.explain.sql import (
     split_pattern,
     unwrap,
 )
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError, Missing, list_nearest
 from lakelens.model.predicate import Condition, Constant, Term, Test, join_parts
 from lakelens.model.schema import Field, Schema

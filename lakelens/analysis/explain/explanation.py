@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.explain.conditions import parse_condition
@@ -16,6 +15,7 @@ from lakelens.analysis.explain.judgement import ANSWERS, Judgement, Level, count
 from lakelens.analysis.explain.manifests import judge_manifests
 from lakelens.analysis.explain.row_groups import FileGroups, count_groups, judge_groups
 from lakelens.analysis.explain.tasks import Tasks, plan_tasks
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.comparison import sum_known
@@ -183,7 +183,8 @@ class Explanation(Displayable):
     @cached_property
     def row_groups(self) -> list[FileGroups]:
         """The row groups of each kept file and what is proved of them; reads what the files say of themselves."""
-        return judge_groups(self._known, self.kept, self.table.placement.merging, self._note_unread)
+        storage = self.table.storage
+        return judge_groups(self._known, self.kept, self.table.placement.merging, self._note_unread, storage)
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
         self.table.findings.add_error(error, file.path)
@@ -309,6 +310,7 @@ class Explanation(Displayable):
             now.bytes - before.bytes,
             now.seconds - before.seconds,
             now.paths[len(before.paths) :],
+            now.waves - before.waves,
         )
 
     def to_arrow(self) -> pa.Table:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.model.predicate import Term
 from lakelens.model.scan.files_to_arrow import STATS
 from lakelens.model.scan.plan import ScanRequest

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from lakelens.model.storage import Storage
+
 
 @dataclass(frozen=True, slots=True)
 class FileGroups(Named):
@@ -35,13 +37,17 @@ def judge_groups(
     files: Iterable[DataFile],
     merging: Merging | None,
     note: Callable[[LakeError, DataFile], None],
+    storage: Storage | None = None,
 ) -> list[FileGroups]:
     """What the files themselves prove of their row groups. Reads their footers, and dictionaries and filters where asked.
 
     `note` hears of a file that cannot be opened. Where rows are merged with those of other files, key columns alone decide.
     """
-    found = []
-    for file in track(list(files), "footers"):
+    found, every = [], list(files)
+    ahead = iter(every)
+    if storage is not None:
+        ahead = storage.follow(every, lambda file: (file.path, file.size_bytes))
+    for file in track(ahead, "footers", len(every)):
         try:
             groups = file.row_groups
             judgement = None if groups is None else _judge_file(condition, groups, merging)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens import display
@@ -16,6 +15,7 @@ from lakelens.analysis.health.clustering import Clustering
 from lakelens.analysis.health.columns import measure_clustering, measure_columns
 from lakelens.analysis.health.files import measure_files
 from lakelens.analysis.health.parts import Parts
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.collections import Tabular

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.health.clustering import Clustering
 from lakelens.analysis.health.files import list_quantities
+from lakelens.caching import cached_property
 from lakelens.display import Named
 from lakelens.model.arrow import text_array
 from lakelens.model.collections import Rows

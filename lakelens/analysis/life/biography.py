@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.life.events import Event, Events, LiveOnLine, describe_added, sort_events
@@ -18,6 +17,7 @@ from lakelens.analysis.life.sightings import (
     find_sightings,
     read_file,
 )
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError, Missing, list_nearest
 from lakelens.model.collections import Items

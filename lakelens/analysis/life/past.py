@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
 from lakelens.model.check.ledger import Ledger
 from lakelens.model.check.references import Keeper
 from lakelens.model.check.survey import State, Survey

@@ -55,8 +55,11 @@ class Reader:
         """
         import pyarrow as pa
 
-        opened = []
-        for number, file in enumerate(track(files, "data files", len(files))):
+        opened, storage = [], self._table.storage
+        ahead = iter(files)
+        if storage is not None:
+            ahead = storage.follow(files, lambda file: (file.path, file.size_bytes), whole=True)
+        for number, file in enumerate(track(ahead, "data files", len(files))):
             one = OpenedFile(number, file)
             try:
                 one.records = list(self._read_file(number, file, condition, ids))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.life.identity import Identity
+from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.kept import Kept
@@ -20,6 +19,7 @@ from lakelens.analysis.space import slices as names
 from lakelens.analysis.space.division import LiveFile
 from lakelens.analysis.space.expiring import Expiring
 from lakelens.analysis.space.holders import Holders
+from lakelens.caching import cached_property
 
 if TYPE_CHECKING:
     import numpy as np

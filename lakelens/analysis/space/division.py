@@ -8,11 +8,11 @@ said.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError, Unsupported
 from lakelens.model.schema import Schema
 from lakelens.model.table import Table
@@ -133,7 +133,12 @@ def _take_footers(table: Table, files: Sequence[LiveFile], division: Division, n
             return None
         return storage.divide(file.path, _guess_format(file.path), file.size_bytes)
 
-    for file, found in read_each(files, read, "footers"):
+    def follow(files: Iterable[LiveFile]) -> Iterator[LiveFile]:
+        if storage is None:
+            return iter(files)
+        return storage.follow(files, lambda file: (file.path, file.size_bytes))
+
+    for file, found in read_each(files, read, "footers", follow):
         if found is None or isinstance(found, LakeError):
             kind = _describe(file.path, found)
             division.undivided[kind] += file.size_bytes

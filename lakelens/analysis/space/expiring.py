@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.space.holders import Holders
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.collections import Items

@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
+from lakelens.caching import cached_property
 from lakelens.model.check.references import Keeper
 from lakelens.model.table import Table
 

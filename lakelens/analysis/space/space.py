@@ -7,7 +7,6 @@ written, and nothing is estimated: the slices add up to the listing.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens import options
@@ -19,6 +18,7 @@ from lakelens.analysis.space.expiring import Expiries, Expiry, format_time, pars
 from lakelens.analysis.space.holders import Holders
 from lakelens.analysis.space.keepers import RefSpaces, StateSpaces, describe_old, list_refs, list_states
 from lakelens.analysis.space.slices import Slice, Slices, order_slices
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.model.facts.amounts import format_size
 from lakelens.model.finding import Findings
@@ -303,11 +303,8 @@ class Space(Displayable):
 
 def measure_space(table: Table, *, before: Any = None) -> Space:
     """The space of a table: see `Table.space`."""
-    days = options.orphan_age
-    if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days <= 36_500:
-        raise ValueError(f"options.orphan_age must be a number of days from 0 to 36500, not {days!r}")
     moment = None if before is None else parse_before(before)
-    return Space(table, read_kept(table), moment, timedelta(days=days))
+    return Space(table, read_kept(table), moment, timedelta(days=options.orphan_age))
 
 
 def format_age(age: timedelta) -> str:

@@ -75,6 +75,7 @@ class _Seen(NamedTuple):
     is_staged: bool
     amounts: Figures
     notes: tuple[str, ...]
+    statement: str | None
 
 
 def _see(snapshot: Snapshot, source: Snapshot | Place, *, is_new: bool = True) -> _Seen:
@@ -87,6 +88,7 @@ def _see(snapshot: Snapshot, source: Snapshot | Place, *, is_new: bool = True) -
         "wap.id" in snapshot.summary,
         read_amounts(snapshot, is_new=is_new),
         snapshot.notes,
+        snapshot.statement,
     )
 
 
@@ -291,6 +293,8 @@ def _find_kind(snapshot: _Seen, has_keys: bool) -> Kind:
     A compaction of a table with keys marks rows that newer ones have replaced: that is none.
     """
     kind = _KINDS.get(snapshot.operation.lower(), "other")
+    if (snapshot.statement or "").lower() == "delete" and kind in ("append", "overwrite"):
+        return "delete"  # what it appends are the keys that it deletes
     amounts = snapshot.amounts
     deleted = amounts.deleted
     if deleted is None or deleted.most == 0 or amounts.added_rows or amounts.removed_rows:

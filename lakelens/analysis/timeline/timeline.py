@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from lakelens.caching import cached_property
 from lakelens.display import Interactive, Named
 from lakelens.model.explainable import Bound
 from lakelens.model.facts.traits import Figures

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, TypeAlias, overload
 
 from lakelens.analysis.diff.diff import Diff
@@ -14,6 +13,7 @@ from lakelens.analysis.diff.fields import FieldChanges, SchemaChange, diff_schem
 from lakelens.analysis.trace.listing import ListingChange, State, TableState
 from lakelens.analysis.trace.object_reasons import describe_created, describe_removed, find_checked
 from lakelens.analysis.tree import attempt, find_references, walk_snapshot
+from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.snapshot import Snapshot

@@ -14,9 +14,10 @@ as deep as possible, and ends the explanation of what surrounds it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
+from lakelens.caching import cached_property
 from lakelens.codecs.avro.notes import (
     describe_key,
     describe_leaf,

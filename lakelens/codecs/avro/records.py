@@ -17,6 +17,7 @@ import io
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from threading import Lock
 from typing import Any, overload
 
 from lakelens.codecs.avro.container import (
@@ -126,6 +127,7 @@ class AvroRecords(Sequence[dict[str, Any]]):
         if find_record(self.header.schema) is None:
             raise Unsupported("the Avro file does not hold records", path=path)
         self._data, self._path = data, path
+        self._lock = Lock()
         self._blocks: list[AvroBlock] = []
         self._ends: list[int] = []
         self._error: LakeError | None = None
@@ -158,7 +160,8 @@ class AvroRecords(Sequence[dict[str, Any]]):
             raise IndexError(number)
         block = self._blocks[place]
         inside = number - (self._ends[place] - block.count)
-        record = self._read_first(place, inside) if inside < _FIRST else self._read_whole(place)[inside]
+        with self._lock:  # what was begun is gone on with: two threads would read from one place
+            record = self._read_first(place, inside) if inside < _FIRST else self._read_whole(place)[inside]
         if record is None:
             raise Corrupt("null where a record must be", path=self._path, offset=block.offset)
         found: dict[str, Any] = record

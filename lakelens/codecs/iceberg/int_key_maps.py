@@ -12,9 +12,10 @@ same order: then a key's values are one stride apart, and nothing is looked up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
+
+from lakelens.caching import cached_property
 
 if TYPE_CHECKING:
     import numpy as np

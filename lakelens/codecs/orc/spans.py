@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import partial
 from itertools import accumulate
 from typing import Any, cast
 
+from lakelens.caching import cached_property
 from lakelens.codecs.orc.chunk_spans import (
     decode_section,
     explain_message_section,

@@ -9,9 +9,9 @@ none, and stripes that are where they cannot be.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
+from lakelens.caching import cached_property
 from lakelens.codecs.orc.chunk_spans import Compression, decode_section
 from lakelens.codecs.orc.footer import find_postscript
 from lakelens.codecs.orc.proto_schema import FOOTER, METADATA, POSTSCRIPT

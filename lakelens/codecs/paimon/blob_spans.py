@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from functools import cached_property, partial
+from functools import partial
 
+from lakelens.caching import cached_property
 from lakelens.codecs.paimon.blob_element_spans import explain_content
 from lakelens.codecs.paimon.varints import decode_deltas
 from lakelens.codecs.span.reader import damage_span_if, group_items

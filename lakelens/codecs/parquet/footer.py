@@ -15,11 +15,11 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
 from operator import itemgetter
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
+from lakelens.caching import cached_property
 from lakelens.codecs.compression import check_decoded
 from lakelens.codecs.parquet.structure import (
     ColumnChunk,

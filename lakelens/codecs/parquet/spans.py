@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 
+from lakelens.caching import cached_property
 from lakelens.codecs.parquet.enums import CODECS
 from lakelens.codecs.parquet.footer import ENCRYPTED_MAGIC, MAGIC, ParquetFooter, decode_footer, find_footer
 from lakelens.codecs.parquet.page_spans import Chunk, explain_leading_struct, explain_pages

@@ -13,9 +13,10 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeVar
 
+from lakelens.caching import cached_property
 from lakelens.codecs.parquet.thrift import (
     BINARY,
     BYTE,

@@ -17,9 +17,10 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal, NoReturn
 
+from lakelens.caching import cached_property
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt
 

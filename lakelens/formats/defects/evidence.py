@@ -6,7 +6,7 @@ all read, by column.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +137,10 @@ def _read_footers(table: Table) -> Iterator[tuple[DataFile, ParquetFooter]]:
         file for file in sample_files(table) if str(file.file_format).lower() == "parquet" and file.size_bytes
     ]
     read = 0
-    for file in files[:: max(1, -(-len(files) // MOST_FOOTERS))]:
+    chosen: Iterable[DataFile] = files[:: max(1, -(-len(files) // MOST_FOOTERS))]
+    if table.storage is not None:
+        chosen = table.storage.follow(chosen, lambda file: (file.path, file.size_bytes))
+    for file in chosen:
         if read > MOST_FOOTER_BYTES:
             return
         try:

@@ -185,6 +185,16 @@ def explain_parts(parts: Sequence[LabelledBytes], caption: Caption, *, path: str
     ([('a', 0, 1), ('b', 1, 3)], {'a': 1, 'b': []})
     """
     data = b"".join(part.data for part in parts)
+    explanation = make_explanation(
+        data, _join_parts(parts, caption.what, data), caption, path=path, base=None
+    )
+    if all(part.value is None for part in parts):
+        explanation.explain_again = partial(_join_parts, parts, caption.what)
+    return explanation
+
+
+def _join_parts(parts: Sequence[LabelledBytes], what: str, data: bytes) -> Span:
+    """Parts side by side as one span, over bytes of the lengths that they have."""
     spans: list[Span] = []
     position = 0
     for part in parts:
@@ -192,8 +202,7 @@ def explain_parts(parts: Sequence[LabelledBytes], caption: Caption, *, path: str
         inner = explain(data, part.kind, position, end, **dict(part.context))
         spans.append(_name_part(part, inner))
         position = end
-    root = Span(0, len(data), caption.what, Deferred(partial(_gather_values, spans)), children=tuple(spans))
-    return make_explanation(data, root, caption, path=path, base=None)
+    return Span(0, len(data), what, Deferred(partial(_gather_values, spans)), children=tuple(spans))
 
 
 def _name_part(part: LabelledBytes, inner: Span) -> Span:

@@ -52,7 +52,7 @@ def _read_footers(ledger: Ledger, files: list[HiveFile]) -> int | None:
     line = ledger.line("files that can be read", "the directory", "their own footers")
     total = 0
     jobs = (partial(file.read_facts, file.file_format) for file in chosen)
-    loads = run_ahead(jobs, _THREADS)
+    loads = run_ahead(jobs, _THREADS, chosen[0]._access.store if chosen else None)
     for file, load in track(zip(chosen, loads, strict=True), "footers", len(chosen)):
         try:
             facts = load()

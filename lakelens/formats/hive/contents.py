@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.codecs.compression import decompress_start
 from lakelens.codecs.magic import sniff
 from lakelens.errors import LakeError, Unsupported

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
 from lakelens.formats.access import LruCache, TableAccess
 from lakelens.formats.contents import read_footer
 from lakelens.formats.hive.contents import (
@@ -19,6 +20,7 @@ from lakelens.formats.hive.contents import (
 )
 from lakelens.formats.hive.names import parse_partition_value
 from lakelens.formats.hive.read import Found, Pairs
+from lakelens.io.ahead import fetch
 from lakelens.model.collections import Document, Preview
 from lakelens.model.datafile import DataFile, Footer
 from lakelens.model.explainable import Bound, Source
@@ -115,6 +117,7 @@ class HiveFile(DataFile):
 
     def read_facts(self, file_format: str | None = None) -> FileFacts | None:
         """Rows and columns by the file itself, read again; any thread may. Raises `LakeError`."""
+        fetch_facts([self])
         return read_facts(self._access.store, self.path, file_format or self.file_format)
 
     def _keep(self, load: Callable[[], FileFacts | None]) -> FileFacts | None:
@@ -158,6 +161,7 @@ class HiveFile(DataFile):
     @property
     def footer(self) -> Footer:
         """The facts in the file's own footer. Raises `Corrupt` when it is empty, cut off or something else."""
+        fetch_facts([self])
         return read_footer(self._access.store, self.path, self.file_format)
 
     @cached_property
@@ -171,12 +175,25 @@ class HiveFile(DataFile):
 
     def preview(self, n: int = 10) -> Preview:
         """The first `n` rows as stored, without the partition's columns; lines of text as one column `line`."""
+        fetch_facts([self])
         return Preview(read_rows(self._access.store, self.path, self.file_format, n), self._find_deleted)
 
     def __repr__(self) -> str:
         # counting rows opens the file
         rows = f"{self.record_count} rows, " if self.is_counted else ""
         return f"<DataFile {self.content} {self.path.rsplit('/', 1)[-1]}: {rows}{self.size_bytes} bytes>"
+
+
+def fetch_facts(files: Iterable[HiveFile]) -> None:
+    """Read what the facts of these files take, together where their store is far."""
+    for store, group in groupby(files, lambda file: file._access.store):
+        listed = [file._found for file in group if file.size_bytes]
+        kinds = [(found.info, found.name.format) for found in listed]
+        fetch(
+            store,
+            documents=[info.path for info, kind in kinds if kind == "avro"],
+            ends=[info for info, kind in kinds if kind in (None, "parquet", "orc")],
+        )
 
 
 def make_partition(pairs: Pairs, columns: Sequence[str]) -> Partition:

@@ -18,6 +18,7 @@ from lakelens.formats.hive.names import (
     parse_file_name,
     parse_partition_directory,
 )
+from lakelens.io.ahead import fetch_below
 from lakelens.io.store import ObjectInfo
 from lakelens.model.storage import Evidence
 
@@ -78,6 +79,8 @@ def _gather_reasons(place: Candidate) -> tuple[list[str], list[str]]:
     if acid and not partitions:
         reasons.append(f"Hive ACID directories ({acid[0]})")
         files.append(place.child(acid[0]))
+    if partitions or acid:
+        fetch_below(place.store, place.path)
     if partitions:
         below = _look_below(place, partitions)
         if below is not None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
 from lakelens.formats.access import run_ahead
-from lakelens.formats.hive.datafile import HiveFile
+from lakelens.formats.hive.datafile import HiveFile, fetch_facts
 from lakelens.formats.hive.read import Found
 from lakelens.model.collections import Document
 from lakelens.model.comparison import FileComparison, FileCounts, WholeComparison, identify_copy
@@ -39,8 +40,10 @@ class ListedFiles(FileSet):
         ]
         if len(waiting) > _FEW:
             jobs = (partial(file.read_facts, file.file_format) for file in waiting)
-            for file, load in zip(waiting, run_ahead(jobs, _THREADS), strict=True):
+            for file, load in zip(waiting, run_ahead(jobs, _THREADS, waiting[0]._access.store), strict=True):
                 file.count_rows(load)
+        else:
+            fetch_facts(waiting)
         return super().record_count
 
     def __repr__(self) -> str:

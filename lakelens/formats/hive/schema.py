@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from lakelens.formats.hive.datafile import HiveFile
+from lakelens.formats.hive.datafile import HiveFile, fetch_facts
 from lakelens.formats.hive.types import make_scalar, merge_fields, number_fields, parse_type
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, Field, PartitionField, PartitionSpec, Schema
@@ -44,7 +44,9 @@ def infer_schema(
     """
     merged: list[Field] = []
     keys = {name.casefold() for name in partition_columns}
-    for file in _choose(files, findings, path):
+    chosen = _choose(files, findings, path)
+    fetch_facts(chosen)
+    for file in chosen:
         if not file.columns:
             continue
         for column in file.columns:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError, Unsupported
 from lakelens.formats.access import TableAccess, explain_late
 from lakelens.formats.base import OpenRequest, name_table
@@ -16,6 +17,7 @@ from lakelens.formats.hive.names import find_leftover
 from lakelens.formats.hive.observations import list_columns, observe_listing
 from lakelens.formats.hive.read import Found, walk_table
 from lakelens.formats.hive.schema import infer_schema, make_partitioning, parse_catalog_schema
+from lakelens.io.ahead import fetch_below
 from lakelens.io.relocation import Locator
 from lakelens.io.store import ObjectInfo
 from lakelens.model.check.defect import Writer
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from lakelens.formats.hive.health.rules import HiveHealth
     from lakelens.formats.storage import TableStorage
     from lakelens.model.check.survey import Survey
+    from lakelens.model.map.boxes import Chart
+    from lakelens.model.map.mappable import Since
     from lakelens.model.scan.splits import SplitRules
     from lakelens.model.skeleton.bones import Bones
     from lakelens.model.skeleton.redaction import Redaction
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from lakelens.model.check.defect import Rule
 
+_MOST_LISTED = 100_000  # objects that are listed together; of more the directories are listed one by one
 _FURTHER = (
     ("role", DataType("string", "string")),
     ("modified", DataType("timestamp", "timestamptz", precision=6)),
@@ -194,6 +199,12 @@ class HiveTable(Table):
 
         return HiveHealth(self, snapshot)
 
+    def draw_chart(self, since: Since) -> Chart:
+        """See `Mappable.draw_chart`."""
+        from lakelens.formats.hive.map import draw_chart
+
+        return draw_chart(self, since)
+
     def redact(self, redaction: Redaction) -> Bones:
         """See `Redactable.redact`."""
         message = "a Hive table has no metadata of its own: its facts are names of directories and footers of data files"
@@ -267,7 +278,13 @@ class HiveTable(Table):
         observe_listing(found, self.findings, self.location)
         return found
 
+    def list_early(self) -> None:
+        """List a small directory now: detection has its listings already."""
+        if fetch_below(self._access.store, self.location):
+            _ = self._listing
+
     def _list(self, findings: Findings) -> list[Found]:
+        fetch_below(self._access.store, self.location, _MOST_LISTED)
         places = {one.path: one.pairs for one in self._registered if one.path is not None}
         store = self._access.store
         found = list(walk_table(store, self.location, findings, registered=places))

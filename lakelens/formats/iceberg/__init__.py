@@ -25,6 +25,10 @@ class IcebergFormat:
 
     name = "iceberg"
     looked_for = "metadata/*.metadata.json (v1.metadata.json, 00000-<uuid>.metadata.json, gzip or zstd too)"
+    looks_at = ("metadata/", "metadata/version-hint.text")
+    opens = (".metadata.json",)
+    never_changes = ("*.avro", "*.parquet", "*.orc", "*.puffin", "*.stats")
+    is_numbered = ("*.metadata.json", "*.metadata.json.gz", "*.metadata.json.zst")
 
     def detect(self, place: Candidate) -> Evidence | None:
         """Why this place is an Iceberg table; raises `ViewFound` for an Iceberg view."""

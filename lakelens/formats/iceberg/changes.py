@@ -11,12 +11,14 @@ manifest that holds it. See "Manifest Lists" and "Snapshots" of the Iceberg tabl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+from lakelens.caching import cached_property
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, place_manifest
+from lakelens.io.ahead import fetch
+from lakelens.io.pieces import fetch_first
 from lakelens.model.comparison import (
     FEW_ENTRIES,
     FEW_MANIFESTS,
@@ -29,18 +31,25 @@ from lakelens.model.fileset import FileColumns, FileSet
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot
+    from lakelens.io.store import Store
 
 
 class IcebergComparison(FileComparison):
-    """Two snapshots of one table; reads the two lists, and the manifests that are not in both."""
+    """Two snapshots of one table; reads the two lists, and the manifests that are not in both.
 
-    def __init__(self, before: IcebergSnapshot, after: IcebergSnapshot) -> None:
+    From a `store` behind a network lists, documents and manifests are read together, each kind once.
+    """
+
+    def __init__(self, before: IcebergSnapshot, after: IcebergSnapshot, store: Store | None = None) -> None:
         super().__init__(before.files, after.files)
+        self._store = store
         self._old, self._new = before, after
 
     @cached_property
     def kept_manifests(self) -> tuple[IcebergManifest, ...]:
         """The manifests that both snapshots name, each once."""
+        if self._store is not None:
+            fetch(self._store, documents=list_documents(self._new, self._old))
         known = {manifest.recorded_path for manifest in self._old.manifests}
         return tuple(m for m in dict.fromkeys(self._new.manifests) if m.recorded_path in known)
 
@@ -48,6 +57,12 @@ class IcebergComparison(FileComparison):
     def _live(self) -> tuple[FileSet, FileSet]:
         """The live files of the manifests that only the older and that only the newer snapshot names."""
         kept = {manifest.recorded_path for manifest in self.kept_manifests}
+        if self._store is not None:
+            changed = [
+                one for one in (*self._old.manifests, *self._new.manifests) if one.recorded_path not in kept
+            ]
+            counted = self.kept_manifests if self._is_small() else ()
+            fetch_first(self._store, [*changed, *counted], place_manifest)
         return _list_live(self._old, kept), _list_live(self._new, kept)
 
     def find_changes(self) -> tuple[FileSet, FileSet]:
@@ -96,6 +111,14 @@ class IcebergComparison(FileComparison):
     def _is_small(self) -> bool:
         files = [count_line(manifest).files for manifest in self.kept_manifests]
         return len(files) <= FEW_MANIFESTS and sum(n or 0 for n in files) <= FEW_ENTRIES and None not in files
+
+
+def list_documents(*snapshots: IcebergSnapshot) -> Iterator[str]:
+    """What a comparison reads first: the manifest lists, and the documents that the snapshots were committed with."""
+    for one in snapshots:
+        if one.path is not None:
+            yield one.path
+        yield from one.list_documents()
 
 
 def _list_live(snapshot: IcebergSnapshot, kept: set[str]) -> FileSet:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
+from lakelens.errors import AccessDenied, LakeError
 from lakelens.formats.iceberg.discovery.detect import TableLayout
 from lakelens.formats.iceberg.discovery.names import guess_role
 from lakelens.formats.iceberg.discovery.versions import HINT_NAME
+from lakelens.formats.iceberg.manifests.manifest import fetch_manifests
 from lakelens.formats.iceberg.shared_lines import SharedLines
 from lakelens.io.store import ObjectInfo, walk
 from lakelens.model.scan.path_index import Mark, PathIndex, index_paths
@@ -18,6 +21,7 @@ from lakelens.model.storage import Referrers, StoredFile
 if TYPE_CHECKING:
     from pyroaring import BitMap
 
+    from lakelens.formats.iceberg.context import TableContext
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
     from lakelens.formats.iceberg.snapshot import SnapshotReaders
     from lakelens.formats.iceberg.table import IcebergTable
@@ -94,7 +98,14 @@ def list_stored_files(
 ) -> Iterator[StoredFile]:
     """Every object below the table's directory, in path order."""
     references = _collect_references(table, readers)
-    listed = (info for info in walk(readers.context.access.store, layout.root) if not info.is_dir)
+    store, findings = readers.context.access.store, table.findings
+
+    def refuse(error: LakeError) -> None:
+        if not isinstance(error, AccessDenied) or not store.is_far:
+            raise error
+        findings.add_error(error, layout.root)
+
+    listed = (info for info in walk(store, layout.root, refuse=refuse) if not info.is_dir)
     while chunk := list(islice(listed, _CHUNK)):
         for info, marks in zip(chunk, references.index.find([one.path for one in chunk]), strict=True):
             yield _describe(info, layout.root, references, marks)
@@ -126,7 +137,7 @@ def _collect_references(table: IcebergTable, readers: SnapshotReaders) -> _Refer
             references.add(locate(wire.statistics_path), kind, f"snapshot {wire.snapshot_id}")
     shared = SharedLines(readers.manifests)
     manifests: dict[IcebergManifest, None] = {}
-    for place, snapshot in enumerate(table.walk_snapshots()):
+    for place, snapshot in enumerate(shared.fetch_along(table.walk_snapshots())):
         references.ids.append(snapshot.id)
         for listed in snapshot.manifest_lists:
             shared.read(listed)
@@ -135,19 +146,26 @@ def _collect_references(table: IcebergTable, readers: SnapshotReaders) -> _Refer
         for manifest in snapshot.manifests:
             manifests[manifest] = None
             references.naming.setdefault(manifest.path, []).append(place)
-    references.index = _index(table, references, manifests)
+    references.index = _index(table, context, references, manifests)
     return references
 
 
-def _index(table: IcebergTable, references: _References, manifests: Collection[IcebergManifest]) -> PathIndex:
+def _index(
+    table: IcebergTable,
+    context: TableContext,
+    references: _References,
+    manifests: Collection[IcebergManifest],
+) -> PathIndex:
     """Which files the manifests name. Those that cannot be read are findings of the snapshots that name them."""
 
     def read(manifest: IcebergManifest) -> Sequence[Entry]:
+        next(ahead, None)  # they are asked for in their order
         entries, error = manifest.walk()
         if error is not None:
             table.findings.add_error(error, manifest.path)
         return entries
 
+    ahead = fetch_manifests(context, manifests)
     index = index_paths(partial(table.scan_manifests, manifests), manifests, read)
     for found in table.findings:
         if found.severity == "error" and found.path in references.naming:

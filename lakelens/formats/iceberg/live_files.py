@@ -6,9 +6,9 @@ And what all of them together must agree with: the totals of the summary, and th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.changes import count_line
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile

@@ -26,7 +26,7 @@ _MOMENT = 0.05  # seconds; writing a document takes some milliseconds
 
 def open_table(request: OpenRequest) -> IcebergTable:
     """The table of a request. Raises `Missing`, `Corrupt` or `Unsupported`."""
-    layout = find_layout(request.store, request.path, request.store.info(request.path))
+    layout = find_layout(request.store, request.path)
     if layout is None:
         raise NotATable("no Iceberg metadata here", path=request.path)
     findings = Findings()
@@ -66,6 +66,13 @@ def _choose(request: OpenRequest, layout: TableLayout, findings: Findings) -> Ve
         message = f"the catalog points to {pointer}, which is not there; opened is the directory's newest"
         findings.add("error", "catalog-pointer", chosen.path, message)
         return chosen
+    newer = layout.folder.find_newer(path)
+    if newer is not None:
+        message = (
+            f"the catalog points to {posixpath.basename(path)}, which is opened; the directory holds a newer metadata "
+            "file: of a commit that failed or is still running, or the catalog was set back"
+        )
+        findings.add("warning", "catalog-pointer", newer, message)
     return layout.folder.take(path, "the catalog points to this metadata file")
 
 

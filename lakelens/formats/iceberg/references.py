@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.discovery.names import guess_role, parse_metadata_name
 from lakelens.formats.iceberg.discovery.versions import HINT_NAME
@@ -67,7 +67,7 @@ class IcebergReferring(Referring):
     def list_keepers(self) -> Iterator[Keeper]:
         """The snapshots of the metadata document; a ref to another one keeps what nobody can know."""
         shared, known = SharedLines(self._readers.manifests), set[int]()
-        for snapshot in self.walk_snapshots():
+        for snapshot in shared.fetch_along(self.walk_snapshots()):
             known.add(snapshot.id)
             for listed in snapshot.manifest_lists:
                 shared.read(listed)

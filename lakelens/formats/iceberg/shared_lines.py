@@ -12,7 +12,8 @@ begin in another way, or that is damaged, is left to `IcebergManifestList`, whic
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakelens.codecs.avro.container import AvroHeader, decompress_block, iter_blocks
 from lakelens.codecs.avro.records import check_count
@@ -22,6 +23,10 @@ from lakelens.formats.iceberg.manifests.containers import decode_head
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
 from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList, KnownManifests
 from lakelens.formats.iceberg.manifests.records import MANIFEST_FIELDS, make_rename
+from lakelens.io.pieces import fetch_along
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 
 _PATH_ID = 500
 
@@ -49,6 +54,16 @@ class SharedLines:
     def __init__(self, known: KnownManifests) -> None:
         self._known = known
         self._lists: dict[bytes, _Lists] = {}  # by the text of the schema
+
+    def fetch_along(self, snapshots: Iterable[IcebergSnapshot]) -> Iterator[IcebergSnapshot]:
+        """The snapshots in order; the lists of those that come next are read together (see `lakelens.io.pieces`)."""
+
+        def place(snapshot: IcebergSnapshot) -> tuple[str, int | None] | None:
+            recorded = next((one.recorded_path for one in snapshot.manifest_lists), None)
+            is_needed = recorded is not None and recorded not in self._known.lists
+            return (snapshot.path, None) if is_needed and snapshot.path is not None else None
+
+        return fetch_along(self._known.context.access.store, snapshots, place)
 
     def read(self, manifest_list: IcebergManifestList) -> None:
         """Read a list, unless it was read before or can only be read line by line."""

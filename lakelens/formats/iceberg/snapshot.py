@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.figures import bound_rows, read_figures
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
-from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
+from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, fetch_manifests
 from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList, KnownManifests
 from lakelens.formats.iceberg.metadata.document import CommittedDocuments
 from lakelens.formats.iceberg.metadata.wire import WireSnapshot, to_text, to_time
@@ -217,6 +217,9 @@ class IcebergSnapshot(TableObject, Snapshot):
     def count_live_rows(self, *, read: bool = True) -> LiveRows:
         """See `Snapshot.count_live_rows`: no file is looked at where there is nothing that deletes."""
         if self.delete_index:
+            if read:
+                deletes: Any = self.files.choose(lambda content: content != "data", "content")
+                self._readers.deletes.fetch(deletes)
             return super().count_live_rows(read=read)
         from lakelens.model.deletes import count_recorded
 
@@ -259,7 +262,7 @@ class IcebergSnapshot(TableObject, Snapshot):
         from lakelens.formats.iceberg.changes import IcebergComparison
 
         if isinstance(before, IcebergSnapshot) and before.is_same_table(self):
-            return IcebergComparison(before, self)
+            return IcebergComparison(before, self, self._context.access.store)
         return WholeComparison(before.files, self.files, identify_copy)
 
     def compare_index_files(self, before: Snapshot | None, files: FileComparison) -> IndexChanges:
@@ -308,6 +311,10 @@ class IcebergSnapshot(TableObject, Snapshot):
         """The metadata document that it was committed with, with its path; None where that is gone."""
         return self._readers.documents.find(self.id, self._wire.timestamp_ms)
 
+    def list_documents(self) -> Iterator[str]:
+        """Where the document that it was committed with is looked for first; nothing where the opened one is it."""
+        return self._readers.documents.list_unread(self._wire.timestamp_ms)
+
     def is_same_table(self, other: IcebergSnapshot) -> bool:
         """Whether both are states of one table in one place: then one location names one and the same file."""
         mine, theirs = self._table, other._table
@@ -323,7 +330,7 @@ class IcebergSnapshot(TableObject, Snapshot):
         return self._walk_manifests(self.manifests)
 
     def _walk_manifests(self, manifests: Iterable[IcebergManifest]) -> Iterator[tuple[IcebergManifest, Any]]:
-        for manifest in dict.fromkeys(manifests):
+        for manifest in fetch_manifests(self._context, manifests):
             entries, error = manifest.walk()
             if error is not None:
                 self._context.findings.add_error(error, manifest.path, (self.id,))

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
 
+from lakelens.caching import cached_property
 from lakelens.errors import Missing, list_nearest
 from lakelens.formats.access import WeakLruCache
 from lakelens.formats.base import OpenRequest
@@ -19,6 +19,7 @@ from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.discovery.detect import TableLayout
 from lakelens.formats.iceberg.encryption import list_keys
 from lakelens.formats.iceberg.life.living import IcebergLiving
+from lakelens.formats.iceberg.mappable import IcebergMappable
 from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
 from lakelens.formats.iceberg.metadata.wire import to_time
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 _MAIN = "main"
 
 
-class IcebergTable(TableObject, IcebergReferring, IcebergLiving, Table):
+class IcebergTable(TableObject, IcebergReferring, IcebergLiving, IcebergMappable, Table):
     """An Iceberg table, opened from its metadata document."""
 
     format = "iceberg"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakelens.codecs.iceberg.types import parse_struct
 from lakelens.errors import Corrupt, LakeError, Unsupported
+from lakelens.formats.access import describe_reads
 from lakelens.formats.base import ViewFound, name_table
 from lakelens.formats.iceberg.metadata.document import decode_json
 from lakelens.formats.iceberg.metadata.schemas import describe_schema
@@ -22,7 +23,7 @@ from lakelens.io.tracing import TracingStore
 from lakelens.model.collections import Document
 from lakelens.model.finding import Findings
 from lakelens.model.schema import Schema, Schemas
-from lakelens.model.storage import Evidence, Reads
+from lakelens.model.storage import Evidence
 from lakelens.model.view import View, ViewLog, ViewLogEntry, ViewVersion, ViewVersions
 
 if TYPE_CHECKING:
@@ -93,15 +94,7 @@ class _Reader:
             Document(self.raw, "metadata"),
             evidence,
             self.findings,
-            self.describe_reads(store),
-        )
-
-    @staticmethod
-    def describe_reads(store: TracingStore) -> Reads:
-        """What was read to open the view."""
-        counts = store.counts
-        return Reads(
-            counts.requests, len(counts.files), counts.bytes, counts.seconds, tuple(sorted(counts.files))
+            describe_reads(store.counts),
         )
 
     def note(self, place: str, message: str) -> None:

@@ -19,6 +19,26 @@ class PaimonFormat:
 
     name = "paimon"
     looked_for = "schema/schema-N, snapshot/snapshot-N or tag/tag-NAME"
+    looks_at = (
+        "schema/",
+        "schema/schema-0",
+        "snapshot/",
+        "snapshot/LATEST",
+        "snapshot/EARLIEST",
+        "tag/",
+        "branch/",
+    )
+    never_changes = (
+        "manifest/*",
+        "index/*",
+        "statistics/*",
+        "*.parquet",
+        "*.orc",
+        "*.avro",
+        "*.blob",
+        "*.index",
+    )
+    is_numbered = ("schema/schema-*", "snapshot/snapshot-*", "changelog/changelog-*")
 
     def detect(self, place: Candidate) -> Evidence | None:
         """Why this place is a Paimon table; None when it is not. Reads at most one small file."""
@@ -28,7 +48,7 @@ class PaimonFormat:
 
     def open(self, request: OpenRequest) -> Table:
         """The table. Reads the hints, the current schema and the current snapshot; no manifest."""
-        from lakelens.formats.paimon.table import open_paimon
+        from lakelens.formats.paimon.opening import open_paimon
 
         return open_paimon(request)
 

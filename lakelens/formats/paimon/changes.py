@@ -13,7 +13,7 @@ with less, if all those snapshots are there and the row counts that they record 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.listed_files import ListedFiles
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
-from lakelens.formats.paimon.manifests.manifest import PaimonManifest
+from lakelens.formats.paimon.manifests.manifest import PaimonManifest, place_manifest
 from lakelens.formats.paimon.scan.plan import ADDED, REMOVED
+from lakelens.io.ahead import fetch
+from lakelens.io.pieces import fetch_along, fetch_first
 from lakelens.model.comparison import (
     FEW_ENTRIES,
     FEW_MANIFESTS,
@@ -61,6 +63,10 @@ class PaimonComparison(FileComparison):
         try:
             newer, older = self._choose_manifests()
             every = (*newer, *older)
+            counted = list_own(self._new).values()
+            fetch_first(
+                self._new.context.store, [*every, *(counted if is_few(counted) else ())], place_manifest
+            )
             if count_entries(every) >= _MANY and is_worthwhile(ListedFiles(self._new, every)):
                 net = fold_columns(self._old, self._new, older, newer)
             else:
@@ -93,8 +99,7 @@ class PaimonComparison(FileComparison):
             manifests = list(list_own(self._new).values())
         except LakeError:
             manifests = []
-        is_small = len(manifests) <= FEW_MANIFESTS and count_entries(manifests) <= FEW_ENTRIES
-        if self._after.is_loaded or is_small:
+        if self._after.is_loaded or is_few(manifests):
             return count_by_content(self.kept)
         added = sum(count_by_content(self.added).values(), FileCounts())
         left = FileCounts(count_live(manifests), self._new.record_count, None) - added
@@ -102,6 +107,7 @@ class PaimonComparison(FileComparison):
 
     def _choose_manifests(self) -> tuple[Sequence[PaimonManifest], Sequence[PaimonManifest]]:
         """The newer state's manifests and the older one's that make the difference. Raises `LakeError` for a lost list."""
+        self._new.fetch_near(self._old, self._new)
         old, new = list_own(self._old), list_own(self._new)
         dropped = [manifest for path, manifest in old.items() if path not in new]
         fresh = [manifest for path, manifest in new.items() if path not in old]
@@ -142,7 +148,9 @@ class NetChange:
 
     def count(self, manifests: Iterable[PaimonManifest], sign: int) -> None:
         """Count the entries of manifests. Raises `LakeError` when one cannot be read."""
-        for manifest in manifests:
+        known = list(manifests)
+        store = known[0].context.store if known else None
+        for manifest in known if store is None else fetch_along(store, known, place_manifest):
             for entry in manifest.entries:
                 assert isinstance(entry.file, PaimonDataFile)
                 identity = entry.file.identity
@@ -175,6 +183,7 @@ def fold_columns(
     None where they do not add up, and where a manifest cannot be read.
     """
     asked = [(manifests, kept) for manifests in (older, newer) for kept in (ADDED, REMOVED)]
+    fetch_first(new.context.store, [*older, *newer], place_manifest)
     tables = [read_entries(new, manifests, kept) for manifests, kept in asked]
     if (
         not all(table.scan.is_whole for table in tables)
@@ -233,8 +242,17 @@ def count_net(tables: Sequence[FileTable], signs: Sequence[int]) -> tuple[Number
     )
 
 
+def fetch_lists(*snapshots: PaimonSnapshot, roles: Sequence[str] = ("base", "delta")) -> None:
+    """Read the manifest lists of snapshots together, where their store is far."""
+    for first in snapshots[:1]:
+        lists = (listed for snapshot in snapshots for listed in snapshot.manifest_lists)
+        wanted = [listed.path for listed in lists if listed.role in roles and not listed.is_read]
+        fetch(first.context.store, documents=wanted)
+
+
 def list_own(snapshot: PaimonSnapshot) -> Manifests:
     """The manifests that make up a snapshot's files, base before delta, by path. Raises `LakeError` for a lost list."""
+    fetch_lists(snapshot)
     found: Manifests = {}
     for listed in snapshot.manifest_lists:
         if listed.role != "changelog":
@@ -258,6 +276,7 @@ def list_deltas(older: PaimonSnapshot, newer: PaimonSnapshot) -> list[PaimonMani
         return None
     if older.record_count + rows != newer.record_count:
         return None
+    fetch_lists(*chain, roles=("delta",))
     lists = [listed for snapshot in chain for listed in snapshot.manifest_lists if listed.role == "delta"]
     return [manifest for listed in lists for manifest in listed.manifests]
 
@@ -265,6 +284,11 @@ def list_deltas(older: PaimonSnapshot, newer: PaimonSnapshot) -> list[PaimonMani
 def count_entries(manifests: Sequence[PaimonManifest]) -> int:
     """How many entries manifests have by the counts in their lists."""
     return sum((m.num_added_files or 0) + (m.num_deleted_files or 0) for m in manifests)
+
+
+def is_few(manifests: Collection[PaimonManifest]) -> bool:
+    """Whether manifests are so few and small that all files of a state are counted by them."""
+    return len(manifests) <= FEW_MANIFESTS and count_entries(list(manifests)) <= FEW_ENTRIES
 
 
 def count_live(manifests: Sequence[PaimonManifest]) -> int | None:

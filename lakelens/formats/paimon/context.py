@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.codecs.paimon.types_sql import parse_type
-from lakelens.errors import LakeError
+from lakelens.errors import AccessDenied, LakeError
 from lakelens.formats.access import LruCache, TableAccess
 from lakelens.formats.paimon.metadata.layout import FOLDERS, MAIN, TableLayout, name_bucket
 from lakelens.formats.paimon.metadata.partitions import Partitions
@@ -15,8 +15,9 @@ from lakelens.formats.paimon.metadata.schema import PaimonSchema, Schemas
 from lakelens.formats.paimon.metadata.type_promotion import Promotion, find_promotion
 from lakelens.formats.paimon.metadata.types import describe_field, describe_row, describe_type
 from lakelens.formats.paimon.metadata.vocabulary import VOCABULARY
+from lakelens.io.ahead import fetch
 from lakelens.io.relocation import Locator, split_location
-from lakelens.io.store import find_info
+from lakelens.io.store import ObjectInfo, find_info, list_names
 from lakelens.io.tracing import TracingStore
 from lakelens.model.explainable import Bound, Explainable, Source
 from lakelens.model.fileset import FileColumns
@@ -79,6 +80,16 @@ class TableContext(Bound):
         if self.find_bytes is None:
             raise LakeError(f"no bytes belong to this {type(thing).__name__}", hint="open its table again")
         return self.find_bytes(thing, self, *needs)
+
+    def list_folder(self, folder: str) -> dict[str, ObjectInfo]:
+        """The children of a folder by name; none, with a finding, of a far one that may be read and not listed."""
+        try:
+            return list_names(self.store, folder)
+        except AccessDenied:
+            if not self.store.is_far:
+                raise
+        self.findings.add("warning", "not-listed", folder, "may not be listed: what is in it is not known")
+        return {}
 
     def source(self, *needs: Any) -> Source:
         """What plain objects of this table find their bytes by; see `explain`."""
@@ -147,6 +158,7 @@ class TableContext(Bound):
         for _ in range(3):  # moved together: a sibling of the table, of its database, or of the warehouse
             above = above.rpartition("/")[0]
             candidates += [f"{above}/{'/'.join(parts[start:])}" for start in range(len(parts))]
+        fetch(self.store, infos=candidates)
         for candidate in candidates:
             try:
                 if find_info(self.store, candidate) is not None:

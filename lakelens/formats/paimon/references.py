@@ -12,12 +12,13 @@ document names the lists of data, which have expired. Neither is missed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from lakelens.caching import cached_property
 from lakelens.codecs.paimon.blob_references import decode_blob_references
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.metadata.layout import MAIN
+from lakelens.formats.paimon.reading import fetch_history
 from lakelens.formats.paimon.roles import name_index, name_role
 from lakelens.io.store import ObjectInfo, walk
 from lakelens.model.check.defect import Writer
@@ -150,6 +151,7 @@ class PaimonReferring(Referring):
 
 def _list_kept(branch: PaimonTable, name: str) -> Iterator[Keeper]:
     """What one branch keeps. Snapshots that the engine does not see keep files and need none."""
+    fetch_history(branch)
     layout, pointer, home = branch.context.layout, branch.pointer, f"{name}: " if name else ""
     own = None if not home else _DATA  # a branch may begin with a copy of a tag's snapshot
     for number in (*pointer.stray, *pointer.ids):

@@ -10,21 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lakelens.errors import LakeError
-from lakelens.formats.paimon.discovery.pointer import find_latest
+from lakelens.errors import AccessDenied, LakeError, Missing, list_nearest
+from lakelens.formats.paimon.context import TableContext
+from lakelens.formats.paimon.discovery.pointer import HINTS, SnapshotPointer, find_latest
 from lakelens.formats.paimon.metadata.layout import MAIN, TableLayout, list_keys
 from lakelens.formats.paimon.metadata.wire import ConsumerDocument, parse_document, parse_json
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
-from lakelens.io.store import list_names
+from lakelens.io.ahead import fetch
+from lakelens.io.store import find_info
 from lakelens.model.finding import Findings
 from lakelens.model.snapshot import Ref
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.context import TableContext
     from lakelens.formats.paimon.table import PaimonTable
 
+#: Of branches that were not opened: the current snapshot, and what is odd about its hints.
+Pointers: TypeAlias = dict[str, tuple[SnapshotPointer, Findings]]
 _EXACT = Context(prec=100)
 
 
@@ -32,13 +35,23 @@ def read_tags(table: PaimonTable) -> dict[str, PaimonSnapshot]:
     """The snapshots that tags keep, by the tag's name; unreadable tags are findings."""
     context = table.context
     names = table.tag_names
+    fetch(context.store, documents=[context.layout.document("tag", name) for name in names])
     read = {name: read_snapshot(table, context.layout.document("tag", name)) for name in names}
     return {name: snapshot for name, snapshot in read.items() if snapshot is not None}
 
 
+def read_changelogs(table: PaimonTable) -> tuple[PaimonSnapshot, ...]:
+    """The documents of snapshots that are kept for their changelogs; unreadable ones are findings."""
+    context, numbers = table.context, table.changelog_numbers
+    paths = [context.layout.document("changelog", number) for number in numbers]
+    fetch(context.store, documents=paths)
+    found = (read_snapshot(table, path, number) for path, number in zip(paths, numbers, strict=True))
+    return tuple(snapshot for snapshot in found if snapshot is not None)
+
+
 def list_tag_names(context: TableContext) -> list[str]:
     """The names of the tags by the names of their files; markers of finished tags are not among them."""
-    return list_keys(list_names(context.store, context.layout.folder("tag")), "tag")
+    return list_keys(context.list_folder(context.layout.folder("tag")), "tag")
 
 
 def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:
@@ -58,7 +71,7 @@ def make_tag(name: str, snapshot: PaimonSnapshot) -> Ref:
 
 def list_branches(context: TableContext) -> list[str]:
     """The names of the branches, `main` first."""
-    found = list_names(context.store, f"{context.layout.root}/branch")
+    found = context.list_folder(f"{context.layout.root}/branch")
     return [MAIN, *list_keys((name for name, info in found.items() if info.is_dir), "branch")]
 
 
@@ -71,17 +84,60 @@ def make_branch(table: PaimonTable, name: str) -> Ref:
     else:
         folder = layout.folder("snapshot")
         # what is odd about another branch's hints is found when that branch is opened
-        latest = context.access.attempt(
-            lambda: find_latest(context.store, folder, Findings()).latest, folder, None
-        )
+        latest = context.access.attempt(lambda: table.find_pointer(name).latest, folder, None)
     return Ref(name, "branch", latest, path=layout.home, _source=context.source())
+
+
+def find_pointer(context: TableContext, name: str, known: Pointers) -> SnapshotPointer:
+    """The hints of another branch; what is odd about them is kept for when that branch is opened."""
+    if name not in known:
+        found, folder = Findings(), TableLayout(context.layout.root, name).folder("snapshot")
+        known[name] = find_latest(context.store, folder, found), found
+    return known[name][0]
+
+
+def enter_branch(
+    context: TableContext, branch: str, pointers: Pointers
+) -> tuple[TableContext, SnapshotPointer | None]:
+    """The storage side of a branch of the same table, and what is known of its current snapshot.
+
+    Raises `Missing` where there is no such branch.
+    """
+    layout = TableLayout(context.layout.root, branch)
+    pointer, found = pointers.get(branch, (None, Findings()))
+    if branch != MAIN and pointer is None:
+        fetch(
+            context.store,
+            infos=[layout.home],
+            listings=[layout.folder(name) for name in ("schema", "snapshot", "tag")],
+            documents=[f"{layout.folder('snapshot')}/{hint}" for hint in HINTS],
+        )
+        if not _may_be_there(context, layout.home):
+            hint = list_nearest(str(branch), list_branches(context))
+            raise Missing(f"no branch {branch!r}", path=layout.home, hint=hint)
+    own = TableContext(context.store, layout.root, branch, context.find_bytes)
+    for one in found:
+        own.findings.add(one.severity, one.code, one.path, one.message, one.snapshots)
+    return own, pointer
+
+
+def _may_be_there(context: TableContext, folder: str) -> bool:
+    """Whether there is a folder; one that may not be looked at may be there, and its hints are asked for."""
+    try:
+        return find_info(context.store, folder) is not None
+    except AccessDenied:
+        if not context.store.is_far:
+            raise
+        return True
 
 
 def read_consumers(table: PaimonTable) -> Mapping[str, int]:
     """The next snapshot of each consumer; unreadable ones are findings."""
     context = table.context
     consumers: dict[str, int] = {}
-    for name in list_keys(list_names(context.store, context.layout.folder("consumer")), "consumer"):
+    names = list_keys(context.list_folder(context.layout.folder("consumer")), "consumer")
+    fetch(context.store, documents=[context.layout.document("consumer", name) for name in names])
+    for name in names:
         path = context.layout.document("consumer", name)
         try:
             raw = parse_json(context.store.read(path), path)

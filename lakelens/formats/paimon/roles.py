@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lakelens.formats.paimon.metadata.layout import MAIN
+from lakelens.formats.paimon.reading import fetch_history
 from lakelens.io.store import walk
 from lakelens.model.storage import StoredFile
 
@@ -74,6 +75,7 @@ def collect_references(table: PaimonTable) -> References:
     references = References()
     for ref in table.refs.branches:
         branch = table.branch(ref.name)
+        fetch_history(branch)
         home = "" if branch.branch_name == MAIN else f"{branch.branch_name}: "
         for number in (*branch.pointer.stray, *branch.pointer.ids):
             found = branch.find_numbered(number)

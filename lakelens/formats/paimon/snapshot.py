@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.access import StoredKey
 from lakelens.formats.paimon.context import TableObject
@@ -13,16 +14,18 @@ from lakelens.formats.paimon.deletes.known_rows import KnownRows
 from lakelens.formats.paimon.deletes.positions import Matches, find_dangling, match_deletes
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.manifests.index import PaimonIndexFile, read_index_files
-from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList, merge_entries
-from lakelens.formats.paimon.metadata.schema import PaimonSchema
-from lakelens.formats.paimon.metadata.wire import (
-    SnapshotDocument,
-    StatisticsDocument,
-    parse_document,
-    parse_json,
-    parse_millis,
-    parse_snapshot,
+from lakelens.formats.paimon.manifests.manifest import (
+    PaimonManifest,
+    PaimonManifestList,
+    merge_entries,
+    place_manifest,
 )
+from lakelens.formats.paimon.metadata.schema import PaimonSchema
+from lakelens.formats.paimon.metadata.statistics import read_statistics
+from lakelens.formats.paimon.metadata.wire import SnapshotDocument, parse_json, parse_millis, parse_snapshot
+from lakelens.formats.paimon.reading import fetch_near
+from lakelens.io.ahead import fetch
+from lakelens.io.pieces import fetch_along
 from lakelens.model.collections import Document
 from lakelens.model.comparison import FileComparison, WholeComparison, identify_copy
 from lakelens.model.datafile import DataFile, IndexFiles, StatisticsFile, StatisticsFiles
@@ -48,7 +51,6 @@ _MOST_ANCESTORS = 200
 
 class PaimonSnapshot(KnownRows, TableObject, Snapshot):
     """One snapshot. Every key of its document is an attribute in snake case; `raw` is the document itself.
-
     `operation` is the commit kind (APPEND, COMPACT, OVERWRITE, ANALYZE); `statement` is what Paimon 2 writes under the key
     `operation` (WRITE, DELETE, MERGE, …).
     """
@@ -85,6 +87,7 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
         self.id: int = number
         self.operation = document.commit_kind
         self.statement = document.operation
+        self.job = (document.commit_user, document.commit_identifier) if document.commit_user else None
         self.committed_at = parse_millis(document.time_millis)
         self.record_count = document.total_record_count
         self.log_offsets = document.log_offsets or {}
@@ -121,9 +124,15 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
         names = [branch.name] if branch is not None and branch.snapshot_id == self.id else []
         return (*names, *(tag.name for tag in refs.tags if tag.snapshot_id == self.id))
 
+    def fetch_near(self, *compared: PaimonSnapshot) -> None:
+        """Read what the commits of a history that is being walked changed, together where its store is far."""
+        if self.context.store.is_far:
+            fetch_near(self, self._table.__dict__.get("snapshots", ()), compared)
+
     @cached_property
     def manifest_lists(self) -> ManifestLists[PaimonManifestList]:
         """The lists: base (everything before the commit), delta (its changes), changelog (when it made one)."""
+        self.fetch_near()
         document, known = self.document, self._table.known_manifests
         named = (
             ("base", document.base_manifest_list, document.base_manifest_list_size),
@@ -239,15 +248,8 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
             return StatisticsFiles()
         path = self.context.layout.shared("statistics", name)
         absent = StatisticsFile("table", path, name, None, _source=self.context.source())
-        return StatisticsFiles((self._attempt(lambda: self._read_statistics(path, name), path, absent),))
-
-    def _read_statistics(self, path: str, name: str) -> StatisticsFile:
-        data = self.context.store.read(path)
-        raw = parse_json(data, path)
-        document, _ = parse_document(StatisticsDocument, raw, path)
-        columns, source = document.col_stats or {}, self.context.source()
-        return StatisticsFile(
-            "table", path, name, document.snapshot_id, len(data), columns, raw, _source=source
+        return StatisticsFiles(
+            (self._attempt(lambda: read_statistics(self.context, path, name), path, absent),)
         )
 
     @cached_property
@@ -268,13 +270,11 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
         if not (self.is_in_branch(self) and self.is_in_branch(older)):
             return ()
         found = [self._find_numbered(number) for number in range(older.id + 1, self.id + 1)]
-        chain = tuple(step for step in found if step is not None)
-        return chain if len(chain) == len(found) else ()
+        return () if None in found else tuple(step for step in found if step is not None)
 
     def is_in_branch(self, other: PaimonSnapshot) -> bool:
         """Whether the branch of this snapshot has the other one, not another commit of its number."""
-        known = self._find_numbered(other.id)
-        return known is not None and known.is_same(other)
+        return (known := self._find_numbered(other.id)) is not None and known.is_same(other)
 
     def _find_numbered(self, number: int) -> PaimonSnapshot | None:
         return self._table.find_numbered(number) if self._table.has_snapshot(number) else None
@@ -354,13 +354,14 @@ class PaimonSnapshot(KnownRows, TableObject, Snapshot):
             self.context.findings.add("warning", "record-count", self.path or "", message, (self.id,))
 
     def _list_entries(self, *roles: str) -> Iterator[Entry]:
-        for manifest in self._list_manifests(*roles):
+        for manifest in fetch_along(self.context.store, self._list_manifests(*roles), place_manifest):
             yield from self._walk(manifest, lambda walked: walked.entries)
 
     def _list_manifests(self, *roles: str) -> Iterator[PaimonManifest]:
-        for listed in self.manifest_lists:
-            if listed.role in roles:
-                yield from self._walk(listed, lambda walked: walked.manifests)
+        chosen = [listed for listed in self.manifest_lists if listed.role in roles]
+        fetch(self.context.store, documents=[listed.path for listed in chosen if not listed.is_read])
+        for listed in chosen:
+            yield from self._walk(listed, lambda walked: walked.manifests)
 
     def _walk(self, listed: L, read: Callable[[L], Sequence[T]]) -> Sequence[T]:
         return self._attempt(lambda: read(listed), listed.path, ())

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import Missing, list_nearest
-from lakelens.formats.access import explain_late, read_ahead
-from lakelens.formats.base import OpenRequest, name_table
+from lakelens.caching import cached_property
 from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.deletes.positions import VectorReader
 from lakelens.formats.paimon.discovery.pointer import SnapshotPointer, find_latest
 from lakelens.formats.paimon.health.measurable import PaimonMeasurable
 from lakelens.formats.paimon.life.living import PaimonLiving
 from lakelens.formats.paimon.manifests.manifest import KnownManifests
-from lakelens.formats.paimon.metadata.layout import MAIN, list_numbers
+from lakelens.formats.paimon.mappable import PaimonMappable
+from lakelens.formats.paimon.metadata.layout import MAIN, describe_buckets, list_numbers
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
+from lakelens.formats.paimon.reading import SHORT_HISTORY, fetch_outline
 from lakelens.formats.paimon.references import PaimonReferring
 from lakelens.formats.paimon.refs import (
+    Pointers,
+    enter_branch,
+    find_pointer,
     list_branches,
     list_tag_names,
     make_branch,
     make_tag,
+    read_changelogs,
     read_consumers,
     read_tags,
 )
 from lakelens.formats.paimon.skeleton.redacting import PaimonRedactable
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
-from lakelens.io.store import find_info, list_names
 from lakelens.model.collections import Document
 from lakelens.model.facts.traits import Traits
 from lakelens.model.schema import PartitionSpec, Schemas
@@ -49,11 +50,10 @@ if TYPE_CHECKING:
     from lakelens.model.scan.placement import Placement
     from lakelens.model.scan.splits import SplitRules
 
-# an outline reads every snapshot of a history that is no longer than this
-_SHORT_HISTORY = 50
 
-
-class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, PaimonRedactable, Table):
+class PaimonTable(
+    TableObject, PaimonReferring, PaimonLiving, PaimonMappable, PaimonMeasurable, PaimonRedactable, Table
+):
     """A Paimon table, seen from one of its branches (`branch_name`, "main" unless another was asked for).
 
     Beside the neutral facts: `options`, `comment`, `primary_keys`, `partition_keys`, `bucket`, `changelogs`, `consumers`,
@@ -61,11 +61,19 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
     """
 
     format = "paimon"
-    #: Paimon gives tables no id in their files.
-    uuid = None
+    uuid = None  # Paimon gives tables no id in their files
 
-    def __init__(self, context: TableContext, evidence: Evidence, name: str, catalog: Any = None) -> None:
+    def __init__(
+        self,
+        context: TableContext,
+        evidence: Evidence,
+        name: str,
+        catalog: Any = None,
+        pointer: SnapshotPointer | None = None,
+    ) -> None:
         self.context = context
+        if pointer is not None:
+            self.pointer = pointer
         self.location = context.layout.root
         self.branch_name = context.layout.branch
         self.name = name
@@ -74,7 +82,10 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
         self.known_manifests = KnownManifests(context)
         self.vector_reader = VectorReader(context.access)
         self._snapshots: dict[int, PaimonSnapshot | None] = {}
+        self._is_outlined = False
+        context.schemas.find_referred = lambda: self.current.schema_id if self.current else None
         self._branches: dict[str, PaimonTable] = {}
+        self._pointers: Pointers = {}
         choice = self.pointer.reason
         self.evidence = replace(
             evidence, version_choice=choice if self.branch_name == MAIN else f"{self.branch_name}: {choice}"
@@ -85,11 +96,16 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
         """The current snapshot's number and how it was found."""
         return find_latest(self.context.store, self.context.layout.folder("snapshot"), self.findings)
 
+    def find_pointer(self, name: str) -> SnapshotPointer:
+        """The current snapshot of another branch, which is not opened for it."""
+        return find_pointer(self.context, name, self._pointers)
+
     @property
     def traits(self) -> Traits:
         """What is true of every Paimon table; its key, and its buckets."""
         kind = f"Apache Paimon table with{'' if self.primary_keys else 'out'} primary key"
-        words = (kind, self._describe_buckets(), "primary key" if self.primary_keys else "append only")
+        buckets = describe_buckets(self.bucket, bool(len(self.partitioning)), bool(self.primary_keys))
+        words = (kind, buckets, "primary key" if self.primary_keys else "append only")
         return Traits("Paimon", *words, numbers_branches=True, has_levels=True)
 
     @property
@@ -107,15 +123,6 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
         return PaimonSplits(
             self.context.options, has_keys=bool(self.primary_keys), skips_level_0=self.context.skips_level_0
         )
-
-    def _describe_buckets(self) -> str:
-        number = self.bucket
-        if number > 0:
-            each = " each" if len(self.partitioning) else ""
-            return f"{number:,} bucket{'' if number == 1 else 's'}{each}"
-        if number == -2:
-            return "buckets are given later, by a compaction"
-        return "buckets as needed (dynamic)" if self.primary_keys else ""
 
     @property
     def snapshot_count(self) -> int:
@@ -191,9 +198,14 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
         return list_tag_names(self.context)
 
     @cached_property
+    def branch_names(self) -> tuple[str, ...]:
+        """The names of the branches, readable or not, `main` first."""
+        return tuple(list_branches(self.context))
+
+    @cached_property
     def refs(self) -> Refs:
         """`main`, the other branches, and the opened branch's tags, by name."""
-        branches = [make_branch(self, name) for name in list_branches(self.context)]
+        branches = [make_branch(self, name) for name in self.branch_names]
         return Refs([*branches, *(make_tag(name, snapshot) for name, snapshot in self.tags.items())])
 
     @cached_property
@@ -205,7 +217,7 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
         ids = self.pointer.ids
         unread = [number for number in ids if number not in self._snapshots]
         paths = [self.context.layout.document("snapshot", number) for number in unread]
-        for number, read in zip(unread, read_ahead(self.context.store, paths), strict=True):
+        for number, read in zip(unread, self.context.store.read_together(paths), strict=True):
             self.find_numbered(number, read)
         return Snapshots(list(self._find_readable(ids)), table=self)
 
@@ -225,17 +237,23 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
         Damaged ones among those few are passed over and are findings, as in `snapshots`.
         """
         ids = self.pointer.ids
-        tried = most + _SHORT_HISTORY  # a run of damaged ones is not followed without end
+        tried = most + SHORT_HISTORY  # a run of damaged ones is not followed without end
         if "snapshots" in self.__dict__ or len(ids) <= tried:
             return super().outline_history(most)
         newest = list(islice(self._find_readable(ids[: -tried - 1 : -1]), most))
-        first = next(self._find_readable(ids[:_SHORT_HISTORY]), None)
+        first = next(self._find_readable(ids[:SHORT_HISTORY]), None)
         lost = sum(number in self._snapshots and self._snapshots[number] is None for number in ids)
         return History(len(ids) - lost, first, Snapshots(newest[::-1]))
 
     def _find_readable(self, ids: Sequence[int]) -> Iterator[PaimonSnapshot]:
         found = (self.find_numbered(number) for number in ids)
         return (snapshot for snapshot in found if snapshot is not None)
+
+    def fetch_outline(self) -> None:
+        """See `Table.fetch_outline`."""
+        if not self._is_outlined:
+            self._is_outlined = True
+            fetch_outline(self)
 
     @cached_property
     def current(self) -> PaimonSnapshot | None:
@@ -246,15 +264,13 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
     @cached_property
     def changelogs(self) -> Sequence[PaimonSnapshot]:
         """Snapshot documents that are kept for their changelog after the snapshot expired, by id."""
-        layout, numbers = self.context.layout, self.changelog_numbers
-        found = (read_snapshot(self, layout.document("changelog", number), number) for number in numbers)
-        return tuple(snapshot for snapshot in found if snapshot is not None)
+        return read_changelogs(self)
 
     @cached_property
     def changelog_numbers(self) -> Sequence[int]:
         """The numbers of the changelog documents, readable or not."""
         folder = self.context.layout.folder("changelog")
-        return list_numbers(list_names(self.context.store, folder), "changelog")
+        return list_numbers(self.context.list_folder(folder), "changelog")
 
     @cached_property
     def consumers(self) -> Mapping[str, int]:
@@ -305,7 +321,8 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
         if name == self.branch_name:
             return self
         if name not in self._branches:
-            self._branches[name] = _open_branch(self.context, name, self.evidence, self.name, self.catalog)
+            own, pointer = enter_branch(self.context, name, self._pointers)
+            self._branches[name] = PaimonTable(own, self.evidence, self.name, self.catalog, pointer)
         return self._branches[name]
 
     def has_snapshot(self, number: int) -> bool:
@@ -374,27 +391,3 @@ class PaimonTable(TableObject, PaimonReferring, PaimonLiving, PaimonMeasurable, 
 
     def _relative(self, path: str | None) -> str:
         return (path or "").removeprefix(self.location).lstrip("/")
-
-
-def open_paimon(request: OpenRequest) -> PaimonTable:
-    """Open what detection found. A folder `branch/branch-NAME` opens as that branch of the table above it."""
-    root, branch = request.path.rstrip("/"), request.branch
-    folder, above = posixpath.basename(root), posixpath.dirname(root)
-    if branch is None and folder.startswith("branch-") and posixpath.basename(above) == "branch":
-        root, branch = posixpath.dirname(above), folder.removeprefix("branch-")
-    name = request.name or name_table(root)
-    explain = partial(explain_late, "lakelens.formats.paimon.explain.objects")
-    context = TableContext(request.store, root, find_bytes=explain)
-    table = _open_branch(context, branch or MAIN, request.evidence, name, request.catalog)
-    _ = table.current, table.schema
-    return table
-
-
-def _open_branch(
-    context: TableContext, branch: str, evidence: Evidence, name: str, catalog: Any
-) -> PaimonTable:
-    own = TableContext(context.store, context.layout.root, branch, context.find_bytes)
-    if branch != MAIN and find_info(context.store, own.layout.home) is None:
-        hint = list_nearest(str(branch), list_branches(context))
-        raise Missing(f"no branch {branch!r}", path=own.layout.home, hint=hint)
-    return PaimonTable(own, evidence, name, catalog)

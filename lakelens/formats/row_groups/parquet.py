@@ -6,9 +6,9 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.codecs.parquet.bloom_filter import decode_bloom_filter
 from lakelens.codecs.parquet.dictionary import is_dictionary_encoded, read_dictionary
 from lakelens.codecs.parquet.enums import UNITS, decode_statistic

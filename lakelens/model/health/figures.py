@@ -8,9 +8,9 @@ lower, upper, nulls, values                           of the data files alone, b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.model.scan.plan import FileBatch, ScanRequest
 
 if TYPE_CHECKING:

@@ -11,6 +11,8 @@ from lakelens.model.scan.engines import run_query
 from lakelens.model.scan.files_to_arrow import list_columns
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileColumns, FileSet
 
@@ -56,7 +58,19 @@ def check_name(name: str, columns: FileColumns) -> None:
 
 
 def _parse_condition(text: str, columns: FileColumns) -> Mask:
-    """A condition in SQL. Raises `LakeError` for what is none, and for columns that there are not."""
+    names = parse_condition(text, lambda name: check_name(name, columns))
+
+    def judge(files: FileSet) -> Sequence[bool]:
+        return judge_rows(text, files.to_arrow(columns=names or ["content"]))
+
+    return judge
+
+
+def parse_condition(text: str, check: Callable[[str], None]) -> list[str]:
+    """The columns that a condition in SQL names.
+
+    Raises `LakeError` for what is none, and what `check` raises for a column that there is not, with its place in the text.
+    """
     import sqlglot
     from sqlglot import exp
 
@@ -82,29 +96,30 @@ def _parse_condition(text: str, columns: FileColumns) -> Mask:
     names = list(dict.fromkeys(column.parts[0].name.lower() for column in where.find_all(exp.Column)))
     for name in names:
         try:
-            check_name(name, columns)
+            check(name)
         except LakeError as error:
             found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
             error.sql, error.span = text, None if found is None else found.span()
             raise
 
-    def judge(files: FileSet) -> Sequence[bool]:
-        import numpy as np
-        import pyarrow as pa
+    return names
 
-        table = files.to_arrow(columns=names or ["content"])
-        table = table.append_column(_ROW, pa.array(np.arange(table.num_rows)))
-        query = f"SELECT {_ROW} FROM files WHERE (\n{text}\n)"  # a comment at its end ends with the line
-        try:
-            found = run_query(query, {"files": table})
-        except Exception as error:  # engines raise errors of many classes
-            raise LakeError(f"the condition {text!r} cannot be judged: {error}") from error
-        kept = np.zeros(table.num_rows, np.bool_)
-        kept[found.column(0).to_numpy()] = True
-        judged: list[bool] = kept.tolist()
-        return judged
 
-    return judge
+def judge_rows(text: str, table: pa.Table) -> list[bool]:
+    """For each row of a table whether a condition in SQL holds. Raises `LakeError` where an engine cannot say."""
+    import numpy as np
+    import pyarrow as pa
+
+    table = table.append_column(_ROW, pa.array(np.arange(table.num_rows)))
+    query = f"SELECT {_ROW} FROM files WHERE (\n{text}\n)"  # a comment at its end ends with the line
+    try:
+        found = run_query(query, {"files": table})
+    except Exception as error:  # engines raise errors of many classes
+        raise LakeError(f"the condition {text!r} cannot be judged: {error}") from error
+    kept = np.zeros(table.num_rows, np.bool_)
+    kept[found.column(0).to_numpy()] = True
+    judged: list[bool] = kept.tolist()
+    return judged
 
 
 def _find_wrong(text: str, error: Exception) -> tuple[int, int] | None:

@@ -129,6 +129,7 @@ class ColumnarScan(FileScan):
         self, tasks: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None = None
     ) -> Iterator[FileBatch]:
         """See `FileScan.read`."""
+        self.fetch(tasks)
         if not self.is_fast(tasks):
             for task in tasks:
                 yield from self.records(task, 0, request, removals)

@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.model.scan.files_to_arrow import (
     STATS,
     type_column,

@@ -175,6 +175,9 @@ class FileScan(ABC):
         finding of the table, and what was read before the damage is kept.
         """
 
+    def fetch(self, tasks: Sequence[ScanTask]) -> None:  # noqa: B027 (a scan may do nothing)
+        """Read the manifests of some tasks together, where each request waits for a network: they are going to be read."""
+
     def removals(self, tasks: Sequence[ScanTask] | None = None) -> pa.Table:
         """What DELETE entries take away: `identity` (binary, unique) and `order` (int64) of the last such entry.
 
@@ -199,6 +202,9 @@ class FileScan(ABC):
     @abstractmethod
     def with_tasks(self, tasks: Sequence[ScanTask]) -> FileScan:
         """The same scan over other tasks (some of its own, usually)."""
+
+    def note_reads(self, tasks: Sequence[ScanTask]) -> None:  # noqa: B027
+        """Note that other processes read these manifests, as if they were read here. What lists files has none to note."""
 
 
 def find_live(identity: pa.Array, order: pa.Array, removals: pa.Table | None) -> pa.Array | None:

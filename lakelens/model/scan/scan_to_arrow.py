@@ -35,6 +35,8 @@ Begun = dict[ScanRequest, list[deque[FileBatch]]]
 
 WORKERS = max(1, min(4, os.cpu_count() or 1))
 PORTION_BYTES = 2 * 1024 * 1024
+#: Bytes of manifests that are read together where each request waits for a network.
+FETCHED_BYTES = 24 * 1024 * 1024
 #: Bytes that an entry counts for at least.
 ENTRY_BYTES = 50
 #: Compressed bytes of an entry with statistics of some three hundred columns.
@@ -116,7 +118,7 @@ def iterate_batches(scan: FileScan, request: ScanRequest, workers: int | None = 
     _, request = _choose_workers(scan, request, workers)
     removals = _find_removals(scan, request)
     with Progress("manifests", len(scan.tasks)) as progress:
-        for portion in cut_portions(scan.tasks):
+        for portion in _fetch_along(scan, cut_portions(scan.tasks)):
             yield from scan.read(portion, request, removals)
             progress.advance(len(portion), _measure(portion))
 
@@ -135,13 +137,14 @@ def iterate_portions(
         chosen, request = _choose_workers(scan, request, workers)
         removals = _find_removals(scan, request)
         read = partial(_read_portion, scan, request, removals, stop := Event())
-        for portion, batches in zip(portions[skip:], _run(read, portions[skip:], chosen, stop), strict=True):
+        loaded = _run(read, _fetch_along(scan, portions[skip:]), chosen, stop)
+        for portion, batches in zip(portions[skip:], loaded, strict=True):
             progress.advance(len(portion), _measure(portion))
             yield batches
 
 
 def _run(
-    read: Callable[[Portion], deque[FileBatch]], portions: Sequence[Portion], workers: int, stop: Event
+    read: Callable[[Portion], deque[FileBatch]], portions: Iterable[Portion], workers: int, stop: Event
 ) -> Iterator[deque[FileBatch]]:
     """What is read of each portion, in order; `workers` threads read ahead."""
     if workers < 2:
@@ -159,6 +162,21 @@ def _run(
     finally:
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _fetch_along(scan: FileScan, portions: Iterable[Portion]) -> Iterator[Portion]:
+    """The portions; the manifests of those that come next are read together, as many as are kept."""
+    waiting: list[Portion] = []
+    size = 0
+    for portion in portions:
+        waiting.append(portion)
+        size += _measure(portion)
+        if size >= FETCHED_BYTES:
+            scan.fetch([task for one in waiting for task in one])
+            yield from waiting
+            waiting, size = [], 0
+    scan.fetch([task for one in waiting for task in one])
+    yield from waiting
 
 
 def _measure(portion: Portion) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from lakelens.errors import Unsupported
 from lakelens.model.scan.files_to_arrow import Layout, lay_out, make_request
 from lakelens.model.scan.plan import FileScan, ScanRequest, ScanTask
 from lakelens.model.scan.pruning import Selection, select_files
+from lakelens.options import export_limits
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +37,8 @@ class ReadPlan:
     """What executors need to read files or entries. `bins` are pickled tasks (or rows in Arrow's stream format, with
     `scan` None), `removing` those of the manifests that may remove files of others.
 
-    `request` has the columns that are read, `layout` those that are given, `selection` the files that are meant.
+    `request` has the columns that are read, `layout` those that are given, `selection` the files that are meant. `limits`
+    are the driver's: what a manifest may cost to read.
     """
 
     layout: Layout
@@ -46,6 +48,7 @@ class ReadPlan:
     bins: tuple[bytes, ...] = ()
     removing: tuple[bytes, ...] = ()
     strict: bool = True
+    limits: Mapping[str, Any] = field(default_factory=export_limits)
 
     def pickle_head(self) -> bytes:
         """Everything but the bins, pickled."""
@@ -140,6 +143,7 @@ def _plan_scan(
     request = _request(scan.columns, wanted, entries)
     layout = lay_out(scan.columns, request)
     removing = [] if entries else [task for task in tasks if task.removes]
+    scan.note_reads(tasks)
     return ReadPlan(
         layout,
         _add_columns(request, selection.columns, identity=bool(removing)),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.errors import LakeError
 from lakelens.model.scan.files_to_arrow import assemble_batch
 from lakelens.model.scan.plan import FileBatch, ScanTask
+from lakelens.options import adopt_limits
 from lakelens.spark.frames.types import carrier_schema, carry_batch
 
 if TYPE_CHECKING:
@@ -111,9 +112,15 @@ def cut_batch(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         yield batch.slice(start, size)
 
 
-@lru_cache(maxsize=4)
 def load_plan(head: bytes) -> ReadPlan:
-    """The plan of some bytes, unpickled once in each worker."""
+    """The plan of some bytes, unpickled once in each worker, which takes the driver's limits."""
+    plan = _unpickle(head)
+    adopt_limits(plan.limits)
+    return plan
+
+
+@lru_cache(maxsize=4)
+def _unpickle(head: bytes) -> ReadPlan:
     plan: ReadPlan = pickle.loads(head)
     return plan
 

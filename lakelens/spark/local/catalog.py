@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lakelens.catalogs.entry import CatalogEntry, split_name
 from lakelens.errors import Missing, Unsupported
 from lakelens.spark.local.session import check_running
 
@@ -35,23 +35,7 @@ _STORAGE_KEYS = frozenset(
         "Sort Columns",
     }
 )
-_PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 _STATISTICS = re.compile(r"(\d+) bytes(?:, (\d+) rows)?")
-
-
-@dataclass(frozen=True)
-class CatalogEntry:
-    """A table as a catalog knows it.
-
-    `name` has three parts, `format` is "hive", "iceberg" or "paimon", `location` is the table's directory as recorded,
-    `metadata_location` the catalog's current metadata file (Iceberg only), `facts` everything else as a nested dict.
-    """
-
-    name: str
-    format: str
-    location: str
-    metadata_location: str | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
 
 
 def locate(spark: SparkSession, name: str, *, max_partitions: int = 1000) -> CatalogEntry:
@@ -116,7 +100,7 @@ def parse_name(name: str) -> tuple[str, str, str]:
     >>> parse_name("iceberg.db.t")
     ('iceberg', 'db', 't')
     """
-    parts = [(first.replace("``", "`") or second) for first, second in _PART.findall(name)]
+    parts = list(split_name(name))
     if len(parts) == 2:
         parts.insert(0, "spark_catalog")
     if len(parts) != 3:

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import subprocess
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,6 +33,8 @@ FORMATS = ("hive", "iceberg", "paimon")
 
 _WAREHOUSE_KEY = "spark.lakelens.warehouse"
 _FORMATS_KEY = "spark.lakelens.formats"
+#: A module of Java that Spark asks for since 4.1.
+_VECTORS = "jdk.incubator.vector"
 _LOGGING = "log4j2.properties"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _EXTENSIONS = "spark.sql.extensions"
@@ -287,8 +291,29 @@ def _start(settings: Mapping[str, str], place: Path, java: runtime.Java) -> Spar
             raise Unsupported(
                 f"Spark did not start ({_first_line(error)})",
                 path=str(place),
-                hint="is another process using this warehouse? Derby's metastore admits one at a time",
+                hint=find_hint(java, runtime.installed_pyspark()),
             ) from error
+
+
+def find_hint(java: runtime.Java, pyspark: str) -> str:
+    """What to try where Spark does not start: PySpark 4.1 asks for a module that not every Java has.
+
+    >>> find_hint(runtime.Java(Path("nowhere"), 17, "a test"), "3.5.9")
+    "is another process using this warehouse? Derby's metastore admits one at a time"
+    """
+    parts = tuple(int(part) for part in re.findall(r"\d+", pyspark)[:2])
+    if parts >= (4, 1):
+        asked = [str(java.home / "bin" / "java"), "--list-modules"]
+        try:
+            found = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=True).stdout
+        except (OSError, subprocess.SubprocessError):
+            found = _VECTORS
+        if _VECTORS not in found:
+            return (
+                f"PySpark {pyspark} needs the module {_VECTORS}, which this Java ({java.origin}) does not have: "
+                "set JAVA_HOME to a whole JDK 17 or 21, or install pyspark<4.1 on Python before 3.14"
+            )
+    return "is another process using this warehouse? Derby's metastore admits one at a time"
 
 
 def _end_idle_jvm() -> None:

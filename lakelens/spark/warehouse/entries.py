@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from lakelens.model.arrow import map_distinct
+from lakelens.options import adopt_limits, export_limits
 from lakelens.spark.warehouse.columns import DESCRIBED, READ, data_schema, widen_rows
 from lakelens.spark.warehouse.facts import Known, Row, describe_finding, describe_place
 from lakelens.spark.warehouse.prepared import OWN_SIZE, SCANNED, request_entries
@@ -25,6 +27,16 @@ Batches = Iterator["pa.RecordBatch"]
 
 _FLUSH_ROWS = 2_000
 _LEAST, _MOST = -(2**63), 2**63 - 1
+
+
+def limit_work(work: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
+    """The same work within the limits of this process, wherever it is done."""
+    return partial(_work_within, work, export_limits())
+
+
+def _work_within(work: Callable[[Batches], Batches], limits: Mapping[str, Any], batches: Batches) -> Batches:
+    adopt_limits(limits)
+    yield from work(batches)
 
 
 def describe_batches(batches: Batches) -> Batches:

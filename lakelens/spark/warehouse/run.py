@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lakelens.spark.frames.types import spark_schema
 from lakelens.spark.warehouse.columns import DESCRIBED, READ, wide_schema
-from lakelens.spark.warehouse.entries import describe_batches, read_batches
+from lakelens.spark.warehouse.entries import describe_batches, limit_work, read_batches
 from lakelens.spark.warehouse.state import read_known
 from lakelens.spark.warehouse.store import Commit, InventoryStore
 from lakelens.spark.warehouse.tables import Place
@@ -146,13 +146,13 @@ class Run:
             known = spark.createDataFrame([], f"location string, {_KNOWN}")
         given = places.join(known, "location", "left")
         spread = given.repartition(min(len(group), 4 * spark.sparkContext.defaultParallelism))
-        return spread.mapInArrow(describe_batches, spark_schema(wide_schema(DESCRIBED)))
+        return spread.mapInArrow(limit_work(describe_batches), spark_schema(wide_schema(DESCRIBED)))
 
     def _read(self, described: DataFrame, number: int) -> DataFrame:
         """Read the manifests of a round on the executors: portions of similar size, spread evenly."""
         portions = described.where(f"portions.round = {number}").select("portions.*")
         spread = portions.repartition(2 * self._spark.sparkContext.defaultParallelism)
-        return spread.mapInArrow(read_batches, spark_schema(wide_schema(READ)))
+        return spread.mapInArrow(limit_work(read_batches), spark_schema(wide_schema(READ)))
 
     def _count(self, frame: DataFrame, names: tuple[str, ...]) -> _Part:
         """Compute a frame, keep its rows on the executors, and count them."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
-from lakelens.model.catalog import FoundTable
 from lakelens.model.table import Table
+from lakelens.model.warehouse.found import FoundTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +38,7 @@ class Place:
     error: str | None = None
     error_code: str | None = None
     remembered: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     answers: tuple[str, ...] = ()
 
 

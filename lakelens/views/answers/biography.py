@@ -8,7 +8,7 @@ from itertools import islice
 from lakelens.analysis.life.biography import Biography, Holders
 from lakelens.analysis.life.events import Event, Events, What
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Grid, Note, Role
 from lakelens.views.describe import describe, one
@@ -32,7 +32,7 @@ _ROLES: dict[What, Role] = {"removed": "del", "carried": "mute", "left behind": 
 @describe.register
 def card_of_biography(life: Biography, detail: int = 1) -> Card:
     """What happened to a file, and who still keeps it."""
-    body: list[Body] = [_grid_events(life.events, "biography.events")]
+    body: list[Body] = [_grid_events(life.events, "biography.events", life)]
     body += (
         [Note(f"Something may be missing: {wording.clean('; '.join(life.doubts), 400)}", "warn")]
         if life.doubts
@@ -45,6 +45,7 @@ def card_of_biography(life: Biography, detail: int = 1) -> Card:
         body=tuple(body),
         folds=(_fold_kept(life),),
         about=list_sections(life, "biography"),
+        target=named.target_of_file(life.file),
     )
 
 
@@ -113,21 +114,29 @@ def format_span(span: timedelta) -> str:
     return " ".join(words[:2])
 
 
-def _grid_events(events: Events, how: str) -> Grid:
-    rows = [_cells_of_event(event) for event in islice(events, display.max_rows)]
+def _grid_events(events: Events, how: str, life: Biography | None = None) -> Grid:
+    """One line for each; an event of another branch leads nowhere where each branch numbers its own snapshots."""
+    is_apart = life is not None and life.table.traits.numbers_branches
+    rows = [
+        _cells_of_event(event, not (is_apart and event.branch)) for event in islice(events, display.max_rows)
+    ]
     columns = ("time, UTC!", Column("", is_life=True), "what!", "how", "branch")
-    grid = cells.grid(columns, rows, how=how, noun="event", total=len(events))
+    more = None if life is None else named.page("biography", path=life.path, part="events")
+    grid = cells.grid(columns, rows, how=how, noun="event", total=len(events), target=more)
     return cells.prune(grid)
 
 
-def _cells_of_event(event: Event) -> tuple[Cell, ...]:
+def _cells_of_event(event: Event, is_linked: bool) -> tuple[Cell, ...]:
     until = "" if event.until is None or event.count < 2 else f" to {wording.moment(event.until)}"
     at = cells.moment(event.at)
+    when = Cell(f"{at.text}{until}", at.role, at.title)
+    why = cells.text(event.why, "mute" if event.what == "carried" else "")
+    why = named.linked(why, *named.mention(why.text, event.snapshot_id)) if is_linked else why
     return (
-        Cell(f"{at.text}{until}", at.role, at.title),
+        named.snapshot(event.snapshot_id, when) if is_linked else when,
         Cell(MARKS[event.what], "mute"),
         Cell(event.what, _ROLES.get(event.what, "")),
-        cells.text(event.why, "mute" if event.what == "carried" else ""),
+        why,
         cells.text(event.branch or None) if event.branch else Cell(""),
     )
 
@@ -142,13 +151,20 @@ def _fold_kept(life: Biography) -> Fold:
     many = wording.plural(len(kept), "snapshot")
     span = wording.moment(first.at) + (f" to {wording.moment(last.at)}" if len(kept) > 1 else "")
     tags = f", tag {wording.clean(', '.join(life.tags[:3]), 120)}" if life.tags else ""
-    return Fold("Still kept", f"by {many}, {span}{tags}; {free}", lambda: one(_grid_kept(kept)))
+    return Fold(
+        "Still kept",
+        f"by {many}, {span}{tags}; {free}",
+        lambda: one(_grid_kept(kept, life)),
+    )
 
 
-def _grid_kept(kept: Holders) -> Grid:
+def _grid_kept(kept: Holders, life: Biography) -> Grid:
+    is_apart = life.table.traits.numbers_branches
     rows = [
         (
-            cells.code(holder.snapshot_id),
+            cells.code(holder.snapshot_id)
+            if is_apart and holder.branch
+            else named.snapshot(holder.snapshot_id),
             cells.moment(holder.at),
             cells.text(", ".join(holder.names)),
             cells.text(holder.branch) if holder.branch else Cell(""),
@@ -156,4 +172,7 @@ def _grid_kept(kept: Holders) -> Grid:
         for holder in islice(kept, display.max_rows)
     ]
     names = ("snapshot", "committed, UTC!", "kept as", "branch")
-    return cells.prune(cells.grid(names, rows, how="biography.kept_by", noun="snapshot", total=len(kept)))
+    more, total = named.page("biography", path=life.path, part="kept_by"), len(kept)
+    return cells.prune(
+        cells.grid(names, rows, how="biography.kept_by", noun="snapshot", total=total, target=more)
+    )

@@ -8,15 +8,16 @@ from itertools import islice
 
 from lakelens.analysis.check.check import Check
 from lakelens.analysis.check.defects import Defects
-from lakelens.analysis.check.strays import Stray, Strays
+from lakelens.analysis.check.strays import Stray
+from lakelens.analysis.check.whole import Whole
 from lakelens.model.check.ledger import Comparison, Gap
 from lakelens.model.finding import Finding
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note
-from lakelens.views.cards.finding import format_alert
-from lakelens.views.cards.tree import format_referrers, format_role
+from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note, Target
+from lakelens.views.cards.finding import format_alert, name_place
+from lakelens.views.cards.tree import format_referrers, format_role, link_referrers
 from lakelens.views.describe import describe, one
 
 _SEVERITIES = ("error", "warning", "note")
@@ -106,16 +107,24 @@ def _list_unlooked(check: Check) -> list[Body]:
         return [Note("Everything was looked at.", "mute")]
     words = "; ".join(wording.clean(gap.what, 160) for gap in gaps)
     calls = [gap.call for gap in gaps if gap.call]
-    return [
-        Note(f"Not looked at: {words}{'. For these' if calls else ''}", "mute", calls[0] if calls else "")
-    ]
+    said = f"Not looked at: {words}"
+    if not calls:
+        return [Note(said, "mute")]
+    whole = None if check.has_rows else named.page("check", run="yes", data="yes")
+    return [Note(f"{said}. For these", "mute", calls[0], whole, said)]
 
 
 def _grid_findings(check: Check) -> Grid:
     ordered = sorted(check.findings, key=lambda found: _SEVERITIES.index(found.severity))
     rows = [_cells_of_finding(check, found) for found in islice(ordered, display.max_rows)]
     names = ("severity!", "code", "place", "what was recorded, what is there", "snapshots#")
-    return cells.grid(names, rows, how="check.findings", noun="finding", total=len(ordered))
+    more = _lead_to(check, "findings")
+    return cells.grid(names, rows, how="check.findings", noun="finding", total=len(ordered), target=more)
+
+
+def _lead_to(check: Check, part: str) -> Target:
+    """A part of the check in full."""
+    return named.page("check", run="yes", data="yes" if check.has_rows else None, part=part)
 
 
 def _cells_of_finding(check: Check, found: Finding) -> tuple[Cell, ...]:
@@ -123,7 +132,7 @@ def _cells_of_finding(check: Check, found: Finding) -> tuple[Cell, ...]:
     return (
         Cell(severity, "warn" if found.severity != "note" else "mute"),
         cells.code(found.code),
-        cells.code(check.shorten(found.path)),
+        name_place(found, check.shorten(found.path)),
         cells.text(found.message),
         cells.number(len(found.snapshots)) if found.snapshots else Cell(""),
     )
@@ -174,13 +183,14 @@ def _list_strays(check: Check) -> list[Fold]:
         verb, them = ("needs" if len(users) == 1 else "need"), ("it" if len(strays.missing) == 1 else "them")
         missing += f"; {wording.plural(len(users), 'snapshot')} {verb} {them}" if users else ""
     return [
-        Fold("Missing", missing, lambda: one(_grid_strays(strays.missing, "check.missing"))),
-        _fold_orphans(strays),
+        Fold("Missing", missing, lambda: one(_grid_strays(strays.missing, check, "missing"))),
+        _fold_orphans(check),
         _fold_whole(check),
     ]
 
 
-def _fold_orphans(strays: Strays) -> Fold:
+def _fold_orphans(check: Check) -> Fold:
+    strays = check.strays
     orphans, young = strays.orphans, strays.young
     answer = "none"
     if len(orphans):
@@ -196,27 +206,32 @@ def _fold_orphans(strays: Strays) -> Fold:
         what = wording.plural(len(strays.unread), "object")
         answer = f"{what} cannot be read, and some of these may be theirs; {answer.removeprefix('none; ')}"
     parts = [
-        _grid_strays(files, how)
-        for files, how in ((orphans, "check.orphans"), (young, "check.young"))
+        _grid_strays(files, check, part)
+        for files, part in ((orphans, "orphans"), (young, "young"))
         if len(files)
     ]
     return Fold("Orphans", answer, lambda: parts, alert=alert) if parts else Fold("Orphans", answer)
 
 
-def _grid_strays(files: Sequence[Stray], how: str) -> Grid:
+def _grid_strays(files: Sequence[Stray], check: Check, part: str) -> Grid:
     rows = [
         (
-            cells.code(stray.relative_path),
+            named.stored(stray, cells.code(stray.relative_path)),
             cells.text(stray.role),
             cells.size(stray.size_bytes if stray.size_bytes >= 0 else None),
             cells.moment(stray.modified),
             cells.text(stray.reason),
-            cells.text(format_referrers(stray.referenced_by) or None),
+            _name_referrers(stray.referenced_by),
         )
         for stray in islice(files, display.max_rows)
     ]
     names = ("file", "role", "bytes#", "written, UTC!", "why", "who refers to it")
-    return cells.prune(cells.grid(names, rows, how=how, noun="file", total=len(files)))
+    how, more = f"check.{part}", _lead_to(check, part)
+    return cells.prune(cells.grid(names, rows, how=how, noun="file", total=len(files), target=more))
+
+
+def _name_referrers(names: Sequence[str]) -> Cell:
+    return named.linked(cells.text(format_referrers(names) or None), *link_referrers(names))
 
 
 def _fold_whole(check: Check) -> Fold:
@@ -224,18 +239,26 @@ def _fold_whole(check: Check) -> Fold:
     if snapshot is None:
         many = wording.plural(whole.total, "state")
         return Fold("Whole", f"none of {many}" if whole.total else "there is no snapshot")
-    named = f"{snapshot.id}, {wording.moment(snapshot.committed_at)}"
+    newest = f"{snapshot.id}, {wording.moment(snapshot.committed_at)}"
     if whole.is_current and whole.count == whole.total:
         many = f"all {wording.count(whole.total)} states" if whole.total > 1 else "the one state"
-        return Fold("Whole", f"{many}; the newest is {named}")
+        answer = f"{many}; the newest is {newest}"
+        return Fold("Whole", answer, linked=named.mention(answer, snapshot.id))
     newer = wording.plural(len(whole.after), "state")
-    answer = f"{named}, is the newest that is whole; {newer} after it {'is' if len(whole.after) == 1 else 'are'} not"
+    answer = f"{newest}, is the newest that is whole; {newer} after it {'is' if len(whole.after) == 1 else 'are'} not"
     if whole.is_current:
-        answer = (
-            f"{named}, the newest, is whole; {wording.count(whole.count)} of {wording.count(whole.total)} are"
-        )
-    calls = [cells.hint("", call) for call in check.first_aid.calls]
+        answer = f"{newest}, the newest, is whole; {wording.count(whole.count)} of {wording.count(whole.total)} are"
+    calls = [cells.hint("", call, *_lead_to_whole(whole)) for call in check.first_aid.calls[:1]]
+    calls += [cells.hint("", call) for call in check.first_aid.calls[1:]]
     return Fold("Whole", answer, lambda: calls, opened=True)
+
+
+def _lead_to_whole(whole: Whole) -> tuple[Target | None, str]:
+    """The newest state that is whole."""
+    newest = whole.snapshot
+    if newest is None or newest.id is None:
+        return None, ""
+    return Target("snapshot", str(newest.id)), f"Snapshot {newest.id}, which is whole"
 
 
 def _fold_defects(defects: Defects) -> Fold:

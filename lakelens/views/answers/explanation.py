@@ -12,7 +12,7 @@ from lakelens.analysis.explain.judgement import Level
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note
 from lakelens.views.describe import describe, one
@@ -57,7 +57,8 @@ def card_of_explanation(explanation: Explanation, detail: int = 1) -> Card:
     noun = f"Reads {wording.count(kept)} of {wording.plural(count, 'file')}"
     size, whole = explanation.size_bytes, explanation.total_size
     bytes_read = "" if size is None else wording.size(size) + (f" of {wording.size(whole)}" if whole else "")
-    body: list[Body] = [Note(_format_question(explanation)), _grid_levels(explanation)]
+    question, state = _format_question(explanation), explanation.snapshot.id
+    body: list[Body] = [Note(question, linked=_link_question(question, state)), _grid_levels(explanation)]
     return Card(
         noun,
         "; ".join(filter(None, (bytes_read, _name_decider(explanation)))),
@@ -78,6 +79,12 @@ def _format_question(explanation: Explanation) -> str:
     groups = wording.plural(last.looked_at, "row group")
     verb = "is" if last.left == 1 else "are"
     return f"{words}. {wording.count(last.left)} of {groups} {verb} left: {wording.size(last.size_bytes)}"
+
+
+def _link_question(question: str, state: int | None) -> tuple[Cell, ...]:
+    """The question with its snapshot, which leads to its page."""
+    before, found, after = question.rpartition(f", on snapshot {state}")
+    return named.sentence(f"{before}, on snapshot ", named.snapshot(state), after) if found else ()
 
 
 def _name_decider(explanation: Explanation) -> str:
@@ -224,9 +231,10 @@ def _show_kept(explanation: Explanation, answers: Sequence[Share]) -> list[Body]
     parts = explanation.parts
     shown = parts[:_MOST_PARTS]
     codes = [explanation.answer(number) for number in range(len(shown))]
+    groups = "yes" if explanation.levels[-1].name == "files" else None
     rows = [
         (
-            cells.code(wording.name(found.path)),
+            named.file(found),
             cells.code(str(found.partition) or None),
             *(
                 Cell(_format_answer(explanation, found, number, codes[number][place]))
@@ -245,6 +253,7 @@ def _show_kept(explanation: Explanation, answers: Sequence[Share]) -> list[Body]
         noun="file",
         total=len(explanation.kept),
         about=("common.explanation",),
+        target=named.page("explain", where=explanation.predicate, row_groups=groups, part="kept"),
     )
     found = {share.reason for share in answers}
     bodies: list[Body] = [cells.prune(grid)]

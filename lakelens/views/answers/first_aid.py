@@ -8,9 +8,9 @@ from lakelens.analysis.check.defects import Defects
 from lakelens.analysis.check.first_aid import Affected, FirstAid
 from lakelens.options import display
 from lakelens.views.answers.check import list_defects
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.model import Body, Card, Cell, Note
-from lakelens.views.cards.tree import format_referrers
+from lakelens.views.cards.tree import format_referrers, link_referrers
 from lakelens.views.describe import describe
 
 _ABOUT = ("common.check",)
@@ -34,10 +34,10 @@ def card_of_first_aid(aid: FirstAid, detail: int = 1) -> Card:
 
 def _cells_of_file(one: Affected) -> tuple[Cell, ...]:
     return (
-        cells.code(one.file.relative_path),
+        named.stored(one.file, cells.code(one.file.relative_path)),
         cells.text(one.file.role),
         cells.text(one.file.reason),
-        cells.text(format_referrers(one.states) or "no state"),
+        named.linked(cells.text(format_referrers(one.states) or "no state"), *link_referrers(one.states)),
     )
 
 

@@ -10,15 +10,9 @@ from math import log10
 from lakelens.analysis.health.clustering import Clustering, ColumnDepth
 from lakelens.analysis.health.health import Health
 from lakelens.analysis.health.parts import PartRows
-from lakelens.model.health.measure import (
-    Calls,
-    DocumentParts,
-    Measure,
-    Measures,
-    Needs,
-)
+from lakelens.model.health.measure import Calls, DocumentParts, Measure, Measures, Needs
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Block, Body, Card, Cell, Column, Fold, Grid, Note
 from lakelens.views.cards.finding import format_alert
@@ -88,13 +82,15 @@ def _cells_of_measure(measure: Measure) -> tuple[Cell, ...]:
     word, role = _VERDICTS[measure.verdict]
     whose = measure.source if not measure.compared_with else f"{measure.compared_with}, {measure.source}"
     small = "; ".join(filter(None, (whose, _shorten(measure.place))))
+    file = measure.place if measure.group == "deletes" else ""
+    worst = named.page("biography", path=file) if file else None
     return (
         cells.text(measure.name),
         Cell(format_value(measure), "" if measure.value else "mute"),
         cells.gauge(measure.value, measure.limit),
         Cell(f"{measure.sense} {format_amount(measure.limit, measure.unit)}"),
         Cell(word, role),  # type: ignore[arg-type]
-        cells.explain(Cell(wording.clean(measure.advice, 400)), small),
+        cells.explain(Cell(wording.clean(measure.advice, 400)), small, worst),
     )
 
 
@@ -380,9 +376,9 @@ def card_of_clustering(columns: Clustering, detail: int = 1) -> Card:
 @describe.register
 def card_of_parts(rows: PartRows, detail: int = 1) -> Card:
     """The largest parts, and the sums of all."""
-    noun = rows.noun
-    grid = _grid_parts(rows, noun, "size_bytes", "") if len(rows) else None
-    return Card(f"{noun.capitalize()}s", wording.count(len(rows)), body=(grid,) if grid else (), about=_ABOUT)
+    grid = _grid_parts(rows, rows.noun, "size_bytes", "") if len(rows) else None
+    title = f"{rows.noun.capitalize()}s"
+    return Card(title, wording.count(len(rows)), body=(grid,) if grid else (), about=_ABOUT)
 
 
 @describe.register

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
-from lakelens.analysis.life.rows import Life, Looked, Move, RowLife, Version, Versions
+from lakelens.analysis.life.rows import End, Life, Looked, Move, RowLife, Version, Versions
 from lakelens.options import display
 from lakelens.views.answers.biography import format_span
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Grid, Note, Role
 from lakelens.views.describe import describe
@@ -26,8 +27,12 @@ def card_of_row_life(life: RowLife, detail: int = 1) -> Card:
         body.append(_grid_lives(life, shown))
     left = len(life.lives) - len(shown)
     if left:
-        more = wording.plural(left, "more row")
-        body.append(Note(f"{more}, each with a life of its own", "mute", ".lives, .to_arrow()"))
+        said = f"{wording.plural(left, 'more row')}, each with a life of its own"
+        body.append(
+            cells.hint(
+                said, ".lives, .to_arrow()", named.page("row", where=life.where, part="versions"), said
+            )
+        )
     if life.doubts:
         body.append(Note(f"Something may be missing: {wording.clean('; '.join(life.doubts), 400)}", "warn"))
     return Card(
@@ -112,7 +117,13 @@ def _rows_of_life(life: Life, is_followed: bool) -> list[tuple[Cell, ...]]:
         gone = life.gone
         text = cells.text(f"{gone.how}: no later version{'' if is_followed else ' that fits'}")
         rows.append(
-            (cells.moment(gone.at), Cell("▼", "mute"), Cell("gone", "del"), text, cells.text(gone.branch))
+            (
+                _name_commit(gone, gone.snapshot_id, cells.moment(gone.at)),
+                Cell("▼", "mute"),
+                Cell("gone", "del"),
+                text,
+                cells.text(gone.branch),
+            )
         )
     return rows
 
@@ -122,12 +133,17 @@ def _cells_of_version(version: Version) -> tuple[Cell, ...]:
     before = " or before" if version.is_first_known else ""
     at = cells.moment(version.since)
     return (
-        Cell(f"{at.text}{before}", at.role, at.title),
+        _name_commit(version, version.since_id, Cell(f"{at.text}{before}", at.role, at.title)),
         Cell(mark, "mute"),
         Cell(str(version.number), "strong"),
         _format_values(version),
         cells.text(version.branch) if version.branch else Cell(""),
     )
+
+
+def _name_commit(of: Version | Move | End, number: int | None, shown: Cell) -> Cell:
+    """When a commit was made, which leads to its snapshot; other branches may number their own."""
+    return shown if of.branch else named.snapshot(number, shown)
 
 
 def _format_values(version: Version) -> Cell:
@@ -143,8 +159,9 @@ def _format_values(version: Version) -> Cell:
         parts.append(Cell(f" and {len(wanted) - _MOST_VALUES:,} more"))
     if not parts:
         parts.append(Cell("same values, written again"))
-    where = f"{wording.name(version.file)}, row {wording.count(version.position)}; by {wording.clean(version.by, 120)}"
-    parts += [cells.BREAK, Cell(where, "small")]
+    by = wording.clean(version.by, 120)
+    number = None if version.branch else version.since_id
+    parts += [cells.BREAK, _name_place(version.file, version.position, f"; by {by}", number)]
     for end in version.ends:
         span = ""
         if end.at is not None and version.since is not None:
@@ -155,18 +172,26 @@ def _format_values(version: Version) -> Cell:
 
 
 def _cells_of_move(version: Version, move: Move) -> tuple[Cell, ...]:
-    where = Cell(f"{wording.name(move.file)}, row {wording.count(move.position)}", "small")
+    where = _name_place(move.file, move.position)
     text = cells.join(
         Cell(wording.clean(f"same values, rewritten {move.how}", 200), "mute"), cells.BREAK, where
     )
     number = Cell(f"{version.number}, moved", "mute")
     return (
-        cells.moment(move.at),
+        _name_commit(move, move.snapshot_id, cells.moment(move.at)),
         Cell("○", "mute"),
         number,
         text,
         cells.text(move.branch) if move.branch else Cell(""),
     )
+
+
+def _name_place(file: str, position: int, more: str = "", number: int | None = None) -> Cell:
+    """Where a row is: its file and its position, and by which commit it came there."""
+    name, place = wording.name(file), f", row {wording.count(position)}"
+    said = named.mention(more, number) or named.sentence(more)
+    small = (replace(part, role="small") for part in named.sentence(place, *said))
+    return Cell(f"{name}{place}{more}", "small", linked=(named.file(file, name, "small"), *small))
 
 
 def _fold_identity(life: RowLife) -> Fold:
@@ -189,8 +214,8 @@ def _list_still(life: RowLife) -> list[Fold]:
                 cells.number(version.row),
                 cells.number(version.number),
                 cells.number(len(places)),
-                cells.code(first.id),
-                cells.code(last.id),
+                named.snapshot(first.id),
+                named.snapshot(last.id),
                 cells.text(tags) if tags else Cell(""),
             )
         )

@@ -11,13 +11,14 @@ from lakelens.analysis.space.slices import Slice, Slices
 from lakelens.analysis.space.space import Space
 from lakelens.options import display
 from lakelens.views.answers.icicle import describe_picture, render_picture
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note, Picture
+from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note, Picture, Target
 from lakelens.views.cards.finding import fold_findings, format_alert
 from lakelens.views.describe import describe, one
 
 _INDENT = "\N{NO-BREAK SPACE}" * 3
+_ALL_SLICES = Cell("all rows", target=named.page("space", part="slices"))
 _COLUMNS = ("what", "files#", "bytes#", "", "of all#", "who keeps it")
 _MOST_PARTS = 10
 _LARGE = 4  # a column that takes more than a fourth is worth a sentence
@@ -143,7 +144,8 @@ def _add_others(space: Space, group: str, others: Sequence[Slice]) -> tuple[int,
     noun = "column" if group == names.LIVE else "row"
     many = f"… {wording.count(len(others))} more {noun}{'s' * (len(others) != 1)}"
     files = None if group == names.LIVE else sum(found.files or 0 for found in others)
-    return size, _row(space, Cell(many, "mute"), files, size, Cell("space.slices", "code"))
+    typed = Cell("space.slices", "code", linked=(_ALL_SLICES,))
+    return size, _row(space, Cell(many, "mute"), files, size, typed)
 
 
 def _choose(
@@ -257,12 +259,14 @@ def _grid_refs(space: Space) -> Grid:
         "with others#",
         "the same snapshot as",
     )
-    return cells.prune(cells.grid(header, rows, how="space.by_ref", noun="ref", total=total))
+    return cells.prune(
+        cells.grid(header, rows, how="space.by_ref", noun="ref", total=total, target=_lead_to("by_ref"))
+    )
 
 
 def _cells_of_ref(found: RefSpace) -> tuple[Cell, ...]:
     return (
-        cells.text(found.name),
+        _name_ref(found),
         cells.number(found.snapshots),
         cells.size(found.size_bytes),
         cells.number(found.files),
@@ -272,19 +276,35 @@ def _cells_of_ref(found: RefSpace) -> tuple[Cell, ...]:
     )
 
 
+def _lead_to(part: str) -> Target:
+    return named.page("space", part=part)
+
+
+def _name_ref(found: RefSpace) -> Cell:
+    cell = cells.text(found.name)
+    return cell if found.ref is None else named.lead(cell, Target("ref", found.ref))
+
+
 def _grid_states(space: Space) -> Grid:
     ordered = sorted(space.by_snapshot, key=lambda found: (-found.size_bytes, -found.last_bytes))
     rows = [_cells_of_state(found) for found in ordered[: display.max_rows]]
     header = ("state", "committed, UTC!", "kept by", "alone#", "files#", "last of all#")
-    return cells.grid(header, rows, how="space.by_snapshot", noun="state", total=len(ordered))
+    total, more = len(ordered), _lead_to("by_snapshot")
+    return cells.grid(header, rows, how="space.by_snapshot", noun="state", total=total, target=more)
 
 
 def _cells_of_state(found: StateSpace) -> tuple[Cell, ...]:
     return (
-        cells.text(found.name),
+        _name_state(found),
         cells.moment(found.committed_at),
         cells.text(found.held_by),
         cells.size(found.size_bytes),
         cells.number(found.files),
         cells.size(found.last_bytes),
     )
+
+
+def _name_state(found: StateSpace) -> Cell:
+    """A state by its name; one of the branch that was opened leads to its snapshot."""
+    is_here = found.name == f"snapshot {found.snapshot_id}"
+    return named.snapshot(found.snapshot_id if is_here else None, cells.text(found.name))

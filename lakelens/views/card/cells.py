@@ -27,6 +27,7 @@ from lakelens.views.card.model import (
     Pairs,
     Role,
     Strip,
+    Target,
 )
 
 _SHORT = 12
@@ -161,15 +162,15 @@ def join(*parts: Cell) -> Cell:
     return Cell(said, parts=parts)
 
 
-def explain(cell: Cell, small: str) -> Cell:
-    """A cell with small print in a second line, where there is any.
+def explain(cell: Cell, small: str, target: Target | None = None) -> Cell:
+    """A cell with small print in a second line, where there is any; `target` is what that names.
 
     >>> explain(Cell("rewrite_data_files"), "lakelens").text
     'rewrite_data_files; lakelens'
     """
     if not small:
         return cell
-    printed = Cell(wording.clean(small), "small")
+    printed = Cell(wording.clean(small), "small", target=target)
     return join(*(cell.parts or (cell,)), BREAK, printed) if cell.text else join(printed)
 
 
@@ -232,12 +233,13 @@ def grid(
     is_open: bool = False,
     totals: Sequence[Sequence[Cell]] = (),
     groups: Sequence[tuple[int, str]] = (),
+    target: Target | None = None,
 ) -> Grid:
     """A bounded grid.
 
     A column name that ends in `#` holds numbers, one that ends in `!` short words. `total` counts rows also where only the
     first ones were made. The names of the columns of an `open` grid are a lake's own. `groups` are headings, each with the
-    place of the row that it stands above.
+    place of the row that it stands above. `how` and `target` lead to the rows that are left out.
     """
     listed = [tuple(row) for row in rows]
     shown = tuple(listed[: display.max_rows])
@@ -248,7 +250,7 @@ def grid(
     more = f"… {wording.count(left)} more {one if left == 1 else many}" if left > 0 else ""
     sums = tuple(tuple(row) for row in totals)
     headings = tuple((place, name) for place, name in groups if place < len(shown))
-    return Grid(made, shown, more, how if more else "", about, is_open, sums, headings)
+    return Grid(made, shown, more, how if more else "", about, is_open, sums, headings, target=target)
 
 
 def _make_column(name: str) -> Column:
@@ -337,9 +339,9 @@ def _key(name: str, about: About) -> Cell:
     return replace(code(name), meaning=find_meaning(name, about) if about else "")
 
 
-def hint(text: str, typed: str) -> Note:
-    """What to type for more, in small print."""
-    return Note(text, "mute", typed)
+def hint(text: str, typed: str, target: Target | None = None, words: str = "") -> Note:
+    """What to type for more, in small print; a view with links has `words` instead, which lead to the target."""
+    return Note(text, "mute", typed, target, words)
 
 
 def fields(
@@ -356,7 +358,8 @@ def fields(
     shown = filled[: display.max_rows * 3]
     bodies: list[Body] = [pairs(shown, about)]
     if len(filled) > len(shown):
-        bodies.append(hint(f"… {wording.count(len(filled) - len(shown))} more keys", how))
+        left = f"… {wording.count(len(filled) - len(shown))} more keys"
+        bodies.append(hint(left, how, words=left))
     if absent:
         bodies.append(Note(f"null: {', '.join(wording.clean(key, 80) for key in absent[:40])}", "mute"))
     return bodies

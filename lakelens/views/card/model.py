@@ -22,6 +22,8 @@ from lakelens.views.card.wording import clean
 
 # what a cell is; colour only repeats what its text already says. Long ids are clipped in a "code", nothing in an "exact" one
 Role = Literal["", "code", "exact", "tree", "mute", "add", "del", "warn", "small", "strong", "changed"]
+#: How a column is sorted.
+Order = Literal["", "ascending", "descending"]
 # sections of the glossary in which the meaning of a label is looked up, the nearest first
 About: TypeAlias = tuple[str, ...]
 
@@ -66,14 +68,34 @@ class Strip:
         )
 
 
+#: What a target is: `key` of it is a path, an id, a name, or a number as text.
+TargetKind = Literal[
+    "table", "snapshot", "ref", "schema", "manifest_list", "manifest", "entry", "file", "index", "statistics",
+    "metadata", "bytes", "page",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a text names, for a view that can lead there: an object of the table, or a page about it with what is asked.
+
+    `key` of a table, a file, a manifest, a list or a document is its path as the metadata says it, of a snapshot its id, of
+    an entry its number in the manifest of `asked`. The bytes are a part of the file `key`.
+    """
+
+    kind: TargetKind
+    key: str
+    asked: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One value: its text, what it is, and an exact form for those who hover over it.
 
-    `meaning` explains a text that is itself a specified name: a key in a list of keys. `section` is the number of the
-    section of a page that the text leads to, 0 for none. Where a cell has `parts` these are shown, each by its own role, and
-    its text is what they say together (`cells.join`); a part that is a line break begins a new line. `key` is what a reader
-    sorts by where that is not the text: an amount, a time.
+    `meaning` explains a text that is itself a specified name: a key in a list of keys. Where a cell has `parts` these are
+    shown, each by its own role, and its text is what they say together (`cells.join`); a part that is a line break begins a
+    new line. `key` is what a reader sorts by where that is not the text: an amount, a time. `target` is what the text names:
+    a link where a view has links. There a text that names several things is shown as `linked`, its parts.
     """
 
     text: str
@@ -81,9 +103,10 @@ class Cell:
     title: str = ""
     bar: Bar | Gauge | Strip | None = None
     meaning: str = ""
-    section: int = 0
     parts: tuple[Cell, ...] = ()
     key: Any = field(default=None, compare=False, repr=False)
+    target: Target | None = field(default=None, compare=False)
+    linked: tuple[Cell, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +115,7 @@ class Column:
 
     `title` is what the column's name means, in one sentence. `axis` are the figures above strips, each with the pixels until
     the next. The marks of a line of life are joined by a stroke, from row to row. `kind` is the type of what is below, said
-    under the name.
+    under the name. Where a view has links, `target` leads to the list sorted by it; `order` is how it is sorted by it now.
     """
 
     name: str
@@ -102,14 +125,17 @@ class Column:
     axis: tuple[tuple[str, int], ...] = ()
     is_life: bool = False
     kind: str = ""
+    target: Target | None = None
+    order: Order = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table of cells; `more` says what was left out and `how` is what to type for it. `totals` stand under a rule.
+    """A table of cells; `more` says what was left out, `how` is what to type for it, `target` where a link leads instead.
 
-    The names of the columns of an `open` grid are a lake's own, and are not looked up. `groups` are headings of groups of
-    rows, each with the place of the first row below it.
+    The names of the columns of an `open` grid are a lake's own, and are not looked up. `totals` stand under a rule. `groups`
+    are headings of groups of rows, each with the place of the first row below it; `chosen` is the place of the row that is
+    shown beside the table.
     """
 
     columns: tuple[Column, ...]
@@ -120,6 +146,8 @@ class Grid:
     is_open: bool = False
     totals: tuple[tuple[Cell, ...], ...] = ()
     groups: tuple[tuple[int, str], ...] = ()
+    chosen: int | None = None
+    target: Target | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,19 +169,30 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One sentence; `code` is what to type for more."""
+    """One sentence; `code` is what to type for more, `target` where a view with links leads instead.
+
+    Where there is nothing to type, `words` stand for a sentence that has a code: nothing, where there are none. `linked` is
+    the sentence of a view with links, in parts.
+    """
 
     text: str
     role: Role = ""
     code: str = ""
+    target: Target | None = field(default=None, compare=False)
+    words: str = field(default="", compare=False)
+    linked: tuple[Cell, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing as a document of its own (SVG), and what it shows in words. Text leaves it out: the words are beside it."""
+    """A drawing as a document of its own (SVG), and what it shows in words. Text leaves it out: the words are beside it.
+
+    It is never narrower than `least` pixels: where there is less room, what holds it scrolls.
+    """
 
     svg: str
     words: str
+    least: int = 0
 
 
 Body: TypeAlias = "Grid | Pairs | Block | Note | Picture | Card"
@@ -165,7 +204,8 @@ Make: TypeAlias = "Callable[[], Sequence[Body]]"
 class Fold:
     """A part that is folded at first: its label, the answer in one line, and the proof, made when it is opened.
 
-    `opened` says that it is open on every card; else it opens at detail `level`. Without a proof it is a line.
+    `opened` says that it is open on every card; else it opens at detail `level`. Without a proof it is a line, whose
+    answer is shown in a view with links as `linked`, in parts.
     """
 
     label: str
@@ -174,6 +214,7 @@ class Fold:
     opened: bool = False
     level: int = 2
     alert: str = ""
+    linked: tuple[Cell, ...] = field(default=(), compare=False, repr=False)
 
     def body(self) -> Sequence[Body]:
         """The proof; what cannot be read is said in its place."""
@@ -196,17 +237,24 @@ def _is_empty(body: Body) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One figure of the row of facts: label, value, small print, and what the label means."""
+    """One figure of the row of facts: label, value, small print, and what the label means.
+
+    `linked` is the small print of a view with links, in parts.
+    """
 
     label: str
     value: Cell
     small: str = ""
     meaning: str = ""
+    linked: tuple[Cell, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a view says of one object; `role` is that of its noun: an error stands out."""
+    """What a view says of one object; `role` is that of its noun: an error stands out.
+
+    `linked` is the sentence of a view with links, in parts, and `target` what its place leads to there.
+    """
 
     noun: str
     sentence: str
@@ -217,3 +265,5 @@ class Card:
     folds: tuple[Fold, ...] = field(default=())
     about: About = ()
     role: Role = ""
+    linked: tuple[Cell, ...] = field(default=(), compare=False, repr=False)
+    target: Target | None = field(default=None, compare=False)

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from lakelens.errors import LakeError
-from lakelens.model.catalog import Catalog, FoundTable, FoundView, FoundViews, Outline, Sample, Samples
+from lakelens.model.catalog import Catalog, Sample, Samples
 from lakelens.model.view import View
+from lakelens.model.warehouse.found import FoundTable, FoundView, FoundViews, Outline
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.model import Block, Card, Cell, Fact, Fold, Grid, Note
 from lakelens.views.cards.finding import format_alert
 from lakelens.views.cards.schema import format_schema
@@ -83,13 +84,14 @@ def _alert(outlines: Sequence[Outline]) -> str:
 
 
 def _row_table(catalog: Catalog, found: FoundTable, outline: Outline) -> tuple[Cell, ...]:
-    nothing = Cell("none" if outline.error is None else "unknown", "mute")
+    is_listed = outline.has_snapshots or outline.files is not None
+    nothing = Cell("unknown" if outline.error is not None else "none" if is_listed else "not listed", "mute")
     title = cells.text(outline.title)
     return (
-        cells.code(catalog.place(found.path)),
+        named.place("table", found.path, wording.clean(found.known_as) or catalog.place(found.path)),
         cells.join(title, Cell(f" {wording.clean(outline.variant)}", "small")) if outline.variant else title,
         _show_rows(outline),
-        _show(outline, cells.number(outline.files)),
+        _show(outline, cells.number(outline.files) if outline.files is not None else NOT_COUNTED),
         _show(outline, cells.size(outline.size_bytes) if outline.size_bytes is not None else NOT_COUNTED),
         cells.moment(outline.committed_at) if outline.committed_at is not None else nothing,
         cells.number(outline.snapshot_count) if outline.has_snapshots else Cell("keeps none", "mute"),
@@ -136,7 +138,7 @@ def _fold_findings(catalog: Catalog, pairs: Sequence[tuple[FoundTable, Outline]]
     rows = [
         (
             Cell(severity.upper() if severity != "note" else severity, "warn" if severity != "note" else ""),
-            cells.code(catalog.place(table.path)),
+            named.place("table", table.path, wording.clean(table.known_as) or catalog.place(table.path)),
             cells.text(message),
         )
         for severity, table, message in found
@@ -165,7 +167,9 @@ def _list_notes(outlines: Sequence[Outline], *, is_sorted: bool) -> list[Note]:
         f"Looked at: the newest metadata of {wording.plural(len(outlines), 'table')} "
         f"({wording.plural(requests, 'request')}, {wording.size(size)}); not at manifests and data files."
     )
-    if any(not one.has_snapshots for one in outlines):
+    if any(one.files is None and one.error is None for one in outlines):
+        looked += " .measure() lists and counts the files where that was not done."
+    if any(not one.has_snapshots and one.files is not None for one in outlines):
         looked += " Rows of tables without metadata are in the footers of their files."
     if any(
         one.rows is not None and one.rows.count is None and one.rows.at_most is not None for one in outlines
@@ -273,13 +277,13 @@ def card_of_sample(one: Sample, detail: int = 1) -> Card:
 
 def _fold_views(catalog: Catalog) -> Fold:
     """The views that were found: they hold no rows, so they are apart from the tables."""
-    named = ", ".join(wording.clean(catalog.place(one.path), 60) for one in catalog.views[:5])
+    named = ", ".join(wording.clean(one.known_as or catalog.place(one.path), 60) for one in catalog.views[:5])
     more = f", … {len(catalog.views) - 5:,} more" if len(catalog.views) > 5 else ""
     return Fold("Views", named + more, lambda: one(_grid_views(catalog.views, catalog.place)))
 
 
 def _grid_views(views: FoundViews, place: Callable[[str], str]) -> Grid:
-    rows = [_row_view(place(found.path), found.view) for found in views[: display.max_rows]]
+    rows = [_row_view(found.known_as or place(found.path), found.view) for found in views[: display.max_rows]]
     names = ("view", "version#", "versions#", "SQL", "created, UTC!", "what")
     return cells.grid(names, rows, how=".views", noun="view", total=len(views), about=ABOUT_VIEW)
 

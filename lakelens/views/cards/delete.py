@@ -17,9 +17,9 @@ from lakelens.model.deletes import DanglingDelete, DeleteMatch, LiveRows
 from lakelens.model.life.positions import Positions
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note
+from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note, Target
 from lakelens.views.describe import card_of_path, describe, one
 
 _KINDS = {
@@ -130,7 +130,7 @@ def card_of_match(match: DeleteMatch, detail: int = 1) -> Card:
     facts = [
         Fact("kind", cells.text(_KINDS[match.kind])),
         Fact("rows deleted", _count_deleted(match)),
-        Fact("data file", cells.code(wording.name(match.data_file))),
+        Fact("data file", named.file(match.data_file)),
     ]
     folds = [
         Fold(
@@ -155,7 +155,7 @@ def card_of_dangling(found: DanglingDelete, detail: int = 1) -> Card:
     )
     folds = []
     if found.data_files:
-        rows = [(cells.code(path),) for path in islice(found.data_files, display.max_rows)]
+        rows = [(named.file(path, path),) for path in islice(found.data_files, display.max_rows)]
         total = len(found.data_files)
         grid = cells.grid(("data file",), rows, how=".data_files", noun="file", total=total, about=_ABOUT)
         folds.append(Fold("Not live", wording.plural(total, "data file"), lambda: one(grid), opened=True))
@@ -166,6 +166,7 @@ def card_of_dangling(found: DanglingDelete, detail: int = 1) -> Card:
         facts=facts,
         folds=tuple(folds),
         about=_ABOUT,
+        target=named.target_of_file(found.file),
     )
 
 
@@ -234,7 +235,7 @@ def grid_matches(matches: Sequence[DeleteMatch], how: str = ".deletes") -> Grid:
     rows = [
         (
             cells.text(_KINDS[match.kind]),
-            cells.code(wording.name(match.file.path)),
+            named.file(match.file),
             _count_deleted(match),
             cells.text(match.rule),
         )
@@ -248,7 +249,7 @@ def grid_dangling(found: Sequence[DanglingDelete], how: str = ".dangling_deletes
     """Deletes that reach no live file, each with the reason."""
     rows = [
         (
-            cells.code(wording.name(dangling.file.path)),
+            named.file(dangling.file),
             cells.number(dangling.record_count),
             cells.text(dangling.reason),
         )
@@ -267,13 +268,21 @@ def _count_deleted(match: DeleteMatch) -> Cell:
 
 
 def _list_match_fields(match: DeleteMatch) -> Iterator[tuple[str, Cell]]:
-    yield "data file", cells.code(match.data_file)
+    yield "data file", named.file(match.data_file, match.data_file)
     for name in ("offset", "length", "cardinality"):
         held = getattr(match, name)
         if held is not None:
-            yield name, cells.number(held)
+            yield name, named.lead(cells.number(held), _find_vector(match) if name == "offset" else None)
     if match.columns:
         yield "compares", cells.text(", ".join(match.columns))
+
+
+def _find_vector(match: DeleteMatch) -> Target | None:
+    """The bytes of the vector of a match in its file."""
+    if match.offset is None or match.length is None:
+        return None
+    asked = (("start", str(match.offset)), ("length", str(match.length)))
+    return Target("bytes", match.file.path, asked)
 
 
 def _fold_positions(match: DeleteMatch, detail: int) -> Fold:

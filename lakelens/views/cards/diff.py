@@ -16,13 +16,12 @@ from lakelens.analysis.diff.diff_summary import format_rows
 from lakelens.analysis.diff.documents import JsonChange, JsonChanges, Neighbours, join_neighbours
 from lakelens.analysis.diff.fields import FieldChange, FieldChanges
 from lakelens.analysis.diff.level_promotion import Raised
-from lakelens.model.comparison import FileCounts, IndexChanges, count_by_content
+from lakelens.model.comparison import FileCounts, count_by_content
 from lakelens.model.manifest import Manifest
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Bar, Card, Cell, Fold, Grid, Note
+from lakelens.views.card.model import Bar, Card, Cell, Fold, Grid, Note, Target
 from lakelens.views.cards.fileset import format_contents, grid_files
-from lakelens.views.cards.index import grid_index_files
 from lakelens.views.describe import describe, one
 
 _MOST_REWRITTEN = (
@@ -43,22 +42,41 @@ def card_of_diff(diff: Diff, detail: int = 1) -> Card:
         folds.append(_fold_manifests(diff))
     if diff.metadata:
         answer = f"{wording.plural(len(join_neighbours(diff.metadata)), 'place')} {_format_documents(diff)}"
-        folds.append(Fold("Document", answer, lambda: one(grid_json(diff.metadata, how="diff.metadata"))))
+        more = _lead_to_part(diff, "metadata")
+        folds.append(Fold("Document", answer, lambda: one(grid_json(diff.metadata, "diff.metadata", more))))
     if raised.files:
-        folds.append(_fold_raised(raised))
+        folds.append(_fold_raised(raised, _lead_to_part(diff, "added")))
     for label, files, how in (
         ("Files added", diff.added, "diff.added.to_pandas(), diff.widget()"),
         ("Files removed", diff.removed, "diff.removed.to_pandas(), diff.widget()"),
     ):
         left = raised.leave_out_of(files)
         if len(left):
-            grid = grid_files(left, how=how)
+            part = label.removeprefix("Files ")
+            grid = grid_files(left, how=how, target=_lead_to_part(diff, part))
             answer = format_contents(files) if len(left) == len(files) else wording.plural(len(left), "file")
             folds.append(Fold(label, answer, lambda grid=grid: one(grid)))  # type: ignore[misc]
     said = [wording.clean(diff.action, 300), format_counts(diff)]
     body = (Note(f"{'. '.join(part for part in said if part)}."), grid_totals(diff))
     about = list_sections(diff.after, "diff", "snapshot")
-    return Card("Diff", format_range(diff), body=body, folds=tuple(folds), about=about)
+    return Card(
+        "Diff", format_range(diff), body=body, folds=tuple(folds), about=about, linked=_link_range(diff)
+    )
+
+
+def _lead_to_part(diff: Diff, part: str) -> Target:
+    """A part of the diff in full."""
+    before = None if diff.before is None else diff.before.id
+    return named.page("diff", before=before, after=diff.after.id, part=part)
+
+
+def _link_range(diff: Diff) -> tuple[Cell, ...]:
+    """The sentence with both states, which lead to their pages."""
+    sides: list[Cell | str] = []
+    for side in (diff.before, diff.after):
+        shown = Cell("nothing" if side is None else _format_id(side.id))
+        sides.append(named.snapshot(None if side is None else side.id, shown))
+    return named.sentence("from ", sides[0], " to ", sides[1], _format_time(diff))
 
 
 def format_range(diff: Diff) -> str:
@@ -156,10 +174,15 @@ def _fold_partitions(diff: Diff, raised: Raised) -> Fold:
     if not changes:
         return Fold("Partitions", "no file was added or removed")
     answer = f"{wording.plural(len(changes), 'partition')} changed"
-    return Fold("Partitions", answer, lambda: one(_grid_partitions(changes)), opened=True)
+    more = _lead_to_part(diff, "partitions")
+    return Fold("Partitions", answer, lambda: one(_grid_partitions(changes, target=more)), opened=True)
 
 
-def _grid_partitions(changes: Sequence[PartitionChange], how: str = "diff.by_partition.to_pandas()") -> Grid:
+def _grid_partitions(
+    changes: Sequence[PartitionChange],
+    how: str = "diff.by_partition.to_pandas()",
+    target: Target | None = None,
+) -> Grid:
     rows = [
         (
             cells.code(c.partition),
@@ -173,13 +196,13 @@ def _grid_partitions(changes: Sequence[PartitionChange], how: str = "diff.by_par
         for c, bar in zip(changes, cells.bars([(c.removed_rows, c.added_rows) for c in changes]), strict=True)
     ]
     names = ("partition", "files −#", "files +#", "rows −#", "", "rows +!", "bytes ±#")
-    return cells.grid(names, rows, how=how, noun="partition", total=len(changes))
+    return cells.grid(names, rows, how=how, noun="partition", total=len(changes), target=target)
 
 
-def _fold_raised(raised: Raised) -> Fold:
+def _fold_raised(raised: Raised, target: Target) -> Fold:
     rows = [
         (
-            cells.code(wording.name(f.path)),
+            named.file(f),
             cells.code(f.partition or None),
             cells.optional(f.bucket),
             cells.optional(raised.levels[f.path]),
@@ -190,7 +213,8 @@ def _fold_raised(raised: Raised) -> Fold:
         for f in raised.files
     ]
     names = ("file", "partition", "bucket#", "level before#", "level after#", "rows#", "bytes#")
-    grid = cells.prune(cells.grid(names, rows, how="diff.added.to_pandas()", noun="file"))
+    how = "diff.added.to_pandas()"
+    grid = cells.prune(cells.grid(names, rows, how=how, noun="file", target=target))
     return Fold("Files raised", f"{wording.plural(len(rows), 'file')} {raised.words}", lambda: one(grid))
 
 
@@ -216,7 +240,8 @@ def _grid_fields(changes: Sequence[FieldChange], how: str) -> Grid:
 
 def _fold_manifests(diff: Diff) -> Fold:
     changes = diff.manifests
-    return Fold("Manifests", _count_manifests(changes), lambda: one(_grid_manifests(changes)))
+    more = _lead_to_part(diff, "manifests")
+    return Fold("Manifests", _count_manifests(changes), lambda: one(_grid_manifests(changes, target=more)))
 
 
 def _count_manifests(changes: ManifestChanges) -> str:
@@ -226,14 +251,17 @@ def _count_manifests(changes: ManifestChanges) -> str:
     )
 
 
-def _grid_manifests(changes: ManifestChanges, how: str = "diff.manifests") -> Grid:
+def _grid_manifests(
+    changes: ManifestChanges, how: str = "diff.manifests", target: Target | None = None
+) -> Grid:
     is_readable = changes.dropped and changes.new and changes.entry_count <= _MOST_REWRITTEN
     taken = changes.taken if is_readable else {}
     notes = _note_manifests(changes, taken)
     states = (("NEW", changes.new), ("DROPPED", changes.dropped), ("KEPT", changes.kept))
     rows = [_row_manifest(s, m, notes.get(m.path)) for s, manifests in states for m in manifests]
     names = ("!", "manifest", "content!", "added#", "existing#", "deleted#", "bytes#", "note")
-    return cells.prune(cells.grid(names, rows, how=how, noun="manifest", about=_ABOUT))
+    grid = cells.grid(names, rows, how=how, noun="manifest", about=_ABOUT, target=target)
+    return cells.prune(grid)
 
 
 @describe.register
@@ -285,19 +313,6 @@ def card_of_delete_changes(changes: DeleteChanges, detail: int = 1) -> Card:
     return Card("Deletes", sentence, folds=tuple(folds), about=_ABOUT)
 
 
-@describe.register
-def card_of_index_changes(changes: IndexChanges, detail: int = 1) -> Card:
-    """Index files that came and went."""
-    folds = []
-    for label, files, how in (("Added", changes.added, ".added"), ("Removed", changes.removed, ".removed")):
-        if files:
-            grid = grid_index_files(files, how=how)
-            answer = wording.plural(len(files), "index file")
-            folds.append(Fold(label, answer, lambda grid=grid: one(grid), True))  # type: ignore[misc]
-    sentence = f"{wording.count(len(changes.added))} added, {wording.count(len(changes.removed))} removed"
-    return Card("Index files", sentence, folds=tuple(folds), about=_ABOUT)
-
-
 def _note_manifests(changes: ManifestChanges, taken: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     """Which dropped manifests each new one rewrites and how much of them; where the files of each dropped one went."""
     live = {one.path: _count_live(one) for one in changes.dropped}
@@ -333,7 +348,7 @@ def _count_live(manifest: Manifest) -> int | None:
 def _row_manifest(state: str, manifest: Manifest, note: str | None) -> tuple[Cell, ...]:
     return (
         cells.state(state),
-        cells.code(wording.name(manifest.path)),
+        named.place("manifest", manifest.path),
         cells.text(manifest.content),
         cells.number(manifest.added_files_count),
         cells.number(manifest.existing_files_count),
@@ -343,7 +358,7 @@ def _row_manifest(state: str, manifest: Manifest, note: str | None) -> tuple[Cel
     )
 
 
-def grid_json(changes: Sequence[JsonChange], how: str = "") -> Grid:
+def grid_json(changes: Sequence[JsonChange], how: str = "", target: Target | None = None) -> Grid:
     """Places of a JSON document that differ, with the old and the new value; what came to a list is one line."""
     rows = [
         (
@@ -353,7 +368,7 @@ def grid_json(changes: Sequence[JsonChange], how: str = "") -> Grid:
         )
         for line in join_neighbours(changes)
     ]
-    return cells.grid(("path", "before", "after"), rows, how=how, noun="place")
+    return cells.grid(("path", "before", "after"), rows, how=how, noun="place", target=target)
 
 
 def _show_side(line: Neighbours, held: object) -> Cell:

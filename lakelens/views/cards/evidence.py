@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakelens.model.storage import EncryptionKeys, Evidence, Reads, Relocation
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Note
 from lakelens.views.describe import describe, one
@@ -21,7 +21,10 @@ def list_evidence(evidence: Evidence, location: str) -> list[Body]:
     """The files that made it certain, and what else could have been opened, by their places below the table."""
 
     def shorten(path: str) -> Cell:
-        return cells.code(path.removeprefix(location.rstrip("/") + "/"))
+        root = location.rstrip("/") + "/"
+        whole = path if path.startswith(root) else root + path
+        # what is no path is the name of a version
+        return named.place("bytes", whole if "/" in path else None, path.removeprefix(root))
 
     items: list[tuple[str, Cell]] = [("seen", shorten(path)) for path in evidence.files[:_MOST]]
     items += [("candidate", shorten(path)) for path in evidence.candidates[:_MOST]]
@@ -29,11 +32,8 @@ def list_evidence(evidence: Evidence, location: str) -> list[Body]:
     bodies: list[Body] = [cells.pairs(items)] if items else []
     more = len(evidence.candidates) - _MOST
     if more > 0:
-        bodies.append(
-            cells.hint(
-                f"… {wording.plural(more, 'more candidate', 'more candidates')}", "table.evidence.candidates"
-            )
-        )
+        left = f"… {wording.plural(more, 'more candidate', 'more candidates')}"
+        bodies.append(cells.hint(left, "table.evidence.candidates", words=left))
     return bodies
 
 
@@ -43,14 +43,21 @@ def card_of_evidence(evidence: Evidence, detail: int = 1) -> Card:
     items = [("reason", cells.text(reason)) for reason in evidence.reasons]
     if evidence.version_choice:
         items.append(("version", cells.text(evidence.version_choice)))
-    items += [("seen", cells.code(path)) for path in evidence.files]
-    items += [("candidate", cells.code(path)) for path in evidence.candidates[:50]]
+    items += [("seen", _name_whole(path)) for path in evidence.files]
+    items += [("candidate", _name_whole(path)) for path in evidence.candidates[:50]]
     items += [("beside it", cells.text(other)) for other in evidence.others]
     bodies: tuple[Body, ...] = (cells.pairs(items),)
     if len(evidence.candidates) > 50:
-        bodies += (cells.hint(f"… {len(evidence.candidates) - 50:,} more candidates", ".candidates"),)
+        left = f"… {len(evidence.candidates) - 50:,} more candidates"
+        bodies += (cells.hint(left, ".candidates", words=left),)
     sentence = f"this is a table of format {wording.clean(evidence.format)}"
     return Card("Evidence", sentence, body=bodies, about=list_sections(evidence, "evidence"))
+
+
+def _name_whole(path: str) -> Cell:
+    """A path; one below a table that is not known here leads nowhere."""
+    is_whole = path.startswith("/") or "://" in path
+    return named.place("bytes", path if is_whole else None, path)
 
 
 def is_moved(relocation: Relocation) -> bool:
@@ -95,10 +102,11 @@ def card_of_reads(reads: Reads, detail: int = 1) -> Card:
     """What was read so far; seconds are left out, so that the card is the same each time."""
     facts = (
         Fact("requests", cells.number(reads.requests)),
+        Fact("waves", cells.number(reads.waves)),
         Fact("files", cells.number(reads.files)),
         Fact("bytes", cells.size(reads.bytes)),
     )
-    rows = [(cells.code(path),) for path in reads.paths]
+    rows = [(named.place("bytes", path, path),) for path in reads.paths]
     grid = cells.grid(("file",), rows, how=".paths", noun="file")
     fold = Fold("Files", wording.plural(len(rows), "file"), lambda: one(grid))
     sentence = "what lakelens asked the storage for so far"

@@ -11,9 +11,9 @@ from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.stats import RowStats
 from lakelens.model.storage import KNOWN_FORMATS
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note
+from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note, Target, TargetKind
 from lakelens.views.cards.bounds import format_bounds, format_stats, grid_bounds
 from lakelens.views.cards.delete import list_delete_folds
 from lakelens.views.describe import card_of_path, describe, one
@@ -30,6 +30,14 @@ _WORKED_OUT = (
     "recorded_path", "manifest", "snapshot_id", "sequence_number", "file_sequence_number", "first_row_id", "spec_id",
     "schema_id", "target", "referenced_data_path",
 )  # fmt: skip
+# those of them that name another object
+_OTHERS: Mapping[str, TargetKind] = {
+    "manifest": "manifest",
+    "snapshot_id": "snapshot",
+    "schema_id": "schema",
+    "target": "file",
+    "referenced_data_path": "file",
+}
 # what the entry says of the file, not the file's own record
 _OF_THE_ENTRY = ("_KIND", "_VERSION")
 
@@ -67,8 +75,10 @@ def _list_facts(found: DataFile) -> Iterator[Fact]:
             "bucket", cells.code(found.bucket), f"level {found.level}" if found.level is not None else ""
         )
     if found.sequence_number is not None:
-        added = f"added by {found.snapshot_id}" if found.snapshot_id is not None else ""
-        yield Fact("sequence", cells.code(found.sequence_number), added)
+        adder = found.snapshot_id
+        added = f"added by {adder}" if adder is not None else ""
+        linked = named.sentence("added by ", named.snapshot(adder)) if adder is not None else ()
+        yield Fact("sequence", cells.code(found.sequence_number), added, linked=linked)
 
 
 def _fold_fields(found: DataFile) -> Fold:
@@ -82,7 +92,7 @@ def _fold_fields(found: DataFile) -> Fold:
         bodies: list[Body] = [cells.pairs(items)]
         if absent:
             bodies.append(Note(f"null: {', '.join(wording.clean(name, 60) for name in absent[:60])}", "mute"))
-        extra = [(name, _format_plain(name, held)) for name, held in _work_out(found, record)]
+        extra = [(name, _name_object(name, held)) for name, held in _work_out(found, record)]
         if extra:
             bodies += [Note("Not in this record, or inherited:"), cells.pairs(extra)]
         return bodies
@@ -119,6 +129,14 @@ def _format_plain(name: str, held: Any) -> Cell:
     """A value as Python would print it; a path and a name of a file as they are."""
     is_place = isinstance(held, str) and name.lower().endswith(("path", "file", "_file_name", "manifest"))
     return cells.code(held) if is_place else cells.value(held)
+
+
+def _name_object(name: str, held: Any) -> Cell:
+    """What a reader works out, with what it names."""
+    cell = _format_plain(name, held)
+    if name in _OTHERS:
+        return named.lead(cell, Target(_OTHERS[name], str(held)))
+    return cell
 
 
 def _work_out(found: DataFile, record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -12,9 +12,9 @@ from lakelens.model.fileset import FileSet
 from lakelens.model.scan.arrow_files import pick
 from lakelens.model.scan.splits import SplitFigure
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Card, Fact, Fold, Grid
+from lakelens.views.card.model import Card, Fact, Fold, Grid, Target
 from lakelens.views.describe import describe, one
 
 #: The columns of a list of files, each with that of `FileSet.pick`.
@@ -38,7 +38,9 @@ _NOUNS = {
 }
 
 
-def grid_files(files: FileSet | Sequence[DataFile], how: str = "", noun: str = "file") -> Grid:
+def grid_files(
+    files: FileSet | Sequence[DataFile], how: str = "", noun: str = "file", target: Target | None = None
+) -> Grid:
     """Files, one a row; a column that none of them has is left out. Only the rows shown are looked at."""
     shown = list(files[: display.max_rows])
     # a full bar is the largest file of the set, not of those that are shown
@@ -47,7 +49,7 @@ def grid_files(files: FileSet | Sequence[DataFile], how: str = "", noun: str = "
     rows = [
         (
             cells.text(f.content.replace("_", " ")),
-            cells.code(wording.name(f.path)),
+            named.file(f),
             cells.code(f.partition or None),
             cells.optional(f.bucket),
             cells.optional(f.level),
@@ -59,7 +61,7 @@ def grid_files(files: FileSet | Sequence[DataFile], how: str = "", noun: str = "
         for f, bar in zip(shown, drawn, strict=True)
     ]
     names = ("content!", "file", "partition", "bucket#", "level#", "rows#", "bytes#", "", "sequence#")
-    return cells.prune(cells.grid(names, rows, how=how, noun=noun, total=len(files)))
+    return cells.prune(cells.grid(names, rows, how=how, noun=noun, total=len(files), target=target))
 
 
 def format_contents(files: FileSet) -> str:
@@ -136,9 +138,9 @@ def card_of_task(task: ScanTaskGroup, detail: int = 1) -> Card:
     """One task: the parts of files that it reads."""
     rows = [
         (
-            cells.code(wording.name(split.file.path)),
+            named.file(split.file),
             cells.number(split.start),
-            cells.size(split.length),
+            named.span(split.file.path, split.start, split.length, cells.size(split.length)),
             cells.size(split.file.size_bytes),
         )
         for split in task.splits[: display.max_rows]

@@ -11,7 +11,7 @@ from traceback import FrameSummary, extract_tb
 from lakelens.errors import LakeError, NotATable
 from lakelens.model.finding import Finding, Findings
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Block, Body, Card, Cell, Fold
 from lakelens.views.describe import describe, one
@@ -20,6 +20,9 @@ _MOST_SAID, _MOST_SQL = 2_000, 90
 _SEVERITIES = ("error", "warning", "note")
 #: What compares everything that is recorded with what is there.
 CHECK = "table.check()"
+HINT_CHECK = cells.hint(
+    "every figure and every file", CHECK, named.page("check"), "Check every figure and every file"
+)
 
 
 def format_alert(findings: Findings) -> str:
@@ -33,7 +36,7 @@ def format_alert(findings: Findings) -> str:
 def fold_findings(findings: Findings, looked_at: str = "no problems found so far") -> Fold:
     """The findings of a table: the worst is said in the answer; `looked_at` is the answer where there are none."""
     if not len(findings):
-        return Fold("Findings", looked_at, lambda: one(cells.hint("every figure and every file", CHECK)))
+        return Fold("Findings", looked_at, lambda: one(HINT_CHECK))
     notes = sum(finding.severity == "note" for finding in findings)
     worst = min(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
     alert = format_alert(findings)
@@ -43,7 +46,7 @@ def fold_findings(findings: Findings, looked_at: str = "no problems found so far
     return Fold(
         "Findings",
         f"{counted}; {answer}" if counted else answer,
-        lambda: [*_list_findings(findings), cells.hint("every figure and every file", CHECK)],
+        lambda: [*_list_findings(findings), HINT_CHECK],
         alert=alert,
     )
 
@@ -55,17 +58,34 @@ def _list_findings(findings: Findings) -> list[Body]:
             Cell(f.severity.upper(), "warn" if f.severity != "note" else "mute"),
             cells.code(f.code),
             cells.text(f.message),
-            cells.code(wording.name(f.path)),
-            cells.text(_format_snapshots(f) or None),
+            name_place(f, wording.name(f.path)),
+            named.linked(cells.text(_format_snapshots(f) or None), *_link_snapshots(f)),
         )
         for f in islice(ordered, display.max_rows)
     ]
     columns = ("severity!", "code!", "what", "where", "snapshots")
     about, total = ("common.finding",), len(ordered)
     grid = cells.grid(
-        columns, rows, how="table.findings.to_pandas()", noun="finding", total=total, about=about
+        columns,
+        rows,
+        how="table.findings.to_pandas()",
+        noun="finding",
+        total=total,
+        about=about,
+        target=named.page("findings"),
     )
     return [cells.prune(grid)]
+
+
+def name_place(finding: Finding, shown: str) -> Cell:
+    """Where a finding is: a file of the table, or a place in one, after its path and a number sign."""
+    path = finding.path.partition("#")[0]
+    return named.place("bytes", path if "/" in path else None, shown)
+
+
+def _link_snapshots(finding: Finding) -> tuple[Cell, ...]:
+    shown = finding.snapshots[:3]
+    return named.snapshots(shown, len(finding.snapshots) - len(shown))
 
 
 def _format_snapshots(finding: Finding) -> str:
@@ -92,9 +112,10 @@ def card_of_findings(findings: Findings, detail: int = 1) -> Card:
 @describe.register
 def card_of_finding(finding: Finding, detail: int = 1) -> Card:
     """One thing found: what, where, and which snapshots it affects."""
-    items = [("what", cells.text(finding.message)), ("where", cells.code(finding.path))]
+    items = [("what", cells.text(finding.message)), ("where", name_place(finding, finding.path))]
     if finding.snapshots:
-        items.append(("snapshots", cells.code(_format_snapshots(finding))))
+        cell = cells.code(_format_snapshots(finding))
+        items.append(("snapshots", named.linked(cell, *_link_snapshots(finding))))
     about = list_sections(finding, "finding")
     alert = finding.severity.upper()
     sentence = "" if finding.severity != "note" else "note"

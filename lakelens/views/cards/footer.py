@@ -8,8 +8,8 @@ from typing import Any
 
 from lakelens.model.datafile import Footer
 from lakelens.options import display
-from lakelens.views.card import cells, wording
-from lakelens.views.card.model import Card, Cell, Fact, Fold, Grid
+from lakelens.views.card import cells, named, wording
+from lakelens.views.card.model import Card, Cell, Fact, Fold, Grid, Target
 from lakelens.views.describe import describe, one
 
 _NOUNS = {
@@ -74,6 +74,7 @@ def card_of_footer(footer: Footer, detail: int = 1) -> Card:
         facts=tuple(facts),
         folds=tuple(_list_folds(footer)),
         about=_find_sections(footer),
+        target=Target("bytes", footer.path) if footer.path else None,
     )
 
 
@@ -92,13 +93,13 @@ def _list_folds(footer: Footer) -> list[Fold]:
     groups = _get(footer, "num_row_groups")
     if groups:
         answer = wording.plural(groups, "row group")
-        folds.append(Fold("Row groups", answer, lambda: one(_grid_groups(footer.row_groups))))
+        folds.append(Fold("Row groups", answer, lambda: one(_grid_groups(footer.row_groups, footer.path))))
     blobs = _get(footer, "blobs")
     if blobs:
         kinds = ", ".join(
             dict.fromkeys(wording.clean(blob.type, 60) for blob in islice(blobs, display.max_rows))
         )
-        folds.append(Fold("Blobs", kinds, lambda: one(_grid_blobs(blobs)), opened=True))
+        folds.append(Fold("Blobs", kinds, lambda: one(_grid_blobs(blobs, footer.path)), opened=True))
     for label, name in (("Key-values", "key_values"), ("Properties", "properties")):
         held: Mapping[str, Any] | None = _get(footer, name)
         if held:
@@ -160,12 +161,12 @@ def _grid_columns(columns: Sequence[Any]) -> Grid:
     return cells.prune(cells.grid(names, rows, how=".columns", noun="column", total=len(columns)))
 
 
-def _grid_groups(groups: Sequence[Any]) -> Grid:
+def _grid_groups(groups: Sequence[Any], path: str | None) -> Grid:
     rows = [
         (
             Cell(str(group.index)),
             cells.number(group.num_rows),
-            cells.optional(group.start),
+            _lead_to_part(path, group.start, group.compressed_size),
             _size(group.compressed_size),
             _size(group.uncompressed_size),
             _format_saved(group.compressed_size, group.uncompressed_size),
@@ -177,13 +178,13 @@ def _grid_groups(groups: Sequence[Any]) -> Grid:
     return cells.prune(cells.grid(names, rows, how=".row_groups", noun="row group", total=len(groups)))
 
 
-def _grid_blobs(blobs: Sequence[Any]) -> Grid:
+def _grid_blobs(blobs: Sequence[Any], path: str | None) -> Grid:
     rows = [
         (
             cells.code(blob.type),
             cells.text(_list_words(map(str, blob.fields))),
-            cells.optional(blob.snapshot_id),
-            cells.optional(blob.offset),
+            named.snapshot(blob.snapshot_id, cells.optional(blob.snapshot_id)),
+            _lead_to_part(path, blob.offset, blob.length),
             cells.size(blob.length),
             cells.text(blob.compression_codec),
             cells.value(blob.properties),
@@ -192,6 +193,14 @@ def _grid_blobs(blobs: Sequence[Any]) -> Grid:
     ]
     names = ("type", "fields", "snapshot", "first byte#", "bytes#", "compression!", "properties")
     return cells.prune(cells.grid(names, rows, how=".blobs", noun="blob", total=len(blobs)))
+
+
+def _lead_to_part(path: str | None, start: int | None, length: int | None) -> Cell:
+    """The first byte of a part of a file, which leads to its bytes."""
+    shown = cells.optional(start)
+    return (
+        shown if path is None or start is None or length is None else named.span(path, start, length, shown)
+    )
 
 
 def _list_facts(footer: Footer) -> list[tuple[str, Cell]]:

@@ -7,11 +7,12 @@ from itertools import islice
 from typing import Any
 
 from lakelens.errors import LakeError
+from lakelens.model.comparison import IndexChanges
 from lakelens.model.datafile import IndexFile, StatisticsFile
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import About, Card, Cell, Fact, Fold, Grid
+from lakelens.views.card.model import About, Card, Cell, Fact, Fold, Grid, Target
 from lakelens.views.describe import card_of_path, describe, fold_document, one
 
 _MOST_NAMES = 12
@@ -22,7 +23,7 @@ def grid_index_files(files: Sequence[IndexFile], how: str = ".index_files") -> G
     rows = [
         (
             cells.text(f.index_type),
-            cells.code(wording.name(f.path)),
+            named.file(f),
             cells.code(f.partition or None),
             cells.optional(f.bucket),
             cells.number(f.row_count),
@@ -40,7 +41,7 @@ def grid_statistics(files: Sequence[StatisticsFile], how: str = ".statistics") -
     rows = [
         (
             cells.text(f.kind),
-            cells.code(wording.name(f.path)),
+            named.file(f),
             cells.number(len(f.columns)),
             cells.size(f.size_bytes),
         )
@@ -71,18 +72,20 @@ def card_of_index(found: IndexFile, detail: int = 1) -> Card:
         marked = sum(held for r in found.ranges if isinstance(held := r.get("cardinality"), int))
         rows = f", {wording.plural(marked, 'row')} marked" if marked else ""
         answer = f"of {wording.plural(len(found.ranges), 'data file')}{rows}"
-        folds.append(Fold("Vectors", answer, lambda: one(_grid_vectors(found.ranges)), opened=True))
+        folds.append(
+            Fold("Vectors", answer, lambda: one(_grid_vectors(found.path, found.ranges)), opened=True)
+        )
     folds += _list_contents(found, detail)
     if found.raw:
         folds.append(_fold_record(found))
     return card_of_path("Index file", found.path, facts, folds, list_sections(found, "index_file"))
 
 
-def _grid_vectors(ranges: Sequence[Mapping[str, Any]]) -> Grid:
+def _grid_vectors(path: str, ranges: Sequence[Mapping[str, Any]]) -> Grid:
     rows = [
         (
-            cells.code(wording.name(str(held.get("data_file") or ""))),
-            cells.optional(held.get("offset")),
+            _name_data(held),
+            _lead_to_vector(path, held),
             cells.optional(held.get("length")),
             cells.optional(held.get("cardinality")),
         )
@@ -90,6 +93,18 @@ def _grid_vectors(ranges: Sequence[Mapping[str, Any]]) -> Grid:
     ]
     names = ("data_file", "offset#", "length#", "cardinality#")
     return cells.grid(names, rows, how=".ranges", noun="vector", total=len(ranges))
+
+
+def _name_data(held: Mapping[str, Any]) -> Cell:
+    name = str(held.get("data_file") or "")
+    return named.lead(cells.code(wording.name(name)), Target("file", str(held.get("data_path") or name)))
+
+
+def _lead_to_vector(path: str, held: Mapping[str, Any]) -> Cell:
+    offset, length = held.get("offset"), held.get("length")
+    shown = cells.optional(offset)
+    is_span = isinstance(offset, int) and isinstance(length, int)
+    return named.span(path, int(offset or 0), int(length or 0), shown) if is_span else shown
 
 
 def _list_contents(found: IndexFile, detail: int) -> list[Fold]:
@@ -155,7 +170,7 @@ def card_of_statistics(found: StatisticsFile, detail: int = 1) -> Card:
     """Statistics that an engine kept beside a snapshot."""
     facts = (
         Fact("kind", cells.text(found.kind)),
-        Fact("snapshot", cells.code(found.snapshot_id)),
+        Fact("snapshot", named.snapshot(found.snapshot_id)),
         Fact("bytes", cells.size(found.size_bytes)),
     )
     folds = []
@@ -175,3 +190,16 @@ def _grid_columns(columns: Mapping[str, Mapping[str, Any]]) -> Grid:
     rows = [(cells.code(name), *(cells.value(held.get(key)) for key in names)) for name, held in shown]
     heads = ("column", *(wording.clean(key, 60) for key in names))
     return cells.grid(heads, rows, how=".columns", noun="column", total=len(columns))
+
+
+@describe.register
+def card_of_index_changes(changes: IndexChanges, detail: int = 1) -> Card:
+    """Index files that came and went."""
+    folds = []
+    for label, files, how in (("Added", changes.added, ".added"), ("Removed", changes.removed, ".removed")):
+        if files:
+            grid = grid_index_files(files, how=how)
+            answer = wording.plural(len(files), "index file")
+            folds.append(Fold(label, answer, lambda grid=grid: one(grid), True))  # type: ignore[misc]
+    sentence = f"{wording.count(len(changes.added))} added, {wording.count(len(changes.removed))} removed"
+    return Card("Index files", sentence, folds=tuple(folds), about=("common.diff",))

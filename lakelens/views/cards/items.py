@@ -9,22 +9,24 @@ from itertools import islice
 from typing import Any
 
 from lakelens.errors import LakeError
-from lakelens.model.catalog import FoundViews
 from lakelens.model.collections import Document, Items, Preview, QueryResult, Rows
 from lakelens.model.datafile import IndexFiles, StatisticsFiles
 from lakelens.model.deletes import DanglingDeletes, DeleteMatches
 from lakelens.model.facts.facts import Fact
+from lakelens.model.finding import Finding
 from lakelens.model.manifest import Entries, FieldSummaries, FieldSummary, ManifestLists, Manifests
-from lakelens.model.schema import Fields, PartitionSpecs, Schemas, SortOrder, SortOrders
-from lakelens.model.snapshot import LogEntry, Refs, SnapshotLog, Snapshots
-from lakelens.model.storage import EncryptionKeys, MetadataLog, MetadataLogEntry
+from lakelens.model.schema import Fields, PartitionSpecs, Schema, Schemas, SortOrder, SortOrders
+from lakelens.model.snapshot import LogEntry, Ref, Refs, SnapshotLog, Snapshots
+from lakelens.model.storage import EncryptionKeys, MetadataLog, MetadataLogEntry, StoredFile
 from lakelens.model.view import ViewLog, ViewVersions
+from lakelens.model.warehouse.found import FoundViews
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.glossary import find_meaning
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import About, Body, Card, Cell, Column, Grid, Note
+from lakelens.views.card.model import About, Body, Card, Cell, Column, Grid, Note, Target
 from lakelens.views.cards.delete import grid_dangling, grid_matches
+from lakelens.views.cards.finding import name_place
 from lakelens.views.cards.index import grid_index_files, grid_statistics
 from lakelens.views.cards.manifest import grid_entries, grid_lists, grid_manifests
 from lakelens.views.cards.ref import grid_refs
@@ -135,7 +137,23 @@ def _show_fact(item: Any, fact: Fact) -> Cell:
             return Cell("none", "mute")
         more = f", … {wording.count(len(held) - 20)} more" if len(held) > 20 else ""
         return cells.code(", ".join(wording.clean(text, 60) for text in held[:20]) + more)
-    return cells.value(held) if fact.kind == "text" else cells.code(held)
+    cell = cells.value(held) if fact.kind == "text" else cells.code(held)
+    return cell if held is None else named.lead(cell, _find_target(item, fact.name, str(held)))
+
+
+def _find_target(item: Any, name: str, held: str) -> Target | None:
+    """What a fact of a list names: a snapshot, a schema, a document."""
+    if name in ("snapshot_id", "parent_id") and not isinstance(item, Ref):
+        return Target("snapshot", held)
+    if isinstance(item, Schema) and name == "id":
+        return Target("schema", held)
+    if name != "path":
+        return None
+    if isinstance(item, StoredFile):
+        return named.target_of_stored(item)
+    if isinstance(item, Finding):
+        return name_place(item, held).target
+    return Target("metadata", item.path) if isinstance(item, MetadataLogEntry) else None
 
 
 @describe.register(SortOrder)
@@ -228,7 +246,11 @@ def _format_shape(rows: Rows) -> str:
 
 def _hint_columns(rows: Rows) -> list[Body]:
     left = rows.to_arrow().num_columns - _MOST_COLUMNS
-    return [cells.hint(f"… {wording.count(left)} more columns", _HOW)] if left > 0 else []
+    return _hint_left(f"… {wording.count(left)} more columns") if left > 0 else []
+
+
+def _hint_left(words: str) -> list[Body]:
+    return [cells.hint(words, _HOW, words=words)]
 
 
 def _format_type(kind: Any) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 from lakelens.errors import LakeError, Missing
 from lakelens.model.manifest import Entry, FieldSummary, Manifest, ManifestList
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Pairs
+from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Pairs, Target
 from lakelens.views.cards.file import card_of_file
 from lakelens.views.describe import card_of_path, describe, one
 
@@ -24,11 +24,11 @@ _ROLES = {
 }
 
 
-def grid_manifests(manifests: Sequence[Manifest], how: str = "") -> Grid:
-    """Manifests as their list describes them."""
+def grid_manifests(manifests: Sequence[Manifest], how: str = "", target: Target | None = None) -> Grid:
+    """Manifests as their list describes them; `target` leads to all of them."""
     rows = [
         (
-            cells.code(wording.name(m.path)),
+            named.place("manifest", m.path),
             cells.text(m.content),
             cells.number(m.added_files_count),
             cells.number(m.existing_files_count),
@@ -41,17 +41,22 @@ def grid_manifests(manifests: Sequence[Manifest], how: str = "") -> Grid:
     names = ("manifest", "content!", "added#", "existing#", "deleted#", "partitions", "bytes#")
     about = ("common.manifest_list",)
     total = len(manifests)
-    return cells.prune(cells.grid(names, rows, how=how, noun="manifest", total=total, about=about))
+    grid = cells.grid(names, rows, how=how, noun="manifest", total=total, about=about, target=target)
+    return cells.prune(grid)
 
 
 def grid_lists(lists: Sequence[ManifestList], how: str = ".manifest_lists") -> Grid:
     """Manifest lists, one a row."""
     rows = [
-        (cells.text(found.role), cells.code(wording.name(found.path) or "inline"), _show_size(found))
+        (cells.text(found.role), _name_list(found), _show_size(found))
         for found in islice(lists, display.max_rows)
     ]
     names, about = ("role!", "manifest list", "bytes#"), ("common.manifest_list",)
     return cells.grid(names, rows, how=how, noun="list", total=len(lists), about=about)
+
+
+def _name_list(found: ManifestList) -> Cell:
+    return named.place("manifest_list", found.path, wording.name(found.path) or "inline")
 
 
 def _show_size(found: ManifestList) -> Cell:
@@ -78,7 +83,12 @@ def card_of_list(found: ManifestList, detail: int = 1) -> Card:
         folds.append(_fold_header(found))
     about = list_sections(found, "manifest_list")
     place = wording.clean(found.path or "")
-    return Card("Manifest list", title, place, facts=facts, folds=tuple(folds), about=about)
+    target = None if found.path is None else Target("bytes", found.path)
+    return Card("Manifest list", title, place, facts=facts, folds=tuple(folds), about=about, target=target)
+
+
+def _find_list(found: ManifestList) -> Target | None:
+    return None if found.path is None else Target("manifest_list", found.path)
 
 
 def _is_gone(found: ManifestList) -> bool:
@@ -106,7 +116,7 @@ def _fold_listed(found: ManifestList) -> Fold:
     return Fold(
         "Manifests",
         f"{wording.plural(len(manifests), 'manifest')}, in order",
-        lambda: one(grid_manifests(manifests, how=".manifests, .manifests.widget()")),
+        lambda: one(grid_manifests(manifests, ".manifests, .manifests.widget()", _find_list(found))),
         opened=True,
     )
 
@@ -157,7 +167,7 @@ def card_of_manifest(manifest: Manifest, detail: int = 1) -> Card:
         if amount is not None:
             facts.append(Fact(label, cells.number(amount), "files"))
     facts.append(Fact("bytes", cells.size(manifest.size_bytes), "as recorded"))
-    make = lambda: one(grid_entries(manifest.entries))  # noqa: E731 - reads the manifest when it is opened
+    make = lambda: one(grid_entries(manifest.entries, manifest=manifest.path))  # noqa: E731 - reads the manifest when it is opened
     folds = [Fold("Entries", _format_entries(manifest), make, opened=True)]
     if manifest.partition_summary:
         answer = _format_summary(manifest.partition_summary) or ""
@@ -192,28 +202,32 @@ def _grid_summary(summary: Sequence[FieldSummary]) -> Grid:
     return cells.prune(cells.grid(names, rows, noun="field"))
 
 
-def grid_entries(entries: Sequence[Entry], how: str = ".entries, .entries.widget()") -> Grid:
-    """Entries in file order."""
+def grid_entries(
+    entries: Sequence[Entry], how: str = ".entries, .entries.widget()", manifest: str | None = None
+) -> Grid:
+    """Entries in file order; of all that a `manifest` has, each is known by its number."""
     rows = [
         (
-            cells.state(entry.status),
-            cells.code(wording.name(entry.file.path)),
+            named.entry(manifest, number, cells.state(entry.status)),
+            named.file(entry.file),
             cells.text(entry.file.content),
             cells.code(entry.file.partition or None),
             cells.optional(entry.file.bucket),
             cells.optional(entry.file.level),
             cells.number(entry.file.record_count),
             cells.size(entry.file.size_bytes),
-            cells.code(entry.snapshot_id),
+            named.snapshot(entry.snapshot_id),
             cells.optional(entry.sequence_number),
         )
-        for entry in islice(entries, display.max_rows)
+        for number, entry in enumerate(islice(entries, display.max_rows))
     ]
     names = (
         "status!", "file", "content!", "partition", "bucket#", "level#", "rows#", "bytes#", "snapshot", "sequence#",
     )  # fmt: skip
     total = len(entries)
-    return cells.prune(cells.grid(names, rows, how=how, noun=("entry", "entries"), total=total))
+    more = Target("manifest", manifest) if manifest else None
+    grid = cells.grid(names, rows, how=how, noun=("entry", "entries"), total=total, target=more)
+    return cells.prune(grid)
 
 
 @describe.register
@@ -222,7 +236,7 @@ def card_of_entry(entry: Entry, detail: int = 1) -> Card:
     card = card_of_file(entry.file, detail)
     facts = (
         Fact("status", cells.state(entry.status), "live" if entry.is_live else "removed"),
-        *((Fact("snapshot", cells.code(entry.snapshot_id)),) if entry.snapshot_id is not None else ()),
+        *((Fact("snapshot", named.snapshot(entry.snapshot_id)),) if entry.snapshot_id is not None else ()),
         *(
             (Fact("sequence", cells.code(entry.sequence_number)),)
             if entry.sequence_number is not None
@@ -240,4 +254,5 @@ def card_of_entry(entry: Entry, detail: int = 1) -> Card:
         facts=facts,
         folds=(*card.folds, stored),
         about=about,
+        target=named.target_of_file(entry.file),
     )

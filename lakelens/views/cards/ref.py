@@ -11,9 +11,9 @@ from lakelens.errors import LakeError
 from lakelens.model.snapshot import Ref, Refs
 from lakelens.model.table import Table
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Card, Cell, Fact, Fold, Grid
+from lakelens.views.card.model import Card, Cell, Fact, Fold, Grid, Target
 from lakelens.views.describe import describe
 
 _DAY = 86_400_000
@@ -40,9 +40,9 @@ def grid_refs(refs: Refs, table: Table | None = None) -> Grid:
     """Branches and tags, with the snapshot of each where the table is at hand."""
     rows = [
         (
-            cells.code(ref.name),
+            cells.code(ref.name) if ref.snapshot_id is None else named.ref(ref.name),
             cells.text(ref.type),
-            cells.code(ref.snapshot_id),
+            _name_snapshot(ref),
             *_target_row(ref, table),
             cells.moment(ref.created_at) if ref.created_at else cells.ABSENT,
             _format_age(ref.max_ref_age_ms),
@@ -53,8 +53,25 @@ def grid_refs(refs: Refs, table: Table | None = None) -> Grid:
     names = ("ref", "kind!", "snapshot", "rows#", "committed, UTC!", "made!", "kept for", "snapshots kept")
     about = ("common.ref",)
     return cells.prune(
-        cells.grid(names, rows, how="table.refs.to_pandas()", noun="ref", total=len(refs), about=about)
+        cells.grid(
+            names,
+            rows,
+            how="table.refs.to_pandas()",
+            noun="ref",
+            total=len(refs),
+            about=about,
+            target=named.page("refs"),
+        )
     )
+
+
+def _name_snapshot(ref: Ref) -> Cell:
+    """Its snapshot; where each branch is a directory of its own, the same id is another snapshot in another branch."""
+    cell = cells.code(ref.snapshot_id)
+    if ref.snapshot_id is None:
+        return cell
+    is_apart = ref.type == "branch" and ref.path is not None
+    return named.lead(cell, Target("ref", ref.name)) if is_apart else named.snapshot(ref.snapshot_id)
 
 
 def _target_row(ref: Ref, table: Table | None) -> tuple[Cell, Cell]:
@@ -99,7 +116,7 @@ def card_of_refs(refs: Refs, detail: int = 1) -> Card:
 @describe.register
 def card_of_ref(ref: Ref, detail: int = 1) -> Card:
     """One name for a snapshot."""
-    facts = [Fact("kind", Cell(ref.type)), Fact("snapshot", cells.code(ref.snapshot_id))]
+    facts = [Fact("kind", Cell(ref.type)), Fact("snapshot", _name_snapshot(ref))]
     for label, cell in (
         ("kept for", _format_age(ref.max_ref_age_ms)),
         ("snapshots kept", _format_keeping(ref)),
@@ -115,4 +132,15 @@ def card_of_ref(ref: Ref, detail: int = 1) -> Card:
         folds.append(Fold("Document", "as stored, key by key", lambda: cells.fields(raw, how=".raw")))
     place = wording.clean(ref.path or "")
     sentence = f"{ref.type} at snapshot {ref.snapshot_id}"
-    return Card(wording.clean(ref.name), sentence, place, facts=tuple(facts), folds=tuple(folds), about=about)
+    return Card(
+        wording.clean(ref.name),
+        sentence,
+        place,
+        facts=tuple(facts),
+        folds=tuple(folds),
+        about=about,
+        linked=named.sentence(f"{ref.type} at snapshot ", _name_snapshot(ref))
+        if ref.snapshot_id is not None
+        else (),
+        target=Target("bytes", ref.path) if ref.path else None,
+    )

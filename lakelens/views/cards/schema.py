@@ -9,9 +9,9 @@ from lakelens.errors import LakeError
 from lakelens.model.schema import Field, PartitionField, PartitionSpec, Schema
 from lakelens.model.table import Table
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Fold, Grid
+from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Target
 from lakelens.views.describe import describe, fold_document, fold_json, one
 
 
@@ -134,14 +134,16 @@ Dropped = tuple[int, str, str, str]
 def grid_schema(schema: Schema) -> Grid:
     """The columns of one schema with their history up to it; those that were dropped before come last, muted."""
     history, dropped = trace_columns(schema, _list_versions(schema))
-    return _make_grid(schema, {}, history, dropped, "schema.fields")
+    more = named.page("schema", id=schema.id, part="columns")
+    return _make_grid(schema, {}, history, dropped, "schema.fields", more)
 
 
 def grid_columns(table: Table) -> Grid:
     """The columns of a table with what partitioning makes of them and their history; dropped ones come last, muted."""
     schema = table.schema
     history, dropped = trace_columns(schema, _list_versions(schema))
-    return _make_grid(schema, _list_uses(table), history, dropped, "table.schema.fields")
+    more = named.page("schema", id=schema.id, part="columns")
+    return _make_grid(schema, _list_uses(table), history, dropped, "table.schema.fields", more)
 
 
 def format_evolution(schema: Schema) -> str:
@@ -171,6 +173,7 @@ def _make_grid(
     history: Mapping[int, str],
     dropped: Sequence[Dropped],
     how: str,
+    target: Target,
 ) -> Grid:
     rows: list[tuple[Cell, ...]] = []
     for name, field in schema.walk():
@@ -193,7 +196,8 @@ def _make_grid(
         shown = (number, name, kind, "", words, "", "")
         rows.append(tuple(cells.text(text, "mute") for text in shown))
     names = ("id#", "column", "type", "role", "history", "default", "comment")
-    return cells.prune(cells.grid(names, rows, how=how, noun="column", about=("common.schema",)))
+    about = ("common.schema",)
+    return cells.prune(cells.grid(names, rows, how=how, noun="column", about=about, target=target))
 
 
 def _list_uses(table: Table) -> dict[str, str]:

@@ -15,15 +15,18 @@ from lakelens.model.manifest import Manifest
 from lakelens.model.snapshot import History, Snapshot, Snapshots
 from lakelens.model.table import Table
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid
+from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Grid, Note, Target, TargetKind
 from lakelens.views.cards.delete import list_live_folds
 from lakelens.views.cards.diff import format_counts, grid_totals
 from lakelens.views.cards.fileset import grid_files
 from lakelens.views.cards.index import grid_index_files, grid_statistics
 from lakelens.views.cards.manifest import grid_lists, grid_manifests
 from lakelens.views.describe import describe, fold_document, one
+
+#: What compares any two states of a table.
+HINT_DIFF = cells.hint("any two states", "table.diff(before, after)", named.page("diff"), "Compare any two")
 
 
 @describe.register
@@ -42,10 +45,7 @@ def card_of_history(history: History, detail: int = 1) -> Card:
 def _card_of_newest(snapshots: Snapshots, total: int, how: str = "table.snapshots") -> Card:
     if not len(snapshots):
         return Card("Snapshots", "none")
-    body = (
-        grid_snapshots(snapshots, how, total, looks_closer=True),
-        cells.hint("any two states", "table.diff(before, after)"),
-    )
+    body = (grid_snapshots(snapshots, how, total, looks_closer=True), HINT_DIFF)
     about = list_sections(snapshots[-1], "snapshot")
     answer = format_snapshots(snapshots, display.max_rows, total)
     return Card("Snapshots", answer, body=body, about=about)
@@ -61,8 +61,7 @@ def card_of_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
         folds += _fold_manifests(snapshot)
     if detail >= 2 or snapshot.id is None:
         folds.append(_fold_files(snapshot))
-    folds += list_live_folds(snapshot, detail)
-    folds += _fold_others(snapshot, detail)
+    folds += [*list_live_folds(snapshot, detail), *_fold_others(snapshot, detail)]
     folds += _fold_documents(snapshot, detail)
     return Card(
         "Listing" if snapshot.id is None else f"Snapshot {snapshot.id}",
@@ -71,6 +70,8 @@ def card_of_snapshot(snapshot: Snapshot, detail: int = 1) -> Card:
         facts=list_facts(snapshot),
         folds=tuple(folds),
         about=list_sections(snapshot, "snapshot", "manifest_list"),
+        linked=_link_snapshot(snapshot),
+        target=_find_document(snapshot),
     )
 
 
@@ -82,18 +83,39 @@ def _format_snapshot(snapshot: Snapshot) -> str:
     return f"{wording.clean(snapshot.operation or 'operation not recorded')}, {parent}{refs}"
 
 
+def _find_document(snapshot: Snapshot) -> Target | None:
+    is_list = any(snapshot.path == found.path for found in snapshot.manifest_lists)
+    kind: TargetKind = "manifest_list" if is_list else "metadata"
+    return None if snapshot.id is None or not snapshot.path else Target(kind, snapshot.path)
+
+
+def _link_snapshot(snapshot: Snapshot) -> tuple[Cell, ...]:
+    parent = snapshot.parent_id
+    if snapshot.id is None or parent is None:
+        return ()
+    before, _, after = _format_snapshot(snapshot).partition(f"after {parent}")
+    return named.sentence(f"{before}after ", named.snapshot(parent), after)
+
+
+def _hint_changes(snapshot: Snapshot, how: str) -> Note:
+    """What the commit changed: the diff from its parent."""
+    target = named.page("diff", before=snapshot.parent_id, after=snapshot.id)
+    return cells.hint(how, ".changes", target, f"What it changed, {how}")
+
+
 def _fold_changes(snapshot: Snapshot, detail: int) -> Fold:
     """What the commit did: as it records it itself; by its manifests where the card is opened."""
     if detail < 2:
 
         def make_row() -> list[Body]:
-            return [grid_snapshots([snapshot], looks_closer=True), cells.hint("file by file", ".changes")]
+            return [grid_snapshots([snapshot], looks_closer=True), _hint_changes(snapshot, "file by file")]
 
         return Fold("Changes", format_changes(snapshot), make_row)
     diff = snapshot.changes
 
     def make() -> list[Body]:
-        return [grid_totals(diff), cells.hint("by partition, column, manifest and key", ".changes")]
+        parts = "by partition, column, manifest and key"
+        return [grid_totals(diff), _hint_changes(snapshot, parts)]
 
     return Fold("Changes", format_counts(diff), make)
 
@@ -111,7 +133,7 @@ def _fold_manifests(snapshot: Snapshot) -> list[Fold]:
     if counted is not None and recorded is not None and counted != recorded:
         answer += f", of {wording.plural(counted, 'data file')}; the summary says {wording.count(recorded)}"
         alert = "the summary DIFFERS"
-    make = lambda: one(grid_manifests(manifests, how=how)) if manifests else ()  # noqa: E731
+    make = lambda: one(grid_manifests(manifests, how, named.page("manifests"))) if manifests else ()  # noqa: E731
     return [
         Fold("Lists", roles, lambda: one(grid_lists(lists))),
         Fold("Manifests", answer, make, alert=alert),
@@ -129,11 +151,12 @@ def _format_entries(manifests: Sequence[Manifest]) -> str:
 
 def _fold_files(snapshot: Snapshot) -> Fold:
     files = snapshot.files
+    how = ".files.to_pandas(), .files.widget()"
     answer = f"{wording.plural(len(files), 'file')}, {wording.size(files.size_bytes)}"
     return Fold(
         "Files",
         answer,
-        lambda: one(grid_files(files, how=".files.to_pandas(), .files.widget()")) if len(files) else (),
+        lambda: one(grid_files(files, how, target=named.page("files"))) if len(files) else (),
     )
 
 
@@ -192,7 +215,7 @@ def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact
         small = wording.clean(snapshot.operation or "operation not recorded")
         if snapshot.sequence_number is not None:
             small += f", sequence {snapshot.sequence_number}"
-        facts.append(Fact("snapshot", cells.code(snapshot.id), small))
+        facts.append(Fact("snapshot", named.snapshot(snapshot.id), small))
     if snapshot.committed_at is not None:
         label = "committed, UTC" if snapshot.id is not None else "newest file, UTC"
         facts.append(Fact(label, cells.moment(snapshot.committed_at), _format_history(history)))
@@ -255,7 +278,8 @@ def grid_snapshots(
     """
     grid = _grid(list(islice(reversed(snapshots), display.max_rows)), how, looks_closer)
     left = (len(snapshots) if total is None else total) - len(grid.rows)
-    return replace(grid, more=f"… {wording.count(left)} older" if left else "", how=how if left else "")
+    older = f"… {wording.count(left)} older" if left else ""
+    return replace(grid, more=older, how=how if left else "", target=named.page("snapshots"))
 
 
 def _grid(shown: Sequence[Snapshot], how: str, looks_closer: bool) -> Grid:
@@ -280,7 +304,7 @@ def _grid(shown: Sequence[Snapshot], how: str, looks_closer: bool) -> Grid:
 
 def _name(snapshot: Snapshot) -> Cell:
     """Its id, and below it the refs that name it."""
-    return replace(cells.explain(cells.code(snapshot.id), ", ".join(snapshot.refs)), key=snapshot.id)
+    return replace(cells.explain(named.snapshot(snapshot.id), ", ".join(snapshot.refs)), key=snapshot.id)
 
 
 def _list_changes(figures: Sequence[Figures]) -> list[tuple[str, list[Cell]]]:

@@ -6,6 +6,7 @@ A table's reads no manifest: what it says of files comes from the snapshot's own
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from lakelens.model.schema import PartitionSpec
 from lakelens.model.table import Table
 from lakelens.model.view import View, ViewVersion
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Block, Body, Card, Cell, Fact, Fold, Grid, Make, Note
 from lakelens.views.cards.evidence import (
@@ -30,18 +31,20 @@ from lakelens.views.cards.evidence import (
 from lakelens.views.cards.finding import fold_findings, format_alert
 from lakelens.views.cards.ref import format_refs, grid_refs
 from lakelens.views.cards.schema import format_evolution, format_schema, format_spec, grid_columns
-from lakelens.views.cards.snapshot import format_snapshots, grid_snapshots, summarise
+from lakelens.views.cards.snapshot import HINT_DIFF, format_snapshots, grid_snapshots, summarise
 from lakelens.views.describe import describe, one
 
 # of a catalog's facts: on the card already
 _TOLD_ELSEWHERE = ("columns", "partition_columns", "properties")
 ABOUT_VIEW = ("common.view",)
+_HINT = replace(HINT_DIFF, code=f"{HINT_DIFF.code}, table.map()")
 _MOST_SQL, _MOST_QUERIES = 4_000, 8  # characters of a query, versions whose queries are shown
 
 
 @describe.register
 def card_of_table(table: Table, detail: int = 1) -> Card:
     """What it is, where, why lakelens thinks so, and its state."""
+    table.fetch_outline()
     folds = [
         Fold(
             f"Why {wording.clean(table.traits.title)}",
@@ -105,7 +108,8 @@ def _fold_partitioning(table: Table) -> Fold:
     answer += f"; {buckets}" if buckets else ""
 
     def make() -> list[Body]:
-        return [grid_specs(table.specs, ranges or []), cells.hint("files and rows of each", "table.files")]
+        hint = cells.hint("files and rows of each", "table.files", named.page("files"), "All files")
+        return [grid_specs(table.specs, ranges or []), hint]
 
     has_fields = any(len(spec) for spec in table.specs)
     return Fold("Partitioning", answer, make) if has_fields else Fold("Partitioning", answer)
@@ -119,8 +123,7 @@ def _list_history(table: Table) -> list[Fold]:
     history = table.outline_history()
     if history.count:
         newest, total = history.newest, history.count
-        hints = cells.hint("any two states", "table.diff(before, after)")
-        make: Make = lambda: [grid_snapshots(newest, total=total), hints]  # noqa: E731 - made when it is opened
+        make: Make = lambda: [grid_snapshots(newest, total=total), _HINT]  # noqa: E731 - made when it is opened
         folds.append(Fold("Changes", format_snapshots(newest, total=total), make))
     if len(table.refs):
         folds.append(Fold("Refs", format_refs(table.refs), lambda: one(grid_refs(table.refs, table))))
@@ -147,8 +150,13 @@ def _list_settings(table: Table, detail: int) -> list[Fold]:
 
 
 def _format_catalog(catalog: Mapping[str, Any]) -> str:
-    """What the metastore calls the table, what it is to it, and who made it."""
-    facts = catalog.get("table")
+    """Which catalog knows the table; what a metastore calls it, what it is to it, and who made it."""
+    facts, source = catalog.get("table"), catalog.get("catalog")
+    if isinstance(source, Mapping):
+        said = [wording.clean(source.get(key), 120) for key in ("kind", "name", "uri")]
+        pointer = wording.clean(str(catalog.get("metadata_location") or "").rsplit("/", 1)[-1], 120)
+        which = f"{' '.join(filter(None, said[:2]))}{f' at {said[2]}' if said[2] else ''}"
+        return f"{which}, which points to {pointer}" if pointer else which
     if not isinstance(facts, Mapping):
         return ""
     name = ".".join(wording.clean(facts[key], 60) for key in ("Database", "Table") if key in facts)
@@ -163,7 +171,7 @@ def _flatten(catalog: Mapping[str, Any]) -> list[tuple[str, Any]]:
     for name, held in catalog.items():
         if name in _TOLD_ELSEWHERE:
             continue
-        if name in ("table", "storage") and isinstance(held, Mapping):
+        if name in ("catalog", "table", "storage") and isinstance(held, Mapping):
             found += [(str(key), cells.text(value)) for key, value in held.items()]
         else:
             found.append((str(name), cells.json_item(held)))
@@ -197,14 +205,16 @@ def grid_specs(specs: Sequence[PartitionSpec], ranges: Sequence[Range]) -> Grid:
     known = {(one.spec_id, one.name): one for one in ranges}
     rows = [
         (
-            *cells.codes(spec.id, field.name, field.transform, field.source_name, field.result_type),
+            named.lead(cells.code(spec.id), named.page("schema")),
+            *cells.codes(field.name, field.transform, field.source_name, field.result_type),
             *_cells_of_range(known.get((spec.id, field.name))),
         )
         for spec in specs
         for field in spec
     ]
     names = ("spec#", "field", "transform", "column", "type", "lower", "upper", "has null!", "manifests#")
-    return cells.prune(cells.grid(names, rows, how="table.specs", noun="field", about=("common.ranges",)))
+    about, more = ("common.ranges",), named.page("schema", part="specs")
+    return cells.prune(cells.grid(names, rows, how="table.specs", noun="field", about=about, target=more))
 
 
 def _cells_of_range(one: Range | None) -> tuple[Cell, Cell, Cell, Cell]:

@@ -9,9 +9,9 @@ from itertools import islice
 from lakelens.analysis.timeline.timeline import Timeline
 from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
-from lakelens.views.card.model import Body, Card, Column, Fold, Note, Picture
+from lakelens.views.card.model import Body, Card, Cell, Column, Fold, Note, Picture
 from lakelens.views.cards.snapshot import format_snapshots, grid_snapshots
 from lakelens.views.describe import describe, one
 from lakelens.views.timeline.layout import lay_out
@@ -35,6 +35,7 @@ def card_of_timeline(timeline: Timeline, detail: int = 1) -> Card:
             f"{notes[:1].upper()}{notes[1:]}. Interactive" if notes else "Interactive",
             "mute",
             "table.timeline()",
+            words=f"{notes[:1].upper()}{notes[1:]}." if notes else "",
         ),
     )
     folds = [_fold_snapshots(timeline)]
@@ -69,8 +70,8 @@ def _fold_rollbacks(timeline: Timeline) -> Fold:
     rows = [
         (
             cells.moment(rollback.at),
-            cells.code(rollback.start),
-            cells.code(rollback.end),
+            _name_mark(rollback.start),
+            _name_mark(rollback.end),
             cells.number(len(rollback.undone)),
         )
         for rollback in timeline.rollbacks
@@ -83,6 +84,11 @@ def _fold_rollbacks(timeline: Timeline) -> Fold:
     )
     grid = cells.grid(columns, rows, how="table.history.rollbacks", noun="rollback")
     return Fold("Rollbacks", wording.plural(len(rows), "rollback"), lambda: one(grid))
+
+
+def _name_mark(key: str) -> Cell:
+    """A snapshot by its mark: its id."""
+    return named.snapshot(int(key)) if key.removeprefix("-").isdecimal() else cells.code(key)
 
 
 def _card_of_listing(timeline: Timeline, name: str) -> Card:

@@ -8,7 +8,7 @@ from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.trace.trace import CommitTrace, FileChanges, TableTrace, Trace, TracedFile, TracedFiles
 from lakelens.errors import LakeError
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.model import Body, Card, Cell, Column, Fact, Fold, Grid, Note
 from lakelens.views.cards.diff import grid_json
 from lakelens.views.describe import describe, one
@@ -170,7 +170,7 @@ def _row_file(file: TracedFile, name: str, depth: int) -> tuple[Cell, ...]:
         reason += f" (was {wording.size(file.previous_size_bytes)})"
     return (
         cells.state(_WORDS[file.state]) if file.state != "created" else Cell("CREATED", "add"),
-        Cell("  " * depth + wording.clean(name, 120), "tree"),
+        named.stored(file, Cell("  " * depth + wording.clean(name, 120), "tree")),
         cells.text(file.role),
         cells.size(file.size_bytes),
         Cell(reason, "warn" if reason.endswith("referred to by nothing") else "mute"),
@@ -223,7 +223,7 @@ def _format_diff(diff: Diff) -> str:
 def _fold_commits(table: TableTrace) -> Fold:
     rows = [
         (
-            cells.code(commit.name),
+            named.snapshot(commit.snapshot.id, cells.code(commit.name)),
             cells.text(commit.snapshot.operation),
             cells.number(len(commit.created)),
             cells.size(commit.created.size_bytes),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from heapq import nsmallest
 from itertools import islice
 
 from lakelens.analysis.tree import StorageTree
 from lakelens.model.storage import StoredFile
 from lakelens.options import display
-from lakelens.views.card import cells, wording
+from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Card, Cell, Column, Fact, Fold, Grid
 from lakelens.views.describe import describe, one
@@ -85,7 +86,7 @@ def _fold_roles(tree: StorageTree) -> Fold:
 def _fold_loose(loose: Sequence[StoredFile]) -> Fold:
     """What nothing refers to: left over, or written by something that has not committed yet."""
     rows = [
-        (cells.code(f.relative_path), cells.text(f.role), cells.size(f.size_bytes))
+        (named.stored(f, cells.code(f.relative_path)), cells.text(f.role), cells.size(f.size_bytes))
         for f in islice(loose, display.max_rows)
     ]
     names, how = ("object", "role!", "bytes#"), "table.tree().files"
@@ -111,10 +112,11 @@ def _grid_tree(tree: StorageTree) -> Grid:
             label = "  " * depth + wording.clean(folders[depth], 120) + "/"
             rows.append((Cell(label, "tree"), Cell(""), Cell(""), Cell("")))
         above = tuple(folders)
-        indented = Cell("  " * len(folders) + wording.clean(name, 120), "tree")
+        indented = named.stored(f, Cell("  " * len(folders) + wording.clean(name, 120), "tree"))
         by = cells.text(
             format_referrers(f.referenced_by) or "nothing found", "mute" if f.referenced_by else "warn"
         )
+        by = replace(by, linked=link_referrers(f.referenced_by))
         rows.append((indented, cells.text(f.role), cells.size(f.size_bytes), by))
     left = len(files) - most
     if len(files) < len(tree):
@@ -139,6 +141,11 @@ def format_referrers(names: Sequence[str]) -> str:
     >>> format_referrers(["snapshot 1", "snapshot 2", "snapshot 3", "snapshot 4", "… 7 more"])
     'snapshots 1, 2, 3; 8 more'
     """
+    return "".join(part.text for part in link_referrers(names))
+
+
+def link_referrers(names: Sequence[str]) -> tuple[Cell, ...]:
+    """The same in parts: each snapshot of the branch that was opened leads to its page."""
     groups: dict[str, list[str]] = {}
     left = 0
     for name in names:
@@ -147,13 +154,26 @@ def format_referrers(names: Sequence[str]) -> str:
             continue
         match = _SNAPSHOT.fullmatch(name)
         groups.setdefault(match[2] if match else f"\0{name}", []).append(match[1] if match else name)
-    words = []
+    words: list[Cell] = []
     for way, members in groups.items():
-        hidden = max(len(members) - _MOST_REFERRERS, 0)
-        if way.startswith("\0"):
-            words.append(members[0])
-        else:
-            shown = ", ".join(members[:_MOST_REFERRERS])
-            left += hidden
-            words.append(f"{'snapshot' if len(members) == 1 else 'snapshots'} {shown}{way}")
-    return "; ".join([*words, f"{wording.count(left)} more"] if left else words)
+        words += [Cell("; ")] if words else []
+        words += _list_referrers(way, members)
+        left += 0 if way.startswith("\0") else max(len(members) - _MOST_REFERRERS, 0)
+    if left:
+        words += [Cell("; ")] if words else []
+        words.append(Cell(f"{wording.count(left)} more"))
+    return tuple(words)
+
+
+def _list_referrers(way: str, members: Sequence[str]) -> Iterator[Cell]:
+    """Those that refer to an object in one way."""
+    if way.startswith("\0"):
+        yield Cell(wording.clean(members[0]))
+        return
+    yield Cell("snapshot " if len(members) == 1 else "snapshots ")
+    for place, number in enumerate(members[:_MOST_REFERRERS]):
+        if place:
+            yield Cell(", ")
+        yield named.snapshot(int(number), Cell(number))
+    if way:
+        yield Cell(wording.clean(way))

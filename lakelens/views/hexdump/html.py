@@ -15,6 +15,7 @@ from lakelens.views.card.wording import visible
 from lakelens.views.hexdump.lines import list_tokens
 from lakelens.views.hexdump.model import choose_scale, present_bytes
 from lakelens.views.hexdump.parts import ByteFold, DumpPart, HexDump, LineGroup, More
+from lakelens.views.hexdump.targets import PartLinks
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -60,12 +61,21 @@ class Columns(NamedTuple):
 
 
 def render_bytes(
-    explanation: BytesView, detail: int, most: int, *, style: bool = True, level: int = 4
+    explanation: BytesView,
+    detail: int,
+    most: int,
+    *,
+    style: bool = True,
+    level: int = 4,
+    links: PartLinks | None = None,
 ) -> str:
-    """An explanation as HTML of at most `most` bytes: with fewer rows until it fits. Its name is a heading of `level`."""
+    """An explanation as HTML of at most `most` bytes: with fewer rows until it fits. Its name is a heading of `level`.
+
+    With `links` its structures, and what its values name, are links.
+    """
     scale = choose_scale(detail, most, _ROW)
     while True:
-        markup = _render(present_bytes(explanation, detail, scale), style, level)
+        markup = _render(present_bytes(explanation, detail, scale), style, level, links)
         size = len(markup.encode())
         if size <= most:
             return markup
@@ -74,12 +84,10 @@ def render_bytes(
         scale *= min(0.7, 0.9 * most / size)
 
 
-def _render(view: HexDump, style: bool, level: int) -> str:
-    markup: str = (
-        _environment()
-        .get_template("bytes.html")
-        .render(view=view, has=choose_columns(view), style=bytes_style() if style else None, level=level)
-    )
+def _render(view: HexDump, style: bool, level: int, links: PartLinks | None) -> str:
+    sheet = bytes_style() if style else None
+    template = _environment().get_template("bytes.html")
+    markup: str = template.render(view=view, has=choose_columns(view), style=sheet, level=level, links=links)
     return markup
 
 

@@ -6,24 +6,27 @@ Markup is made by the templates alone (`card/markup.py`); nothing from a lake is
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lakelens.model.bytes_view import BytesView
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.card.markup import read_style, template_environment
-from lakelens.views.card.model import Body, Card, Fold, Note
+from lakelens.views.card.model import Body, Card, Fold, Note, Target
 from lakelens.views.card.wording import format_failure, visible
 from lakelens.views.hexdump.html import bytes_style, render_bytes
 from lakelens.views.present import present, present_page
 
 if TYPE_CHECKING:
     from lakelens.views.report.sections import Section
+
+#: The address of what a cell names; empty where there is no page of it.
+Link: TypeAlias = Callable[[Target], str]
 
 _KIB = 1024
 _HARD_STOP = 256 * _KIB
@@ -41,7 +44,7 @@ def render_card(thing: object, detail: int = 1, *, style: bool = True) -> str:
     Never longer than `display.max_bytes`, nor a table's default card than 15 KiB: lists are cut, then the longest folds are
     emptied until it fits, and say so.
     """
-    is_table_card = isinstance(thing, Table) and detail <= 1
+    is_table_card = isinstance(thing, Table) and detail <= 1 and not display.meanings
     most = min(display.max_bytes, _TABLE_CARD) if is_table_card else display.max_bytes
     try:
         if isinstance(thing, BytesView):
@@ -91,7 +94,8 @@ def render_page(thing: object, detail: int = 2) -> str:
 def _draw_section(section: Section, detail: int) -> str:
     """What stands below a title: the card without its head line, its folds closed but the one asked for most."""
     card = replace(section.card, noun="", sentence="", alert="")
-    return _fit(card, detail if detail >= 3 else 1, section.most, style=False, name=section.noun)
+    how = detail if detail >= 3 else 1
+    return _fit(card, how, section.most, style=False, name=section.noun, link=section.lead, types=True)
 
 
 def _measure_head(section: Section) -> int:
@@ -109,25 +113,35 @@ def _render_bytes_page(explanation: BytesView, detail: int) -> str:
     return page.render(heading=heading, sections=[], only=Markup(markup), style=bytes_style())
 
 
-def write_page(thing: object, path: str | os.PathLike[str], detail: int = 2) -> None:
-    """Write `render_page` to a file."""
+def write_page(
+    thing: object, path: str | os.PathLike[str], detail: int = 2, *, meanings: bool | None = None
+) -> None:
+    """Write `render_page` to a file, with a column of meanings or without; None for as the options say."""
+    if meanings is not None:
+        with display.using(meanings=meanings):
+            write_page(thing, path, detail)
+        return
     Path(path).write_text(render_page(thing, detail), encoding="utf-8")
 
 
-def _fit(card: Card, detail: int, most: int, *, style: bool = True, name: str = "") -> str:
-    """The markup of a card; where it is too long its longest folds are emptied, closed ones first, until it fits."""
-    markup = _drop_left(draw(card, detail, style=style, name=name), most)
+def _fit(card: Card, detail: int, most: int, **how: Any) -> str:
+    """The markup of a card; where it is too long its longest folds are emptied, closed ones first, until it fits.
+
+    `how` it is drawn is said as to `draw`.
+    """
+    markup = _drop_left(draw(card, detail, **how), most)
     over = len(markup.encode()) - most
     if over <= 0:
         return markup
     folds = list(card.folds)
-    sizes = [_measure(fold, detail) if fold.body() else 0 for fold in folds]
+    link = how.get("link")
+    sizes = [_measure(fold, detail, link) if fold.body() else 0 for fold in folds]
     left_out = _measure(Fold("", "", lambda: _LEFT_OUT), detail)
     for index in sorted(range(len(folds)), key=lambda index: (folds[index].opened, -sizes[index])):
         if over > 0 and sizes[index] > left_out:
             folds[index] = replace(folds[index], make=lambda: _LEFT_OUT)
             over -= sizes[index] - left_out
-    markup = _drop_left(draw(replace(card, folds=tuple(folds)), detail, style=style, name=name), most)
+    markup = _drop_left(draw(replace(card, folds=tuple(folds)), detail, **how), most)
     return markup if len(markup.encode()) <= _HARD_STOP else f"<pre>{escape(card.noun[:1000])}</pre>"
 
 
@@ -151,26 +165,42 @@ def _drop_left(markup: str, most: int) -> str:
     return "<table".join(tables)
 
 
-def _measure(fold: Fold, detail: int) -> int:
+def _measure(fold: Fold, detail: int, link: Link | None = None) -> int:
     """The bytes of what a fold holds."""
-    return len(
-        draw(
-            Card("", "", folds=(replace(fold, label="", answer="", alert=""),)), detail, style=False
-        ).encode()
-    )
+    alone = Card("", "", folds=(replace(fold, label="", answer="", alert=""),))
+    return len(draw(alone, detail, style=False, link=link, types=True).encode())
 
 
-def draw(card: Card, detail: int, *, style: bool = True, name: str = "") -> str:
+def draw(
+    card: Card,
+    detail: int,
+    *,
+    style: bool = True,
+    name: str = "",
+    link: Link | None = None,
+    level: int = 0,
+    types: bool | None = None,
+) -> str:
     """A view-model as markup, however long it is.
 
     Below a title of its own, as in the section of a page, the card has no head: `name` is then what its tables are called.
+    With `link` what cells name are links, and there is nothing to type unless the view `types`. `level` is that of the
+    card's heading.
     """
     sheet = read_style("lakelens.css") if style else None
     template = template_environment().get_template("card.html")
     _, folds = _embed(card, detail)
-    level = 2 if name else 4  # the title of a section is a heading of the second level
+    level = level or (2 if name else 4)  # the title of a section is a heading of the second level
     markup: str = template.render(
-        card=card, folds=folds, detail=detail, style=sheet, embed=_embed, level=level, name=name
+        card=card,
+        folds=folds,
+        detail=detail,
+        style=sheet,
+        embed=_embed,
+        level=level,
+        name=name,
+        link=link,
+        types=link is None if types is None else types,
     )
     return markup
 

@@ -158,8 +158,12 @@ def align_row(row: Sequence[str], widths: Sequence[int], columns: Sequence[Colum
     return "  ".join(cells).rstrip()
 
 
-def show(thing: object, detail: int = 1) -> None:
-    """Show an object where the reader is."""
+def show(thing: object, detail: int = 1, meanings: bool | None = None) -> None:
+    """Show an object where the reader is, with a column of meanings or without; None for as the options say."""
+    if meanings is not None:
+        with display.using(meanings=meanings):
+            show(thing, detail)
+        return
     if detail > 0 and is_notebook():
         from IPython.display import publish_display_data
 

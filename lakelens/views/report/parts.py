@@ -18,6 +18,8 @@ from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 from lakelens.options import display
 from lakelens.views.card import wording
+from lakelens.views.card.model import Target
+from lakelens.views.card.named import target_of_file
 
 T = TypeVar("T")
 _MOST_MANIFESTS = 6
@@ -45,7 +47,7 @@ SIZES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PagePart:
-    """An object that gets a section: what kind it is, under what names others speak of it, and the part above it.
+    """An object that gets a section: what kind it is, by what target others name it, and the part above it.
 
     Instead of an object it may hold the error that stopped it, under the noun it would have had, or a sentence that says
     why it was left out, with what to type for it.
@@ -54,7 +56,7 @@ class PagePart:
     thing: Any
     kind: str = ""
     above: PagePart | None = None
-    names: tuple[tuple[str, str], ...] = ()
+    target: Target | None = None
     noun: str = ""
     left_out: tuple[str, str] | None = None
     is_deferred: bool = False  # described after all others were read: it summarises them
@@ -103,11 +105,11 @@ def list_parts(thing: Any) -> Sequence[PagePart]:
         top = found.add(thing, "manifest")
         files = found.read("Data files", lambda: [entry.file for entry in thing.entries[:_MOST_FILES]], top)
         for file in files or ():
-            found.add(file, "file", top, names=_name_file(file))
+            found.add(file, "file", top, target=target_of_file(file))
     elif isinstance(thing, FileSet):
         top = found.add(thing)
         for file in found.read("Data files", lambda: list(islice(thing, _MOST_FILES)), top) or ():
-            found.add(file, "file", top, names=_name_file(file))
+            found.add(file, "file", top, target=target_of_file(file))
     else:
         found.add(thing)
     return found.parts
@@ -136,8 +138,8 @@ def _add_table(found: _Found, table: Table) -> None:
 
 
 def _add_snapshot(found: _Found, snapshot: Snapshot) -> None:
-    number = () if snapshot.id is None else (("snapshot", str(snapshot.id)),)
-    top = found.add(snapshot, "table", names=number)
+    named = None if snapshot.id is None else Target("snapshot", str(snapshot.id))
+    top = found.add(snapshot, "table", target=named)
     if snapshot.id is not None:
         changes = found.read("Diff", lambda: snapshot.changes, top)
         if changes is not None:
@@ -148,9 +150,9 @@ def _add_snapshot(found: _Found, snapshot: Snapshot) -> None:
     if files is not None:
         _add_files(found, snapshot, files, manifests, top)
     for index in islice(found.read("Index files", lambda: snapshot.index_files, top) or (), _MOST_OTHERS):
-        found.add(index, "index", top, names=(("file", wording.name(index.path)),))
+        found.add(index, "index", top, target=target_of_file(index))
     for statistics in islice(found.read("Statistics", lambda: snapshot.statistics, top) or (), _MOST_OTHERS):
-        found.add(statistics, "statistics", top, names=(("file", wording.name(statistics.path)),))
+        found.add(statistics, "statistics", top, target=target_of_file(statistics))
 
 
 def _add_manifests(found: _Found, lists: Sequence[ManifestList], top: PagePart) -> dict[str, PagePart]:
@@ -159,12 +161,12 @@ def _add_manifests(found: _Found, lists: Sequence[ManifestList], top: PagePart) 
     for manifest_list in lists:
         above = top
         if top.thing is not manifest_list:
-            names = (("manifest list", wording.name(manifest_list.path) or "inline"),)
-            above = found.add(manifest_list, "list", top, names=names)
+            named = None if manifest_list.path is None else Target("manifest_list", manifest_list.path)
+            above = found.add(manifest_list, "list", top, target=named)
         manifests = found.read("Manifests", lambda one=manifest_list: one.manifests, above)  # type: ignore[misc]
         for manifest in islice(manifests or (), max(_MOST_MANIFESTS - len(made), 1)):
-            names = (("manifest", wording.name(manifest.path)),)
-            made[manifest.path] = found.add(manifest, "manifest", above, names=names)
+            target = Target("manifest", manifest.path)
+            made[manifest.path] = found.add(manifest, "manifest", above, target=target)
     return made
 
 
@@ -174,7 +176,7 @@ def _add_files(
     above = found.add(files, "", top)
     chosen = list(_choose_files(files, set(manifests)))
     for file in chosen:
-        found.add(file, "file", manifests.get(file.manifest or "", above), names=_name_file(file))
+        found.add(file, "file", manifests.get(file.manifest or "", above), target=target_of_file(file))
     deletes = list(islice(files.choose(lambda content: content != "data", "content"), _MOST_DELETES))
     vectors = found.read("Deletion vectors", lambda: list(snapshot.deletion_vectors.values()), above) or []
     if deletes or vectors:
@@ -182,7 +184,8 @@ def _add_files(
         below = found.add(live, "deletes", top) if live is not None else top
         for one in chain(deletes, islice(vectors, _MOST_DELETES)):
             if one not in chosen:
-                found.add(one, "deletes", below, names=_name_file(one) if isinstance(one, DataFile) else ())
+                named = target_of_file(one) if isinstance(one, DataFile) else None
+                found.add(one, "deletes", below, target=named)
 
 
 def _choose_files(files: FileSet, manifests: set[str]) -> Iterator[DataFile]:
@@ -196,7 +199,3 @@ def _choose_files(files: FileSet, manifests: set[str]) -> Iterator[DataFile]:
     chosen = {file.identity for file in by_manifest.values()}
     others = (file for file in files if file.content == "data" and file.identity not in chosen)
     yield from islice(others, max(_MOST_FILES - len(by_manifest), 0))
-
-
-def _name_file(file: DataFile) -> tuple[tuple[str, str], ...]:
-    return (("file", wording.name(file.path)),)

@@ -1,13 +1,13 @@
 """The view-model of a page: numbered sections whose titles are answers, with links from one to another.
 
-A link leads from a name in a grid (a snapshot's id, a manifest's or a file's name) to the section of that object. Links
+A link leads from what a cell names (a snapshot's id, a manifest's or a file's name) to the section of that object. Links
 hold the number of a section and nothing else; nothing of them is made from a lake's own strings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lakelens.analysis.diff.diff import Diff
@@ -16,7 +16,7 @@ from lakelens.errors import LakeError
 from lakelens.options import display
 from lakelens.views.card import wording
 from lakelens.views.card.meanings import list_meanings
-from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note, Pairs, Picture
+from lakelens.views.card.model import Card, Cell, Fold, Note, Pairs, Picture, Target
 from lakelens.views.report.parts import SIZES, PagePart, list_parts
 
 # figures whose label stands after them, in the singular
@@ -30,8 +30,6 @@ _COUNTED = {
     "rows deleted": "row deleted",
 }
 _BEFORE = {"bucket": "bucket", "snapshot": "snapshot", "sequence": "sequence", "data file": "of"}
-_LINKED = ("snapshot", "manifest list", "manifest", "file", "object")
-_FILES = ("manifest list", "manifest", "file")
 # folds of a table's own card that have a section of their own below it
 _BELOW = ("Changes",)
 _MOST_WORDS = 220
@@ -41,7 +39,10 @@ _NAMED = ("list", "manifest", "file", "index", "statistics", "deletes")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section: its number, what its title says, its card, the section above it and those right below."""
+    """One section: its number, what its title says, its card, the section above it and those right below.
+
+    `numbers` are those of the sections of the page by what they are about.
+    """
 
     number: int
     noun: str
@@ -53,6 +54,12 @@ class Section:
     above: int = 0
     below: tuple[int, ...] = ()
     name: str = ""  # of the file that it is about: what distinguishes it from others of its noun
+    numbers: Mapping[Target, int] = field(default_factory=dict, repr=False)
+
+    def lead(self, target: Target) -> str:
+        """The link to the section of what a cell of this one names; empty where there is none, or it is this one."""
+        number = self.numbers.get(target, self.number)
+        return "" if number == self.number else f"#s{number}"
 
 
 def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section]:
@@ -68,19 +75,20 @@ def make_report(thing: Any, describe: Callable[[Any], Card]) -> Sequence[Section
         cards[last] = _describe_meanings(cards.values())
         parts = [*parts, last]
     numbers = {part: number for number, part in enumerate(parts, 1)}
-    targets = {name: numbers[part] for part in reversed(parts) for name in part.names}
+    targets = {part.target: numbers[part] for part in reversed(parts) if part.target is not None}
     return [
         Section(
             number,
             cards[part].noun,
             _format_answer(part, cards[part]),
-            _link(_leave_out_answer(part, cards[part]), targets, number),
+            _leave_out_answer(part, cards[part]),
             SIZES[part.kind],
             part.depth,
             cards[part].alert,
             numbers[part.above] if part.above is not None else 0,
             tuple(numbers[other] for other in parts if other.above is part),
-            part.names[0][1] if part.names and part.kind in _NAMED else "",
+            wording.name(part.target.key) if part.target is not None and part.kind in _NAMED else "",
+            targets,
         )
         for part, number in numbers.items()
     ]
@@ -162,43 +170,3 @@ def _format_fact(label: str, value: str) -> str:
     if label in _COUNTED:
         return f"{value} {_COUNTED[label] if value == '1' else label}"
     return f"{_BEFORE[label]} {value}" if label in _BEFORE else value
-
-
-def _link(card: Card, targets: Mapping[tuple[str, str], int], own: int) -> Card:
-    """The card with links in the grids that name what has a section of its own; none to the section itself."""
-
-    def link(body: Body) -> Body:
-        if isinstance(body, Grid) and not body.is_open:
-            kinds = [column.name if column.name in _LINKED else "" for column in body.columns]
-            if any(kinds):
-                rows = (
-                    tuple(_link_cell(cell, kind, targets, own) for cell, kind in zip(row, kinds, strict=True))
-                    for row in body.rows
-                )
-                return replace(body, rows=tuple(rows))
-        if isinstance(body, Card):
-            return _link(body, targets, own)
-        return body
-
-    def link_fold(fold: Fold) -> Fold:
-        bodies = tuple(link(body) for body in fold.body())
-        return replace(fold, make=lambda: bodies)
-
-    return replace(
-        card,
-        facts=tuple(replace(f, value=_link_cell(f.value, f.label, targets, own)) for f in card.facts),
-        body=tuple(link(body) for body in card.body),
-        folds=tuple(link_fold(fold) for fold in card.folds),
-    )
-
-
-def _link_cell(cell: Cell, kind: str, targets: Mapping[tuple[str, str], int], own: int) -> Cell:
-    if cell.parts:
-        linked = tuple(_link_cell(part, kind, targets, own) for part in cell.parts)
-        return cell if linked == cell.parts else replace(cell, parts=linked)
-    number = own
-    if kind in _LINKED and cell.role == "code":
-        number = targets.get((kind, cell.text), own)
-    elif cell.role == "tree":  # any file of the table: the tree leads to all that have a section
-        number = next((targets[of, name] for of in _FILES if (of, name := cell.text.strip()) in targets), own)
-    return cell if number == own else replace(cell, section=number)

@@ -42,6 +42,7 @@ SILENT = {"spark/hive/csv", "spark/hive/json", "spark/hive/text"}
 SEVERITIES = ("error", "warning")
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: str(path.parent.relative_to(LAKES)))
 def test_engine_written_tables_are_sound(path: Path) -> None:
     try:

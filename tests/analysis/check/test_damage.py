@@ -30,6 +30,7 @@ def test_there_are_many_kinds() -> None:
     assert len(NAMES) >= LEAST
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_planted_damage_is_found(name: str, tmp_path: Path) -> None:
     kind: Any = import_module(f"{kinds.__name__}.{name}")

@@ -19,6 +19,9 @@ from tests.analysis.check.defects import iceberg, paimon
 from tests.support import LAKES
 from tests.support.rewriting import hide_origin
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
+
 THREAD = re.compile(r"^[\w.-]+/[\w.-]+#\d+$")
 # deletes that reach nothing, in tables that engines wrote
 DANGLING = ("v2-rewrite-data-files", "v2-position-deletes-untidy")
@@ -87,6 +90,7 @@ def test_a_count_of_no_rows_shows() -> None:
     assert "zero-rows" not in list_codes(try_rules(open_hive("parquet", None)))
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("lake", [path for path in ALL if path.name != "view"], ids=lambda path: path.name)
 def test_engine_written_tables_show_none(lake: Path) -> None:
     tried = try_rules(ll.open(lake / "table"))

@@ -86,7 +86,7 @@ REFUSED = [
     ("name = 5", 8, "expected text in single quotes"),
     ("day = 5", 7, "expected a date"),
     ("day = 'never'", 7, "expected a date"),
-    ("day = '2024-02-30'", 7, "day is out of range"),
+    ("day = '2024-02-30'", 7, "expected a date or a time that there is (day "),
     ("day > '10000-01-01'", 7, "expected a date"),
     ("ts = TRUE", 1, "expected a time"),
     ("ts = '2024-01-01T00:00:00Z'", 6, "without a zone"),
@@ -192,6 +192,7 @@ LONG = {
 }
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("kind", LONG)
 def test_long_and_deep_predicates_end_soon(kind: str) -> None:
     began = clock.process_time()

@@ -103,6 +103,7 @@ def fits(term: Term, value: Any) -> bool:
     return evaluate(term, {"x": value})
 
 
+@pytest.mark.exhaustive(keep=2)
 @pytest.mark.parametrize("kind", _VALUES, ids=str)
 @settings(max_examples=200)
 @given(data=st.data())

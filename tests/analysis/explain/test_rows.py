@@ -47,6 +47,7 @@ def list_states(case: str) -> Iterator[State]:
             return
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("case", CASES, ids=name_case)
 def test_no_file_with_a_row_that_fits_is_skipped(case: str) -> None:
     for number, state in enumerate(list_states(case)):

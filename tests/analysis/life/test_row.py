@@ -22,6 +22,9 @@ from lakelens.errors import LakeError, Missing, Unsupported
 from tests.support import LAKES
 from tests.support.engine_lake import EngineLake
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
+
 ARCHIVES = sorted(LAKES.glob("lives/*.tar.xz"))
 _KEYS = 120
 KEPT = [

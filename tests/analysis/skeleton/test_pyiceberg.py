@@ -1,8 +1,8 @@
 """A second opinion: pyiceberg opens a skeleton as it opens the table, and plans the same files.
 
-Runs where pyiceberg is installed beside lakelens. What its `plan_files` gives of a skeleton has the counts of rows and the
-sizes that lakelens reads from the original. With pyiceberg 0.12: 73 tables planned, 231 files; the 10 tables with equality
-deletes, which it does not read, are refused.
+What its `plan_files` gives of a skeleton has the counts of rows and the sizes that lakelens reads from the original. With
+pyiceberg 0.12: 73 tables planned, 231 files; the 10 tables with equality deletes and those of version 4, which it does not
+read, are refused.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyiceberg.exceptions import ValidationError
+from pyiceberg.table import StaticTable
 
 import lakelens as ll
 from tests.support import LAKES
-
-static = pytest.importorskip("pyiceberg.table", reason="pyiceberg is not installed: its pins may clash")
 
 CASES = [path for path in sorted((LAKES / "spark/iceberg").glob("*/table")) if path.parent.name != "view"]
 counted: dict[str, int] = defaultdict(int)
@@ -27,7 +27,11 @@ def test_pyiceberg_plans_the_same(case: Path, tmp_path: Path) -> None:
     table = ll.open(case)
     path = table.skeleton(tmp_path / "made", seed=1)
     (document,) = (tmp_path / "made/metadata").glob("*.metadata.json")
-    opened: Any = static.StaticTable.from_metadata(str(document))
+    if table.format_version == 4:
+        with pytest.raises(ValidationError, match="Input tag '4'"):
+            StaticTable.from_metadata(str(document))
+        return
+    opened: Any = StaticTable.from_metadata(str(document))
     assert sorted(one.snapshot_id for one in opened.snapshots()) == sorted(one.id for one in table.snapshots)
     assert len(opened.schema().fields) == len(table.schema.fields)
     if table.current is None:

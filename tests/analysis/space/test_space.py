@@ -25,6 +25,9 @@ from tests.formats.paimon.maintenance.test_recorded import RECORDS, cut
 from tests.support import LAKES
 from tests.support.unpacked import unpack_samples
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
+
 TABLES = sorted(path for path in LAKES.glob("*/**/table") if path.is_dir())
 SAMPLES = [one.name for one in ll.sample()]
 # the engine does not see the first snapshot of this one: it keeps files by their names alone
@@ -152,6 +155,7 @@ def check_paimon(space: Space, table: Any, sizes: Mapping[str, int]) -> None:
     check_expiry(space, states, times, sizes)
 
 
+@pytest.mark.exhaustive(keep=4)
 @pytest.mark.parametrize("path", TABLES, ids=name)
 def test_rows_are_the_directory_and_states_keep_what_sets_say(path: Path) -> None:
     try:

@@ -58,6 +58,7 @@ def damages(data: bytes, seed: int) -> Iterator[bytes]:
         yield bytes(broken)
 
 
+@pytest.mark.exhaustive(keep=2)
 @pytest.mark.parametrize("case", CASES)
 def test_damage_is_one_error_or_a_finding(case: str, tmp_path: Path) -> None:
     copy = shutil.copytree(LAKES / "spark" / "iceberg" / case / "table", tmp_path / "table")
@@ -198,6 +199,7 @@ def places(value: object, place: tuple[object, ...] = ()) -> Iterator[tuple[obje
 WRONG = (None, 7, -1, "x", 1.5, True, [], {}, [1], {"a": 1}, [{}], 2**70, "é" * 300)
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("case", ["v1-types", "v3-statistics", "v3-partition-evolution"])
 def test_wrong_values_anywhere_in_the_document(case: str, tmp_path: Path) -> None:
     copy = shutil.copytree(LAKES / "spark" / "iceberg" / case / "table", tmp_path / "table")

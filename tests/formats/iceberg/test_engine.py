@@ -26,6 +26,9 @@ from tests.support.iceberg_lakes import (
     sort_rows,
 )
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
+
 ALL = find_lakes()
 TABLES = [lake for lake in ALL if not lake.is_view]
 

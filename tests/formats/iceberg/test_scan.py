@@ -24,6 +24,9 @@ from lakelens.model.scan.scan_to_arrow import iterate_batches, read_table
 from tests.support.iceberg_lakes import Lake, find_lakes
 from tests.support.scans import assert_same_files, build_recorded, read_columnar, stream_columnar
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
+
 LAKES = [lake for lake in find_lakes() if not lake.is_view]
 each_lake = pytest.mark.parametrize("lake", LAKES, ids=lambda lake: lake.name)
 SOME = ("path", "record_count", "lower_bounds")
@@ -58,6 +61,7 @@ def _no_records(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(IcebergScan, "records", refuse)
 
 
+@pytest.mark.exhaustive(keep=2)
 @each_lake
 def test_files_by_column_equal_the_recorded(lake: Lake) -> None:
     for snapshot in iterate_snapshots(lake):
@@ -73,6 +77,7 @@ def test_a_scan_that_was_sent_elsewhere_reads_the_same(lake: Lake) -> None:
         assert not list(scan.findings)
 
 
+@pytest.mark.exhaustive(keep=3)
 @each_lake
 def test_parts_of_the_columns_equal_the_recorded(lake: Lake) -> None:
     for snapshot in iterate_snapshots(lake, most=1):

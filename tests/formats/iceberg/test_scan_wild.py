@@ -81,6 +81,7 @@ def fallbacks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     return seen
 
 
+@pytest.mark.exhaustive(keep=3)
 @pytest.mark.parametrize("case", ["v1-types", "v2-merge-on-read", "v3-merge-on-read"])
 def test_damaged_manifests_show_what_the_record_path_shows(case: str, tmp_path: Path) -> None:
     source = LAKES / "spark" / "iceberg" / case / "table"

@@ -11,7 +11,8 @@ import pytest
 
 from lakelens.errors import Corrupt, Missing, NotATable, Unsupported
 from lakelens.formats.iceberg.table import IcebergTable
-from lakelens.opening import find_tables, open_in_store, open_table
+from lakelens.opening import open_in_store, open_table
+from lakelens.warehouse import find_tables
 from tests.support.iceberg_builder import (
     FIRST_ID,
     SCHEMA,

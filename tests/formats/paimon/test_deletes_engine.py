@@ -10,6 +10,9 @@ from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.snapshot import PaimonSnapshot
 from tests.support.paimon_lakes import Lake, list_lakes, word_json
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
+
 LAKES = list_lakes()
 DELETING = [lake for lake in LAKES if "deletion-vectors" in lake.name]
 

@@ -29,6 +29,9 @@ from tests.support.paimon_lakes import (
     word_row,
 )
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
+
 LAKES = list_lakes()
 STATS = ("null_value_counts", "min_value_stats", "max_value_stats")
 each_lake = pytest.mark.parametrize("lake", LAKES, ids=lambda lake: lake.name)
@@ -327,6 +330,7 @@ def _manifest_row(manifest: Any, schema: PaimonSchema) -> dict[str, Any]:
 # -- files under today's names
 
 
+@pytest.mark.exhaustive(keep=3)
 @each_lake
 def test_files_tables(lake: Lake) -> None:
     for table, said in lake.views():

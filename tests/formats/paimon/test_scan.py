@@ -15,6 +15,9 @@ from lakelens.model.scan.plan import FileScan
 from tests.support.paimon_lakes import Lake, list_lakes
 from tests.support.scans import assert_same_files, build_recorded, read_columnar, stream_columnar
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
+
 LAKES = list_lakes()
 each_lake = pytest.mark.parametrize("lake", LAKES, ids=lambda lake: lake.name)
 SOME = ("path", "record_count", "lower_bounds")
@@ -46,6 +49,7 @@ def _no_records(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PaimonScan, "records", refuse)
 
 
+@pytest.mark.exhaustive(keep=3)
 @each_lake
 def test_files_by_column_equal_the_recorded(lake: Lake) -> None:
     snapshots = list(iterate_snapshots(lake))
@@ -62,6 +66,7 @@ def test_files_by_column_equal_the_recorded(lake: Lake) -> None:
     assert_same_files(again, recorded)
 
 
+@pytest.mark.exhaustive(keep=3)
 @each_lake
 def test_streamed_files_equal_the_recorded(lake: Lake) -> None:
     for snapshot in iterate_snapshots(lake, most=1):
@@ -71,6 +76,7 @@ def test_streamed_files_equal_the_recorded(lake: Lake) -> None:
             assert_same_files(stream_columnar(force(snapshot.scan_files())), recorded)
 
 
+@pytest.mark.exhaustive(keep=3)
 @each_lake
 def test_parts_of_the_columns_equal_the_recorded(lake: Lake) -> None:
     for snapshot in iterate_snapshots(lake, most=1):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lakelens.model.scan.files_to_arrow import build_table, make_request
 from lakelens.model.scan.scan_to_arrow import iterate_batches, read_table
 from tests.formats.paimon.test_scan import each_lake, force, iterate_snapshots
 from tests.support.paimon_lakes import Lake
 from tests.support.scans import assert_same_files
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
 
+
+@pytest.mark.exhaustive(keep=3)
 @each_lake
 def test_sets_of_a_commit_equal_the_recorded(lake: Lake) -> None:
     for snapshot in iterate_snapshots(lake):

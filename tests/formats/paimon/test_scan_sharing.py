@@ -18,7 +18,11 @@ from tests.formats.paimon.test_scan import each_lake, force, iterate_snapshots
 from tests.support.paimon_lakes import Lake
 from tests.support.scans import assert_same_files
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
 
+
+@pytest.mark.exhaustive(keep=4)
 @each_lake
 @pytest.mark.parametrize("refused", [False, True])
 def test_small_pieces_equal_the_recorded(lake: Lake, refused: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -384,6 +384,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.exhaustive(keep=8)
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize(
     "name",

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.deletes.matching import DeleteIndex, may_name, partition_key, reaches_everywhere
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH

@@ -8,7 +8,7 @@ names; what breaks the rules of order and range is a finding, and is read all th
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from lakelens.formats.iceberg.deletes.equality import DataKeys, KeyColumn, KeySe
 from lakelens.formats.iceberg.deletes.stored_columns import StoredColumns, view_numbers
 from lakelens.formats.iceberg.manifests.contents import find_content, read_vector
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH, DELETE_POS
+from lakelens.io.pieces import fetch_files_along
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +45,14 @@ class DeleteReader:
     def __init__(self, context: TableContext) -> None:
         self.context = context
         self._kept = LruCache[Hashable, tuple[int, Any]](_KEPT_ROWS, weigh=itemgetter(0))
+
+    def fetch(self, files: Iterable[IcebergDataFile]) -> None:
+        """Read the first of some delete files together, as many as are kept, where each request waits for a network."""
+
+        def place(file: IcebergDataFile) -> tuple[str, int | None]:
+            return file.path, file.file_size_in_bytes
+
+        next(fetch_files_along(self.context.access.store, files, place, whole=True), None)
 
     def read_vector(self, delete: IcebergDataFile) -> FrozenBitMap64:
         """The positions in a deletion vector. Another number of them than recorded is a finding. Raises `LakeError`."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from lakelens.caching import cached_property
 from lakelens.codecs.iceberg.puffin import Blob, ThetaSketch, decode_theta, decompress_blob
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.iceberg.manifests.contents import read_puffin_footer

@@ -5,12 +5,15 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass
 
-from lakelens.errors import LakeError, Unsupported
+from lakelens.errors import AccessDenied, LakeError, Unsupported
 from lakelens.formats.base import Candidate
 from lakelens.formats.iceberg.discovery.names import parse_metadata_name
+from lakelens.formats.iceberg.discovery.unlisted import find_unlisted
 from lakelens.formats.iceberg.discovery.versions import MetadataFolder, VersionChoice
 from lakelens.formats.iceberg.metadata.document import check_not_a_view, decode_outline
+from lakelens.io.ahead import fetch
 from lakelens.io.store import ObjectInfo, Store, list_names
+from lakelens.io.waves import NEAR
 from lakelens.model.storage import Evidence
 
 _VIEW_WORDS = (b'"view-uuid"', b'"view-version"', b'"current-version-id"')
@@ -25,22 +28,52 @@ class TableLayout:
     opened_file: str | None = None
 
 
-def find_layout(store: Store, path: str, info: ObjectInfo) -> TableLayout | None:
-    """The layout of what is at a path: a table's directory, its metadata directory, or one metadata file."""
-    if not info.is_dir:
-        if parse_metadata_name(posixpath.basename(path)) is None:
-            return None
-        folder = posixpath.dirname(path)
-        return TableLayout(_find_root(folder), MetadataFolder(store, folder, list_names(store, folder)), path)
-    children = list_names(store, path)
+def find_layout(store: Store, path: str, info: ObjectInfo | None = None) -> TableLayout | None:
+    """The layout of what is at a path: a table's directory, its metadata directory, or one metadata file.
+
+    What may not be listed behind a network is found by its names (see `unlisted`).
+    """
+    try:
+        info = store.info(path) if info is None else info
+        if not info.is_dir:
+            if parse_metadata_name(posixpath.basename(path)) is None:
+                return None
+            return TableLayout(_find_root(posixpath.dirname(path)), _open_beside(store, path, info), path)
+        children = list_names(store, path)
+    except AccessDenied as refused:
+        if store.scheme in NEAR:
+            raise
+        found = _open_folder(store, f"{path.rstrip('/')}/metadata", refused)
+        return TableLayout(path, found) if found.has_tables else None
     if "metadata" in children and children["metadata"].is_dir:
-        inner = f"{path.rstrip('/')}/metadata"
-        found = MetadataFolder(store, inner, list_names(store, inner))
+        found = _open_folder(store, f"{path.rstrip('/')}/metadata")
         if found.has_tables:
             return TableLayout(path, found)
     here = MetadataFolder(store, path, children)
     numbered = any(name.number is not None for name in here.names)
     return TableLayout(_find_root(path), here) if numbered else None
+
+
+def _open_folder(store: Store, folder: str, refused: AccessDenied | None = None) -> MetadataFolder:
+    """The documents of a metadata directory; `refused` is why the table's own directory could not be listed."""
+    try:
+        children = list_names(store, folder)
+    except AccessDenied as error:
+        if store.scheme in NEAR:
+            raise
+        return find_unlisted(store, folder, error)
+    if refused is not None and not children:  # some stores say of what may not be listed that it is empty
+        return find_unlisted(store, folder, refused)
+    return MetadataFolder(store, folder, children)
+
+
+def _open_beside(store: Store, path: str, info: ObjectInfo) -> MetadataFolder:
+    """The documents that are beside one which was opened by its own path; that one alone where they are not listed."""
+    folder = posixpath.dirname(path)
+    try:
+        return MetadataFolder(store, folder, list_names(store, folder))
+    except AccessDenied as refused:
+        return MetadataFolder(store, folder, {info.name: info}, refused=refused)
 
 
 def detect_table(place: Candidate) -> Evidence | None:
@@ -49,6 +82,7 @@ def detect_table(place: Candidate) -> Evidence | None:
     if layout is None:
         return None
     choice = choose_version(layout)
+    fetch(place.store, documents=[choice.path])
     _refuse_view(place.store, layout, choice)
     others = _see_others(place)
     reasons = [f"{_relate(choice.path, layout.root)} is table metadata of Iceberg"]

@@ -12,13 +12,14 @@ Every doubt is reported: in `how`, and in `notes`, which become findings of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.iceberg.discovery.names import MetadataName, is_hint, parse_metadata_name
 from lakelens.formats.iceberg.metadata.document import peek_log
+from lakelens.io.ahead import fetch
 from lakelens.io.store import ObjectInfo, Store
 
 HINT_NAME = "version-hint.text"
@@ -38,12 +39,13 @@ class VersionChoice:
 
 @dataclass
 class MetadataFolder:
-    """The metadata files of one directory."""
+    """The metadata files of one directory; where it may not be listed (`refused`), those that are known by their names."""
 
     store: Store
     path: str
     children: Mapping[str, ObjectInfo]
     notes: list[tuple[str, str, str, str]] = field(default_factory=list)
+    refused: LakeError | None = None
 
     def __post_init__(self) -> None:
         parsed = (parse_metadata_name(name) for name, info in self.children.items() if not info.is_dir)
@@ -92,7 +94,19 @@ class MetadataFolder:
 
     def take(self, path: str, how: str) -> VersionChoice:
         """A metadata file as the choice, for a reason."""
-        return VersionChoice(path, how, tuple(other for other in self.candidates if other != path))
+        others = tuple(other for other in self.candidates if other != path)
+        return VersionChoice(path, how, others, tuple(self._list_notes()))
+
+    def find_newer(self, path: str) -> str | None:
+        """The metadata file of the highest number above that of another one, of the same naming, by the names alone."""
+        known = parse_metadata_name(path.rsplit("/", 1)[-1])
+        if known is None or known.number is None:
+            return None
+        newest = max(self._numbers(known.naming), default=known.number)
+        names = sorted(
+            name.name for name in self.names if name.naming == known.naming and name.number == newest
+        )
+        return self.place(names[-1]) if newest > known.number else None
 
     def step_back(self, choice: VersionChoice) -> VersionChoice | None:
         """What is current while a chosen document of a catalog is still being written: the one before, if there is one."""
@@ -110,7 +124,13 @@ class MetadataFolder:
 
     def _finish(self, name: str, how: str) -> VersionChoice:
         hint = self.place(HINT_NAME) if HINT_NAME in self.children else None
-        return replace(self.take(self.place(name), how), notes=tuple(self.notes), hint_path=hint)
+        return replace(self.take(self.place(name), how), hint_path=hint)
+
+    def _list_notes(self) -> Iterator[tuple[str, str, str, str]]:
+        yield from self.notes
+        if self.refused is not None:
+            message = "the directory may not be listed: whether it has other metadata documents is not known"
+            yield "note", "not-listed", self.path, message
 
     def _find_version(self, version: int | str) -> str | None:
         if isinstance(version, str) and not version.strip().isdigit():
@@ -232,8 +252,11 @@ class MetadataFolder:
 
     def _choose_among(self, names: Iterable[MetadataName]) -> tuple[str, str]:
         """The one that no other file's log names, and of those the one that was updated last."""
-        headers = {name.name: self._peek(name.name) for name in names}
-        peeked = [*headers.values(), *(self._peek(name) for name in self._neighbours(headers))]
+        rivals = [name.name for name in names]
+        neighbours = self._neighbours(rivals)
+        fetch(self.store, documents=[self.place(name) for name in (*rivals, *neighbours)])
+        headers = {name: self._peek(name) for name in rivals}
+        peeked = [*headers.values(), *map(self._peek, neighbours)]
         logged = {past for header in peeked if header is not None for past in header[1]}
         free = [name for name in headers if name not in logged and headers[name]] or list(headers)
 

@@ -13,9 +13,9 @@ Follows "Manifests" and appendix D of the Iceberg table specification.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
 from lakelens.codecs.parquet.structure import SchemaLeaf
 from lakelens.codecs.parquet.value_spans import Meaning
 from lakelens.codecs.span.span import Octets, Span

@@ -15,11 +15,11 @@ Follows "Manifests", "Manifest Lists" and appendix D of the Iceberg table specif
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from lakelens.caching import cached_property
 from lakelens.codecs.iceberg.types import IcebergType, parse_struct, parse_type_text
 from lakelens.codecs.kinds import explain
 from lakelens.codecs.span.span import Octets, Span

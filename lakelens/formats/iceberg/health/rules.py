@@ -8,9 +8,9 @@ are those of `TableProperties`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
 from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.formats.iceberg.health.deletes import find_reach, measure_deletes
 from lakelens.formats.iceberg.health.metadata import list_document_parts, measure_metadata

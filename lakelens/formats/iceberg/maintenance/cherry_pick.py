@@ -12,9 +12,9 @@ write-audit-publish id was published. Follows `CherryPickOperation` and `WapUtil
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.formats.iceberg.deletes.matching import partition_key
 from lakelens.formats.iceberg.maintenance.commits import (
     assume,

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from lakelens.caching import cached_property
 from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.formats.iceberg.deletes.matching import partition_key
 from lakelens.formats.iceberg.maintenance.commits import (

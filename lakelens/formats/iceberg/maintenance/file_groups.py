@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
 from lakelens.formats.iceberg.maintenance.packing import Limits
 from lakelens.formats.iceberg.maintenance.sizes import Estimate, estimate_merged, measure_inputs
 from lakelens.formats.iceberg.splits import cut_file, weigh_deletes

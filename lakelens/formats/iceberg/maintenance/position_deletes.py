@@ -13,9 +13,9 @@ of Iceberg 1.12.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from lakelens.caching import cached_property
 from lakelens.formats.iceberg.deletes.matching import partition_key
 from lakelens.formats.iceberg.maintenance.commits import (
     assume,

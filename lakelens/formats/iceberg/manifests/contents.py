@@ -13,6 +13,8 @@ from lakelens.codecs.iceberg.puffin import PuffinFooter, decode_footer, footer_s
 from lakelens.errors import Corrupt, Unsupported
 from lakelens.formats import contents
 from lakelens.formats.iceberg.context import TableContext
+from lakelens.io.ahead import fetch
+from lakelens.io.pieces import fetch_files
 from lakelens.model.datafile import Footer
 
 if TYPE_CHECKING:
@@ -34,8 +36,10 @@ def read_footer(context: TableContext, file: IcebergDataFile) -> Footer:
 
 def read_puffin_footer(context: TableContext, recorded: str) -> PuffinFooter:
     """The footer of a Puffin file: its end only, in one or two requests. Raises `LakeError`."""
-    path, size = context.access.find_recorded(recorded)
     store = context.access.store
+    place = context.access.locator.locate(recorded)
+    fetch(store, infos=[place], ranges=[(place, -_TAIL, _TAIL)])
+    path, size = context.access.find_recorded(recorded)
     tail = store.read_range(path, -_TAIL, _TAIL)
     wanted = footer_size(tail, size, path=path)
     if wanted > len(tail):
@@ -56,6 +60,8 @@ def read_preview(context: TableContext, file: IcebergDataFile, count: int) -> pa
 
 def find_content(context: TableContext, file: IcebergDataFile) -> tuple[str, str]:
     """Where a data or delete file is now, and what it is by its magic. Raises `LakeError`."""
+    place = context.access.locator.locate(file.recorded_path)
+    fetch_files(context.access.store, [(place, file.file_size_in_bytes)])
     path, size = context.access.find_recorded(file.recorded_path)
     if file.file_size_in_bytes is not None and file.file_size_in_bytes != size:
         message = f"the manifest says {file.file_size_in_bytes} bytes, the file has {size}"

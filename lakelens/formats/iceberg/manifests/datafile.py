@@ -6,18 +6,18 @@ Follows "Manifests" (`data_file` fields 100 to 145) and "Row Lineage" of the Ice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.formats.access import StoredKey
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.manifests.bounds import build_bounds
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
 from lakelens.model.collections import Preview
 from lakelens.model.datafile import Content, DataFile, Footer, column
-from lakelens.model.stats import Bounds, ColumnCounts, Partition
+from lakelens.model.stats import Bounds, ColumnCounts, Encoded, Partition
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.deletes.matching import DeleteIndex
@@ -223,6 +223,11 @@ class IcebergDataFile(TableObject, DataFile):
         from lakelens.formats.iceberg.manifests.contents import read_footer
 
         return read_footer(self._context, self)
+
+    def list_encoded(self) -> Sequence[Encoded]:
+        from lakelens.formats.iceberg.manifests.encoded import iterate_encoded
+
+        return tuple(iterate_encoded(self))
 
     @cached_property
     def row_groups(self) -> RowGroups | None:

@@ -5,11 +5,11 @@ Follows "Manifests", "Manifest Lists", "Sequence Number Inheritance" and "Row Li
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
+from lakelens.caching import cached_property
 from lakelens.codecs.avro.records import AvroRecords
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.iceberg.context import TableContext, TableObject
@@ -32,6 +32,7 @@ from lakelens.formats.iceberg.manifests.header import (
 )
 from lakelens.formats.iceberg.manifests.records import EntryReader
 from lakelens.formats.iceberg.metadata.partitions import PartitionColumn
+from lakelens.io.pieces import fetch_along
 from lakelens.model.collections import Document
 from lakelens.model.explainable import Source
 from lakelens.model.manifest import (
@@ -147,6 +148,11 @@ class IcebergManifest(TableObject, Manifest):
         """Every entry, deleted ones included, in file order. Raises `LakeError` when the file cannot be read."""
         return Entries(raise_error(self.walk()), self._context.describe_columns)
 
+    @property
+    def is_read(self) -> bool:
+        """Whether its entries are known, so that asking for them reads nothing."""
+        return "_read_entries" in self.__dict__
+
     def walk(self) -> tuple[Sequence[Entry], LakeError | None]:
         """The entries that can be read, and what stopped the reading (None: nothing did)."""
         return self._read_entries
@@ -171,7 +177,7 @@ class IcebergManifest(TableObject, Manifest):
 
         Where the manifest `counts_rows`, `first_row_id` is the entry's.
         """
-        if "_read_entries" in self.__dict__:
+        if self.is_read:
             return self._read_entries[0][position]
         opened = self._context.opened.get(self.path, self._open_entries)
         record = opened.records[position]
@@ -179,9 +185,13 @@ class IcebergManifest(TableObject, Manifest):
         self._context.columns.add_unknown(fields)
         return self._build_entry(opened.reader, record, entry, fields, first_row_id, position)
 
+    def count_stored(self) -> int:
+        """See `Manifest.count_stored`: no entry is decoded for it."""
+        return len(self._context.opened.get(self.path, self._open_entries).records)
+
     def iterate_entries(self) -> Iterator[Entry]:
         """The entries, each decoded when it is asked for, and not kept. Raises `LakeError` where that cannot be done."""
-        if "_read_entries" in self.__dict__:
+        if self.is_read:
             return iter(self._read_entries[0])
         return self._iterate(self._iterate_opened())
 
@@ -295,6 +305,16 @@ class IcebergManifest(TableObject, Manifest):
         if own is not None and own != self.content:
             message = f"the manifest list says that it holds {self.content}, its own header says {own}"
             self._context.findings.add("warning", "manifest-content", self._file.path, message)
+
+
+def fetch_manifests(context: TableContext, manifests: Iterable[IcebergManifest]) -> Iterator[IcebergManifest]:
+    """Each manifest once, in order; where each request waits for a network those that come next are read together."""
+    return fetch_along(context.access.store, dict.fromkeys(manifests), place_manifest)
+
+
+def place_manifest(manifest: IcebergManifest) -> tuple[str, int | None] | None:
+    """Where a manifest is, and its recorded size; None where it was read."""
+    return None if manifest.is_read else (manifest.path, manifest.manifest_length)
 
 
 def collect(items: Iterator[T]) -> tuple[Sequence[T], LakeError | None]:

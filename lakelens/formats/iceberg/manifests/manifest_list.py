@@ -6,9 +6,9 @@ Follows "Manifest Lists" of the Iceberg table specification.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.encryption import refuse_encrypted
@@ -61,6 +61,7 @@ class IcebergManifestList(TableObject, ManifestList):
         self.recorded_path = recorded
         self.snapshot_id = snapshot_id
         self._key_id = key_id
+        self._length: int | None = None  # once it was read
 
     @cached_property
     def path(self) -> str | None:  # type: ignore[override]
@@ -70,6 +71,8 @@ class IcebergManifestList(TableObject, ManifestList):
     @cached_property
     def size_bytes(self) -> int | None:  # type: ignore[override]
         """Bytes of the file; None when it is not there."""
+        if self._length is not None:
+            return self._length
         info = None if self.path is None else find_info(self._context.access.store, self.path)
         return None if info is None else info.size
 
@@ -91,6 +94,8 @@ class IcebergManifestList(TableObject, ManifestList):
     def _file(self) -> StoredRecords:
         assert self.recorded_path is not None
         path, data = self._context.access.read_recorded(self.recorded_path)
+        if path == self.path:
+            self._length = len(data)
         refuse_encrypted(data, path, self._key_id)
         return StoredRecords(path, decode_head(data, path), data)
 

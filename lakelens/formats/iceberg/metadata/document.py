@@ -14,12 +14,12 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
+from lakelens.caching import cached_property
 from lakelens.codecs.compression import allow_growth, decompress
 from lakelens.codecs.magic import sniff
 from lakelens.errors import Corrupt, LakeError, Unsupported
@@ -318,6 +318,12 @@ class CommittedDocuments:
             if _holds(document, snapshot_id):
                 return path, document
         return None
+
+    def list_unread(self, moment: int | None) -> Iterator[str]:
+        """The first document that `find` reads; nothing where the opened one is it."""
+        first = None if moment is None else next(self._list_candidates(moment), None)
+        if first is not None and first != self._opened.path:
+            yield first
 
     def _list_candidates(self, moment: int) -> Iterator[str]:
         """Documents of that very time; else the next later ones, where the log still has what was before that time.

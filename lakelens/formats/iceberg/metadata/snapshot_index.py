@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from lakelens.caching import cached_property
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.metadata.wire import WireSnapshot

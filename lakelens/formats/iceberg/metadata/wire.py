@@ -7,12 +7,12 @@ missing and has a default there gets it.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw
 
+from lakelens.caching import cached_property
 from lakelens.formats.iceberg.metadata.long_list import ABSENT, LongList
 
 T = TypeVar("T")

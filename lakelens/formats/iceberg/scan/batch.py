@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import FURTHER, TableContext
 from lakelens.formats.iceberg.manifests.manifest import STATUS

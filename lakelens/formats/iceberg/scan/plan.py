@@ -23,6 +23,8 @@ from lakelens.formats.iceberg.metadata.document import decode_document
 from lakelens.formats.iceberg.metadata.wire import WireMetadata
 from lakelens.formats.iceberg.scan.batch import build_batch, encode_files
 from lakelens.formats.iceberg.scan.entries import OpenManifest
+from lakelens.io.ahead import fetch
+from lakelens.io.pieces import fetch_along
 from lakelens.io.tracing import TracingStore
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns
@@ -112,6 +114,10 @@ class IcebergScan(ColumnarScan):
         if waiting:
             yield waiting
 
+    def fetch(self, tasks: Sequence[ScanTask]) -> None:
+        """See `FileScan.fetch`."""
+        fetch(self._context.access.store, documents=[task.path for task in tasks])
+
     def build(self, parts: Sequence[Part], request: ScanRequest, removals: pa.Table | None) -> FileBatch:
         """See `ColumnarScan.build`."""
         return build_batch(self._context, parts, request)
@@ -132,6 +138,10 @@ class IcebergScan(ColumnarScan):
     def encode(self, files: Sequence[DataFile]) -> pa.Array:
         """See `FileScan.encode`."""
         return encode_files(files)
+
+    def note_reads(self, tasks: Sequence[ScanTask]) -> None:
+        for task in tasks:
+            self._context.access.note_read(task.path)
 
     def with_tasks(self, tasks: Sequence[ScanTask]) -> IcebergScan:
         """The same scan over other tasks."""
@@ -210,7 +220,7 @@ def plan_scan(
     has_deletes = any(task.line.get("content") for task in tasks)
     context.columns.expect_reserved(context.typed.format_version or 1, has_deletes)
     if _has_lost_schemas(context):
-        for task in tasks:
+        for task in fetch_along(context.access.store, tasks, lambda task: (task.path, task.size_bytes)):
             _learn_columns(context, task)
     return IcebergScan(context, tasks, snapshots)
 

@@ -8,11 +8,12 @@ primary-key table are merged by key when they are read, or wait in level 0: as m
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.manifests.index import DELETION_VECTORS
-from lakelens.io.store import find_info
+from lakelens.io.ahead import is_larger
 from lakelens.model.deletes import LiveRows
 from lakelens.model.facts.amounts import NO_ROWS, Amount
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
 
-_MOST_BYTES = 1 << 20  # of an index manifest that is read to count
+MOST_BYTES = 1 << 20  # of an index manifest that is read to count
 _MOST_DECODED = (
     1 << 18
 )  # bytes of the vectors of a snapshot that are decoded where their rows are not recorded
@@ -144,18 +145,16 @@ def _read_marks(snapshot: PaimonSnapshot) -> Marks | None:
     if name is None or not _may_have_vectors(snapshot):
         return {}
     kept = snapshot.vector_reader.marks
+    snapshot.fetch_near()
     if name not in kept:
         kept[name] = _count_vectors(snapshot, snapshot.context.layout.shared("manifest", name))
     return kept[name]
 
 
 def _count_vectors(snapshot: PaimonSnapshot, path: str) -> Marks | None:
-    try:
-        info = find_info(snapshot.context.store, path)
-    except LakeError:
-        info = None
-    if info is not None and info.size > _MOST_BYTES:
-        return None
+    with suppress(LakeError):
+        if is_larger(snapshot.context.store, path, MOST_BYTES):
+            return None
     try:
         files = snapshot.read_index_files()
     except LakeError as error:
@@ -166,6 +165,7 @@ def _count_vectors(snapshot: PaimonSnapshot, path: str) -> Marks | None:
     reader = None
     if uncounted and sum(file.size_bytes or _MOST_DECODED for file in uncounted) < _MOST_DECODED:
         reader = snapshot.vector_reader
+        reader.fetch(uncounted)
     return {
         str(item["data_file"]): Mark(file.recorded_path, item["offset"], _count_rows(file, item, reader))
         for file in files

@@ -15,6 +15,7 @@ from lakelens.codecs.bitmaps.deletion_vector import PAIMON_VERSION, decode_paimo
 from lakelens.errors import Corrupt, Missing, Unsupported
 from lakelens.formats.access import LruCache
 from lakelens.formats.paimon.manifests.index import DELETION_VECTORS, EXPIRED, PaimonIndexFile
+from lakelens.io.ahead import fetch
 from lakelens.model.deletes import DanglingDelete, DeleteMatch
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from lakelens.formats.access import TableAccess
     from lakelens.formats.paimon.deletes.known_rows import Marks
 
-_SMALL = 4 * 1024 * 1024
+SMALL = 4 * 1024 * 1024
 _KEPT = 8
 _KEPT_VECTORS = 32 * 1024 * 1024  # bytes, as they are stored
 _FRAME = 8  # the length word and the CRC word
@@ -39,6 +40,8 @@ class VectorReader:
             _KEPT_VECTORS, weigh=itemgetter(0)
         )
         self.marks: dict[str, Marks | None] = {}
+        #: What was asked for ahead, by path.
+        self.asked: set[str] = set()
 
     def read_vector(self, file: PaimonIndexFile, found: Mapping[str, Any]) -> FrozenBitMap64:
         """The positions that a vector deletes, by its item of the file's `ranges`. Raises `LakeError`.
@@ -56,6 +59,11 @@ class VectorReader:
             message = f"the index manifest says {rows} rows of {data_file}, the vector has {len(positions)}"
             self._access.findings.add("warning", "deletion-vector-count", file.path, message)
         return positions
+
+    def fetch(self, files: Iterable[PaimonIndexFile]) -> None:
+        """Read small index files, all together where their store is far."""
+        small = [file.path for file in files if file.size_bytes is not None and file.size_bytes <= SMALL]
+        fetch(self._access.store, small=[(path, SMALL) for path in dict.fromkeys(small)])
 
     def _decode(
         self, file: PaimonIndexFile, offset: int, length: int, data_file: str
@@ -77,7 +85,7 @@ class VectorReader:
 
     def _read(self, file: PaimonIndexFile, offset: int, length: int, data_file: str) -> bytes:
         """The bytes from the vector's length word on, as many as it may have."""
-        is_small = file.size_bytes is not None and file.size_bytes <= _SMALL
+        is_small = file.size_bytes is not None and file.size_bytes <= SMALL
         whole = self._read_small(file.path) if is_small else None
         version = self._read_range(file.path, 0, 1) if whole is None else whole[:1]
         data, wanted = b"", length + _FRAME
@@ -93,8 +101,8 @@ class VectorReader:
         return data
 
     def _read_small(self, path: str) -> bytes | None:
-        data = self._kept.get(path, lambda: self._read_range(path, 0, _SMALL + 1))
-        return data if len(data) <= _SMALL else None  # it may be larger than its manifest says
+        data = self._kept.get(path, lambda: self._read_range(path, 0, SMALL + 1))
+        return data if len(data) <= SMALL else None  # it may be larger than its manifest says
 
     def _read_range(self, path: str, start: int, length: int) -> bytes:
         try:

@@ -10,20 +10,33 @@ from typing import Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.base import Candidate
+from lakelens.formats.paimon.discovery.pointer import parse_hint
 from lakelens.formats.paimon.metadata.layout import list_keys, list_numbers
 from lakelens.formats.paimon.metadata.wire import parse_json
+from lakelens.io.ahead import fetch
 from lakelens.io.store import list_names
 from lakelens.model.storage import Evidence
+
+#: The snapshots that are read with the newest schema, where each request waits for a network: a card shows 5, and what
+#: is new in each of them.
+NEWEST = 6
 
 
 def detect_table(place: Candidate) -> Evidence | None:
     """Why the place is a Paimon table; None when it is not."""
     if not place.info.is_dir:
         return None
+    if place.refused is not None:
+        return _detect_by_hint(place)
     schemas, snapshots = (list_numbers(_list(place, kind), kind) for kind in ("schema", "snapshot"))
     tags = [] if schemas and snapshots else list_keys(_list(place, "tag"), "tag")
     if not (schemas or snapshots or tags):
         return None
+    newest = [
+        *(f"schema/schema-{n}" for n in schemas[-1:]),
+        *(f"snapshot/snapshot-{n}" for n in snapshots[-NEWEST:]),
+    ]
+    fetch(place.store, documents=map(place.child, newest))
     schema = f"schema/schema-{schemas[-1]}" if schemas else None
     snapshot = f"snapshot/snapshot-{snapshots[-1]}" if snapshots else None
     tag = f"tag/tag-{tags[0]}" if tags else None
@@ -41,6 +54,21 @@ def detect_table(place: Candidate) -> Evidence | None:
         candidates=tuple(f"snapshot-{number}" for number in snapshots[-20:]),
         others=others,
     )
+
+
+def _detect_by_hint(place: Candidate) -> Evidence | None:
+    """Why a directory that may not be listed is a Paimon table: its hint, and the snapshot that this names."""
+    try:
+        number = parse_hint(
+            place.store.read(place.child("snapshot", "LATEST"))[:256].decode("utf-8", "replace")
+        )
+    except LakeError:
+        return None
+    name = f"snapshot/snapshot-{number}"
+    if number is None or not _looks_right(place, name, _is_snapshot):
+        return None
+    reason = f"snapshot/LATEST names snapshot-{number}, which is one; the directory itself may not be listed"
+    return Evidence("paimon", (reason,), ("snapshot/LATEST", name), confidence=1.0)
 
 
 def _list_reasons(

@@ -7,13 +7,17 @@ Hints may be stale, missing or garbage: that is a finding, never an error.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from lakelens.errors import LakeError, Missing
+from lakelens.errors import AccessDenied, LakeError, Missing
 from lakelens.formats.paimon.metadata.layout import list_numbers
 from lakelens.io.store import Store, list_names
 from lakelens.model.finding import Findings
+
+_MOST_TRUSTED = 10_000  # snapshots, where only hints say how many there are
+HINTS = ("EARLIEST", "LATEST")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,15 @@ class SnapshotPointer:
 
 def find_latest(store: Store, folder: str, findings: Findings) -> SnapshotPointer:
     """The current snapshot of a branch: lists its `snapshot` folder once and reads the hints that are there."""
-    names = list_names(store, folder)
+    try:
+        names = list_names(store, folder)
+    except AccessDenied as refused:
+        if not getattr(store, "is_far", False):
+            raise
+        return _trust_hints(store, folder, findings, refused)
     ids = tuple(list_numbers(names, "snapshot"))
     hints: dict[str, str] = {
-        name: _read_hint(store, f"{folder}/{name}", findings)
-        for name in ("EARLIEST", "LATEST")
-        if name in names
+        name: _read_hint(store, f"{folder}/{name}", findings) for name in HINTS if name in names
     }
     if not ids:
         if hints:
@@ -50,11 +57,31 @@ def find_latest(store: Store, folder: str, findings: Findings) -> SnapshotPointe
     return SnapshotPointer(latest, reason, seen, tuple(sorted({*ids} - {*seen})), hints)
 
 
+def _trust_hints(store: Store, folder: str, findings: Findings, refused: AccessDenied) -> SnapshotPointer:
+    """The pointer where files may be read and not listed: what the hints say. Raises what refused where they say nothing."""
+    hints: dict[str, str] = {}
+    for name in HINTS:
+        with suppress(LakeError):  # one that is not there is refused, too
+            hints[name] = store.read(f"{folder}/{name}")[:256].decode("utf-8", "replace")
+    earliest, latest = (parse_hint(hints.get(name, "")) for name in HINTS)
+    if latest is None:
+        raise refused
+    first = latest if earliest is None else max(earliest, latest - _MOST_TRUSTED + 1)
+    message = (
+        f"may not be listed: the hints name snapshots {min(first, latest)} to {latest}, others are not known"
+    )
+    findings.add("warning", "not-listed", folder, message)
+    ids = tuple(range(min(first, latest), latest + 1))
+    return SnapshotPointer(
+        latest, f"the LATEST hint says {latest}, and nothing may be listed", ids, hints=hints
+    )
+
+
 def _choose(hint: str | None, ids: tuple[int, ...], folder: str, findings: Findings) -> tuple[int, str]:
     highest, path = ids[-1], f"{folder}/LATEST"
     if hint is None:
         return highest, f"the highest number, {highest}: there is no LATEST hint"
-    number = _parse_hint(hint)
+    number = parse_hint(hint)
     if number is None:
         findings.add("warning", "stale-hint", path, f"the hint holds {hint[:40]!r}, not a snapshot number")
         return highest, f"the highest number, {highest}: the LATEST hint is unreadable"
@@ -80,7 +107,8 @@ def _read_hint(store: Store, path: str, findings: Findings) -> str:
         return ""
 
 
-def _parse_hint(text: str) -> int | None:
+def parse_hint(text: str) -> int | None:
+    """The number that a hint holds; None for anything else."""
     stripped = text.strip()
     return int(stripped) if stripped.isascii() and stripped.isdigit() and len(stripped) < 20 else None
 
@@ -88,7 +116,7 @@ def _parse_hint(text: str) -> int | None:
 def _choose_earliest(hint: str | None, ids: tuple[int, ...], path: str, findings: Findings) -> int:
     if hint is None:
         return ids[0]
-    number = _parse_hint(hint)
+    number = parse_hint(hint)
     if number == ids[0]:
         return ids[0]
     said = f"{hint[:40]!r}" if number is None else str(number)

@@ -176,7 +176,9 @@ def _explain_row(
 ) -> BytesView:
     span = explain(data, "binary_row", fields=columns)
     caption = Caption("BinaryRow", describe_row(data, columns, span), place, details)
-    return make_explanation(data, span, caption, path=path, base=base)
+    explanation = make_explanation(data, span, caption, path=path, base=base)
+    explanation.explain_again = lambda other: explain(other, "binary_row", fields=columns)
+    return explanation
 
 
 def describe_row(data: bytes, columns: Sequence[Any], span: Any) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lakelens.formats.paimon.maintenance.states import is_new_engine
 from lakelens.formats.paimon.splits import parse_size
-from lakelens.io.store import list_names
+from lakelens.io.ahead import fetch
 from lakelens.model.health.manifests import list_manifest_parts, measure_manifests
 from lakelens.model.health.measure import Call, DocumentPart, Limit, Measure
 from lakelens.model.health.rules import MIB, name_source
@@ -139,12 +139,10 @@ def count_expired(table: PaimonTable, before: datetime, keep: int) -> int:
 def list_document_parts(rules: PaimonHealth) -> Iterator[DocumentPart]:
     """The documents of the branch by folder, and the manifests of the state."""
     context = rules.table.context
+    fetch(context.store, listings=[context.layout.folder(folder) for folder in _FOLDERS])
     for folder in _FOLDERS:
-        found = [
-            info
-            for info in list_names(context.store, context.layout.folder(folder)).values()
-            if not info.is_dir
-        ]
+        listed = context.list_folder(context.layout.folder(folder))
+        found = [info for info in listed.values() if not info.is_dir]
         if found:
             size = sum(info.size or 0 for info in found)
             yield DocumentPart("documents of the branch", folder, len(found), size)

@@ -8,9 +8,9 @@ partition are joined where there are `compaction.min.file-num` of them or where 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lakelens.caching import cached_property
 from lakelens.formats.paimon.health.indexes import list_index_columns, measure_indexes
 from lakelens.formats.paimon.health.levels import measure_levels
 from lakelens.formats.paimon.health.metadata import list_document_parts, measure_metadata

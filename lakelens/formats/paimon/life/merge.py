@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Context, Decimal
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.errors import Unsupported
 from lakelens.model.life.merging import Merge, Merged, Record
 

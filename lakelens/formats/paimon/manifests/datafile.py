@@ -10,9 +10,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.formats.contents import read_footer, read_rows
 from lakelens.formats.paimon.context import TableContext, TableObject
@@ -34,7 +34,7 @@ from lakelens.model.collections import Preview
 from lakelens.model.datafile import DataFile, Footer, column
 from lakelens.model.explainable import Source
 from lakelens.model.schema import DataType
-from lakelens.model.stats import Bounds, ColumnBounds, Partition
+from lakelens.model.stats import Bounds, ColumnBounds, Encoded, Partition
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.index_proofs import IndexProofs
@@ -250,7 +250,7 @@ class PaimonDataFile(TableObject, DataFile):
     @property
     def footer(self) -> Footer:
         """The facts in the file's own footer (Parquet, ORC or Avro). Raises `LakeError` when it cannot be read."""
-        return read_footer(self.context.store, self.path, self.file_format)
+        return read_footer(self.context.store, self.path, self.file_format, self.size_bytes)
 
     @cached_property
     def row_groups(self) -> RowGroups | None:
@@ -261,7 +261,8 @@ class PaimonDataFile(TableObject, DataFile):
 
     def preview(self, n: int = 10) -> Preview:
         """The first `n` rows as stored, with `_KEY_…`, `_SEQUENCE_NUMBER` and `_VALUE_KIND` where there are keys."""
-        return Preview(read_rows(self.context.store, self.path, self.file_format, n), self._find_deleted)
+        rows = read_rows(self.context.store, self.path, self.file_format, n, self.size_bytes)
+        return Preview(rows, self._find_deleted)
 
     def file_index_view(self) -> BytesView:
         """The index over the file's columns: embedded in the manifest entry, or a file beside it.
@@ -272,6 +273,11 @@ class PaimonDataFile(TableObject, DataFile):
             When the file has no index, or the index cannot be read.
         """
         return self.context.explain(self, "index")
+
+    def list_encoded(self) -> Sequence[Encoded]:
+        from lakelens.formats.paimon.manifests.encoded import iterate_encoded
+
+        return tuple(iterate_encoded(self))
 
     def find_index_proof(self, term: Term) -> str | None:
         from lakelens.formats.paimon.manifests.index_proofs import IndexProofs

@@ -11,9 +11,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from decimal import Decimal
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.codecs.hashes import hash_number, hash_xx64
 from lakelens.codecs.paimon.index.file_index_spans import FileIndex, explain_file_index
 from lakelens.codecs.paimon.index.probes import (

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.errors import Corrupt, Missing
 from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.manifests.containers import (
@@ -115,6 +115,10 @@ class PaimonManifest(_Container, Manifest):
             return self.entries[position]
         return self._make_entry(self.context.opened.get(self.path, self._open)[position], position)
 
+    def count_stored(self) -> int:
+        """See `Manifest.count_stored`: no entry is decoded for it."""
+        return len(self.context.opened.get(self.path, self._open))
+
     def iterate_entries(self) -> Iterator[Entry]:
         """The entries, each decoded when it is asked for, and not kept. Raises `LakeError` where that cannot be done."""
         for position in count():
@@ -178,6 +182,13 @@ class PaimonManifestList(_Container, ManifestList):
         self.recorded_path = name
         self.role = role
         self.size_bytes = size_bytes
+        if size_bytes is not None:
+            self.context.store.expect([(self.path, size_bytes)])
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its manifests are known, so that asking for them reads nothing."""
+        return "manifests" in self.__dict__
 
     @cached_property
     def manifests(self) -> Manifests[PaimonManifest]:
@@ -188,7 +199,15 @@ class PaimonManifestList(_Container, ManifestList):
             if not isinstance(record.get("_FILE_NAME"), str):
                 message = f"record {position} is no line of a manifest list"
                 raise Corrupt(message, path=self.path, expected="_FILE_NAME", seen=list(record))
+        folder = self.context.layout.shared
+        sizes = ((folder("manifest", record["_FILE_NAME"]), record.get("_FILE_SIZE")) for record in records)
+        self.context.store.expect((path, size) for path, size in sizes if isinstance(size, int))
         return Manifests(self._known.share(record, content) for record in records)
+
+
+def place_manifest(manifest: PaimonManifest) -> tuple[str, int | None] | None:
+    """Where a manifest is, and its recorded size; None where it was read."""
+    return None if "entries" in manifest.__dict__ else (manifest.path, manifest.file_size)
 
 
 @dataclass(slots=True)

@@ -104,6 +104,19 @@ def name_bucket(bucket: int) -> str:
     return "bucket-postpone" if bucket == POSTPONE_BUCKET else f"bucket-{bucket}"
 
 
+def describe_buckets(number: int, is_partitioned: bool, has_key: bool) -> str:
+    """What the option `bucket` says of how rows are divided.
+
+    >>> describe_buckets(4, True, True), describe_buckets(-1, False, True), describe_buckets(-1, False, False)
+    ('4 buckets each', 'buckets as needed (dynamic)', '')
+    """
+    if number > 0:
+        return f"{number:,} bucket{'' if number == 1 else 's'}{' each' if is_partitioned else ''}"
+    if number == POSTPONE_BUCKET:
+        return "buckets are given later, by a compaction"
+    return "buckets as needed (dynamic)" if has_key else ""
+
+
 def file_format(name: str) -> str:
     """The format of a data file by its name: the last suffix, or the one before a compression's.
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
+from lakelens.caching import cached_property
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
 from lakelens.codecs.paimon.types_sql import parse_field
-from lakelens.errors import Corrupt, LakeError
+from lakelens.errors import AccessDenied, Corrupt, LakeError
 from lakelens.formats.access import TableAccess
 from lakelens.formats.paimon.metadata.layout import TableLayout, list_numbers, parse_numbered
 from lakelens.formats.paimon.metadata.types import describe_field
 from lakelens.formats.paimon.metadata.wire import SchemaDocument, parse_document, parse_json, parse_millis
+from lakelens.io.ahead import fetch
 from lakelens.io.store import list_names
 from lakelens.model.explainable import Source
 from lakelens.model.schema import PartitionField, PartitionSpec, Schema
 
+_MOST_SUPPOSED = 1_000  # schemas, where they may not be listed
 # columns that the engine adds to data files; statistics may cover them
 SYSTEM_FIELDS = (
     PaimonField(2147483646, "_SEQUENCE_NUMBER", PaimonType("BIGINT")),
@@ -163,12 +165,33 @@ class Schemas:
         self._layout = layout
         self._source = source
         self._read: dict[int, PaimonSchema | None] = {}
+        #: The id of the schema that the current snapshot names: for where schemas may not be listed.
+        self.find_referred: Callable[[], int | None] = lambda: None
 
     @cached_property
     def ids(self) -> tuple[int, ...]:
         """The ids of the schema files that are there, ascending."""
-        names = list_names(self._access.store, self._layout.folder("schema"))
-        return tuple(list_numbers(names, "schema"))
+        folder = self._layout.folder("schema")
+        try:
+            return tuple(list_numbers(list_names(self._access.store, folder), "schema"))
+        except AccessDenied:
+            if not self._access.store.is_far:
+                raise
+        message = "may not be listed: schemas are known up to the newest snapshot's, and what follows it"
+        self._access.findings.add("warning", "not-listed", folder, message)
+        return self._find_ids(self.find_referred() or 0)
+
+    def _find_ids(self, newest: int) -> tuple[int, ...]:
+        """The ids up to that of a schema, and of those after it that are there: a schema may be newer than any snapshot."""
+        first = max(0, newest - _MOST_SUPPOSED + 1)
+        paths = [self._layout.document("schema", number) for number in range(first, newest + 2)]
+        fetch(self._access.store, documents=paths)
+        while True:
+            try:
+                self._access.store.read(self._layout.document("schema", newest + 1))
+            except LakeError:
+                return tuple(range(first, newest + 1))
+            newest += 1
 
     @cached_property
     def latest(self) -> PaimonSchema | None:

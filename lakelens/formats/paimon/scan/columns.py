@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.formats.paimon.manifests.datafile import SOURCES
 from lakelens.formats.paimon.manifests.manifest import KINDS
 from lakelens.formats.paimon.metadata.layout import file_format, name_bucket

@@ -7,9 +7,9 @@ types, go through the record path's own functions one by one. See "Partition" of
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.caching import cached_property
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.metadata.layout import escape_path

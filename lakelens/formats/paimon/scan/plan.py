@@ -31,6 +31,7 @@ from lakelens.formats.paimon.scan.groups import group_rows
 from lakelens.formats.paimon.scan.identity import encode_files, encode_rows
 from lakelens.formats.paimon.scan.stats import StatsColumns
 from lakelens.formats.paimon.scan.tally import FoldTally
+from lakelens.io.ahead import fetch
 from lakelens.io.tracing import TracingStore
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileColumns
@@ -98,10 +99,15 @@ class PaimonScan(ColumnarScan):
             yield from runs
             del runs  # what was built is not in memory beside the next manifest
 
+    def fetch(self, tasks: Sequence[ScanTask]) -> None:
+        """See `FileScan.fetch`."""
+        fetch(self.context.store, documents=[task.path for task in tasks])
+
     def read(
         self, tasks: Sequence[ScanTask], request: ScanRequest, removals: pa.Table | None = None
     ) -> Iterator[FileBatch]:
         """See `FileScan.read`. With `keeps_all` the pieces of a manifest are shared between threads."""
+        self.fetch(tasks)
         if not self.is_fast(tasks):
             yield from super().read(tasks, request, removals)
             return
@@ -211,6 +217,10 @@ class PaimonScan(ColumnarScan):
         if self._check_total is not None and self._tally.is_complete(self.tasks):
             self._check_total(self._tally.count_records())
         return True
+
+    def note_reads(self, tasks: Sequence[ScanTask]) -> None:
+        for task in tasks:
+            self.context.access.note_read(task.path)
 
     def with_tasks(self, tasks: Sequence[ScanTask]) -> PaimonScan:
         """See `FileScan.with_tasks`."""

@@ -266,6 +266,7 @@ RICH = container(
 TYPES = {"s": "STRING", "i": "INT", "b": "BIGINT", "t": "VARCHAR(9)", "ü😀": "INT"}
 
 
+@pytest.mark.exhaustive(keep=2)
 @pytest.mark.parametrize("types", [None, TYPES])
 def test_cuts_and_flips(types: Mapping[str, str] | None) -> None:
     assert find_error(explain_file_index(RICH, types=types)) is None

@@ -22,6 +22,9 @@ from lakelens.opening import open_table
 from tests.lakes.maintenance.paimon.cases import Case, list_cases, list_java_cases
 from tests.support import LAKES
 
+# every third case of each is in `make test`
+pytestmark = pytest.mark.exhaustive(keep=3)
+
 
 def read_record(name: str) -> dict[str, Any]:
     return json.loads((LAKES / "maintenance/paimon" / name).read_text("utf-8"))["cases"]  # type: ignore[no-any-return]

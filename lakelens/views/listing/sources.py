@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from copy import copy
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from functools import cached_property
 from typing import Any, NamedTuple
 
+from lakelens.caching import cached_property
 from lakelens.model.collections import Items, Preview, QueryResult, Rows, read_cell
 from lakelens.model.fileset import FileSet
 from lakelens.model.scan.choosing import choose_numbers
@@ -45,6 +45,9 @@ class Source(ABC):
     nouns: tuple[str, str, str]
     #: what a filter is, and an example
     filters: tuple[str, str] = ("filter by words", "filter: words that a row has")
+
+    #: the list that it was made from
+    subject: Any
 
     @cached_property
     def _met(self) -> dict[str, Column]:
@@ -164,13 +167,15 @@ class FileSource(Source):
     filters = ("filter by SQL", "filter: size_bytes > 1e6 AND partition LIKE 'day=3%'")
 
     def __init__(self, files: FileSet) -> None:
-        self._files = files.read()
+        self.subject = self._files = files.read()
 
     def __len__(self) -> int:
         return len(self._files)
 
     def list_keys(self, name: str) -> Sequence[Any]:
         """See `Source.list_keys`."""
+        if name not in self._known:
+            raise KeyError(name)
         values = [value for (value,) in self._files.pick(FILE_COLUMNS[name])]
         if name == "file":
             return [wording.name(path) for path in values]
@@ -216,7 +221,7 @@ class ItemSource(Source):
     """A list of things: the cells of all are made when they are first sorted or filtered."""
 
     def __init__(self, items: Items[Any]) -> None:
-        self._items = items[:]
+        self.subject, self._items = items, items[:]
         self.nouns = name_items(items)
 
     def __len__(self) -> int:
@@ -283,7 +288,7 @@ class RowSource(Source):
     """Rows of values: the cells of a page are made, and the columns are the query's own."""
 
     def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+        self.subject = self._rows = rows
         self._table = rows.to_arrow()
         is_query = isinstance(rows, QueryResult)
         self.nouns = (

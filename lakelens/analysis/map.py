@@ -1,0 +1,182 @@
+"""The map of a table: how its files hang together, what a change made new, and the sum of the live rows."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from lakelens.analysis.diff.diff import Diff
+from lakelens.analysis.trace.trace import TableTrace, Trace
+from lakelens.caching import cached_property
+from lakelens.display import Displayable
+from lakelens.errors import LakeError
+from lakelens.model.deletes import LiveRows
+from lakelens.model.map.boxes import Beside, Box, Branch, Bucket, Chart, Tier, count_words
+from lakelens.model.map.mappable import Since, find_live_rows
+from lakelens.model.snapshot import Snapshot
+from lakelens.model.table import Table
+
+
+class Map(Displayable):
+    """How the files of one state of a table hang together, and which of them a change made new.
+
+    `statement` is the SQL of the change, where a trace or the writer knows it.
+    """
+
+    def __init__(self, table: Table, since: Since, statement: str | None = None) -> None:
+        self.table, self.since, self.statement = table, since, statement
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The state that is drawn; None before the first commit."""
+        return self.since.after
+
+    @cached_property
+    def chart(self) -> Chart:
+        """All that is drawn, as the format has it."""
+        return self.table.draw_chart(self.since)
+
+    @property
+    def tiers(self) -> tuple[Tier, ...]:
+        """The steps of the chain, in the order in which a reader opens them; none of a listed table."""
+        return self.chart.tiers
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """Every box of every tier."""
+        return tuple(self.chart.walk())
+
+    @property
+    def bucket(self) -> Bucket | None:
+        """The bucket whose levels are drawn; None where there are no levels."""
+        return self.chart.bucket
+
+    @property
+    def tree(self) -> tuple[Branch, ...]:
+        """The directories and files of a listed table."""
+        return self.chart.tree
+
+    @property
+    def beside(self) -> Beside | None:
+        """What is stored elsewhere, beside a listed table: its metastore."""
+        return self.chart.beside
+
+    @property
+    def new_count(self) -> int:
+        """How many files are new."""
+        return sum(number for _, number in self.chart.counted_new)
+
+    @cached_property
+    def live_rows(self) -> LiveRows | None:
+        """The live rows as the cards have them; None before the first commit."""
+        return None if self.snapshot is None else find_live_rows(self.snapshot)
+
+    @cached_property
+    def total(self) -> str:
+        """The sum of the live rows in digits, or why it is not known."""
+        rows = self.live_rows
+        if rows is None:
+            return "none: nothing was committed yet"
+        if rows.count is None:
+            within = "" if rows.at_most is None else f" ({rows.at_least or 0:,} to {rows.at_most:,})"
+            return f"not known{within}: {rows.reason}"
+        if rows.recorded is None:
+            return f"{rows.count:,}"
+        parts = self.chart.stored
+        stored = (
+            " + ".join(f"{part:,}" for part in parts) if sum(parts) == rows.recorded else f"{rows.recorded:,}"
+        )
+        taken = rows.recorded - rows.count - rows.waiting
+        shared = "" if rows.deleted is not None or not taken else " not counted, as files share rows,"
+        less = f" − {taken:,} deleted" if taken and not shared else f", {taken:,}{shared}" if taken else ""
+        waits = f" − {rows.waiting:,} that wait in level 0" if rows.waiting else ""
+        return f"{rows.count:,} = {stored} stored{less or ' − 0 deleted'}{waits}".removesuffix(",")
+
+    @cached_property
+    def news(self) -> str:
+        """How many files are new, changed and gone, in words."""
+        chart, count = self.chart, self.new_count
+        is_damaged = any(box.state == "unread" for box in self.boxes)
+        rest = (
+            "Of what cannot be read nothing is known."
+            if is_damaged
+            else "Kept: everything else, byte for byte."
+        )
+        if is_damaged and not count:
+            return f"new: nothing that can be read. {rest}"
+        if not count and not chart.changed:
+            return "new: nothing. Kept: everything, byte for byte."
+        kinds = f" ({count_words(chart.counted_new)})" if count else ""
+        said = f"new: {count:,} file{'' if count == 1 else 's'}{kinds}."
+        if chart.changed:
+            said += f" Changed: {chart.changed:,}."
+        if chart.gone:
+            said += f" Gone from this state: {chart.gone:,}."
+        return f"{said} {rest}"
+
+    def to_svg(self) -> str:
+        """The drawing as SVG: a document of its own, light and dark, in which nothing can run.
+
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").map().to_svg()[:5]
+        '<svg '
+        """
+        from lakelens.display import draw_map
+
+        return draw_map(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the drawing as an SVG file; one that is there is overwritten.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        """
+        Path(path).write_text(self.to_svg(), encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"<Map of {self.table.name}: {self.new_count} new file{'' if self.new_count == 1 else 's'}>"
+
+
+def map_table(table: Table, change: Any = None, snapshot: Any = None) -> Map:
+    """The map of a table. Raises `LakeError` for a change that is none, `Missing` for a snapshot that there is not."""
+    if isinstance(change, Trace):
+        return _map_trace(table, _find_trace(table, change), snapshot, change.statement)
+    if isinstance(change, TableTrace):
+        return _map_trace(table, change, snapshot, None)
+    if isinstance(change, Diff):
+        after = change.after if snapshot is None else table.snapshot(snapshot)
+        return Map(table, Since(change.before, after))
+    if change is not None:
+        message = f"change is a Diff or a trace, not {type(change).__name__}"
+        raise LakeError(message, path=table.location)
+    chosen = table.snapshot(snapshot) if snapshot is not None else table.current
+    return Map(table, _find_parent(chosen), None if chosen is None else chosen.statement)
+
+
+def _find_parent(after: Snapshot | None) -> Since:
+    """The change of a commit: since its parent, where that is still there."""
+    if after is None or after.id is None:
+        return Since(None, after)
+    parent = next(after.walk_ancestors(), None)
+    first = after.parent_id is None if parent is None else False
+    return Since(parent, after, is_known=parent is not None or first)
+
+
+def _find_trace(table: Table, trace: Trace) -> TableTrace:
+    for one in trace.tables:
+        if one.location.rstrip("/") == table.location.rstrip("/"):
+            return one
+    raise LakeError("the trace has nothing of this table", path=table.location)
+
+
+def _map_trace(table: Table, trace: TableTrace, snapshot: Any, statement: str | None) -> Map:
+    """The map with the objects that a trace saw; the state after it, whatever was committed since."""
+    shown = trace.after or table
+    after = shown.current if snapshot is None else shown.snapshot(snapshot)
+    before = None if trace.before is None else trace.before.current
+    touched = {file.path: str(file.state) for file in trace.files}
+    is_known = before is not None or trace.kind == "created"
+    return Map(shown, Since(before, after, is_known, touched), statement)

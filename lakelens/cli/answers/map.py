@@ -1,0 +1,98 @@
+"""The verbs `map` and `lifetimes`: how the files of a table hang together, and the life of every kind of file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from lakelens.cli.asked import detail_option, output_options, table_options
+from lakelens.cli.output import Output
+
+if TYPE_CHECKING:
+    from lakelens.analysis.map import Map
+    from lakelens.model.table import Table
+
+
+@click.command("map", epilog="lakelens map sample:iceberg  ·  lakelens map sample:paimon --svg map.svg")
+@table_options
+@click.option(
+    "-s",
+    "--snapshot",
+    metavar="SNAPSHOT",
+    help="an id, a branch, a tag or a time; the current one by default",
+)
+@click.option(
+    "--svg",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="write the drawing here, light and dark in one",
+)
+@detail_option
+@output_options
+def draw_map(table: Table, snapshot: str | None, svg: Path | None, detail: int, output: Output) -> None:
+    """Draw how a table's files hang together, from the pointer to the data, and what the last commit made new."""
+    found = table.map(snapshot=snapshot)
+    if svg is not None:
+        found.save(svg)
+    if output.as_json:
+        output.write_json(_describe(found))
+    elif svg is not None:
+        click.echo(f"{svg}: {found.news}")
+    else:
+        output.show_view(found, detail)
+
+
+def _describe(found: Map) -> dict[str, Any]:
+    from lakelens.cli.facts import pick
+    from lakelens.model.facts.facts import TABLE, list_facts
+
+    return {
+        "table": list_facts(TABLE, found.table),
+        "snapshot": None if found.snapshot is None else found.snapshot.id,
+        "tiers": [
+            {
+                "noun": tier.noun,
+                "boxes": [
+                    pick(box, "name", "state", "count", "path", "field", "lines") for box in tier.boxes
+                ],
+            }
+            for tier in found.tiers
+        ],
+        "bucket": None if found.bucket is None else _describe_bucket(found.bucket),
+        "tree": [pick(branch, "name", "state", "depth", "count", "words") for branch in found.tree],
+        "new_files": dict(found.chart.counted_new),
+        "live_rows": None if found.live_rows is None else found.live_rows.count,
+        "total": found.total,
+    }
+
+
+def _describe_bucket(bucket: Any) -> dict[str, Any]:
+    from lakelens.cli.facts import pick
+
+    levels = [
+        {
+            "level": level.name,
+            "rows": level.rows,
+            "runs": [pick(run, "name", "state", "rows") for run in level.runs],
+        }
+        for level in bucket.levels
+    ]
+    return {"name": bucket.name, "levels": levels}
+
+
+@click.command(epilog="lakelens lifetimes  ·  lakelens lifetimes paimon --json")
+@click.argument("format", required=False)
+@detail_option
+@output_options
+def lifetimes(format: str | None, detail: int, output: Output) -> None:
+    """List every kind of file of each format: who writes it, who names it, whether it may change, when it goes."""
+    from lakelens.model.facts.facts import list_facts
+    from lakelens.views.map.lifetimes import list_lifetimes
+
+    found = list_lifetimes(format)
+    if output.as_json:
+        output.write_json({"lifetimes": [list_facts(found.facts, line) for line in found]})
+    else:
+        output.show_view(found, detail)

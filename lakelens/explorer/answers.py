@@ -1,0 +1,134 @@
+"""The answers about a table that cost something: each is worked out once while the table is open, and only when asked for.
+
+What was worked out is kept by the open table itself, so that it is gone with it as soon as it has another newest state.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Any, TypeVar, cast
+
+from lakelens.analysis.check.check import Check
+from lakelens.analysis.health.health import Health
+from lakelens.analysis.space.space import Space
+from lakelens.model.snapshot import Snapshot
+from lakelens.model.table import Table
+from lakelens.views.card import wording
+
+T = TypeVar("T")
+_NAME = "_answers"
+_MOST_KEPT = 32
+_SHOWN = ("error", "warning")
+
+
+class _Answers:
+    """The answers about one open table; who asks for one that another thread works out waits for it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._locks: dict[Hashable, Lock] = {}
+
+    def find(self, key: Hashable) -> Any:
+        """What is known already; None for nothing. Never waits for what is being worked out."""
+        with self._lock:
+            return self._kept.get(key)
+
+    def ask(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The answer, worked out unless it is known; one that failed is worked out again when it is asked for again."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return cast("T", self._kept[key])
+            own = self._locks.setdefault(key, Lock())
+        with own:
+            known = self.find(key)
+            if known is None:
+                known = make()
+                with self._lock:
+                    self._kept[key] = known
+                    while len(self._kept) > _MOST_KEPT:
+                        self._locks.pop(self._kept.popitem(last=False)[0], None)
+            return cast("T", known)
+
+
+def _answers_of(table: Table) -> _Answers:
+    kept: _Answers = vars(table).setdefault(_NAME, _Answers())
+    return kept
+
+
+def ask(table: Table, key: Hashable, make: Callable[[], T]) -> T:
+    """An answer about an open table, worked out once. Raises what `make` raises.
+
+    >>> import lakelens as ll
+    >>> table = ll.sample("iceberg")
+    >>> ask(table, "size", lambda: [1]) is ask(table, "size", lambda: [2])
+    True
+    """
+    return _answers_of(table).ask(key, make)
+
+
+def ask_check(table: Table, *, data: bool) -> Check:
+    """The check of a table, of its rows too with `data`."""
+    return ask(table, ("check", data), lambda: table.check(data=data))
+
+
+def ask_health(table: Table, snapshot: Snapshot | None) -> Health:
+    """The health of a table at a snapshot."""
+    return ask(
+        table, ("health", None if snapshot is None else snapshot.id), lambda: _measure(table, snapshot)
+    )
+
+
+def _measure(table: Table, snapshot: Snapshot | None) -> Health:
+    is_listing = snapshot is None or snapshot.id is None
+    return table.health() if is_listing else table.health(snapshot=snapshot)
+
+
+def ask_space(table: Table, before: str) -> Space:
+    """Where the bytes of a table are; `before` divides its history, empty for the beginning of the newest day."""
+    return ask(table, ("space", before), lambda: table.space(before=before or None))
+
+
+def find_check(table: Table) -> Check | None:
+    """The most thorough check that was run already."""
+    kept = _answers_of(table)
+    found: Check | None = kept.find(("check", True)) or kept.find(("check", False))
+    return found
+
+
+def peek_check(table: Table) -> str:
+    """What a check has found, as far as one was run: the words beside its name.
+
+    >>> import lakelens as ll
+    >>> table = ll.sample("iceberg")
+    >>> before, check = peek_check(table), ask_check(table, data=False)
+    >>> before, peek_check(table)
+    ('not run', 'sound')
+    """
+    check = find_check(table)
+    if check is None:
+        return "not run"
+    counts = [(word, check.severities[word]) for word in _SHOWN if check.severities[word]]
+    return ", ".join(wording.plural(number, word) for word, number in counts) or check.verdict
+
+
+def peek_health(table: Table) -> str:
+    """How many figures of the current snapshot are to act on or to watch, where they were measured: empty where not."""
+    current = table.current
+    health: Health | None = _answers_of(table).find(("health", None if current is None else current.id))
+    if health is None:
+        return ""
+    verdicts = [measure.verdict for measure in health.measures]
+    for verdict, words in (("act", "to act on"), ("watch", "to watch")):
+        if verdict in verdicts:
+            return f"{wording.count(verdicts.count(verdict))} {words}"
+    return "good" if verdicts else ""
+
+
+def peek_space(table: Table) -> str:
+    """How many bytes there are below the table's directory, where they were counted: empty where not."""
+    space: Space | None = _answers_of(table).find(("space", ""))
+    return "" if space is None else wording.size(space.size_bytes)

@@ -1,0 +1,21 @@
+"""The files that every page of the explorer refers to: its style sheet and its script."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from lakelens.views.card.markup import read_style
+
+
+@cache
+def read_assets() -> dict[str, bytes]:
+    """What is at `<base>/-/`, by name: one sheet (cards, bytes, the explorer's own) and one script.
+
+    >>> sorted(read_assets())
+    ['explorer.css', 'explorer.js']
+    """
+    static = files("lakelens.explorer").joinpath("static")
+    own = static.joinpath("explorer.css").read_text("utf-8")
+    sheet = "\n".join((str(read_style("lakelens.css")), str(read_style("bytes.css")), own))
+    return {"explorer.css": sheet.encode(), "explorer.js": static.joinpath("explorer.js").read_bytes()}

@@ -1,0 +1,107 @@
+"""What changed last, one line a statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from lakelens.analysis.timeline.statements import Statement, group_statements
+from lakelens.explorer.explorer import Visit
+from lakelens.explorer.place import Place
+from lakelens.model.snapshot import Snapshot
+from lakelens.options import display
+from lakelens.views.card import cells, wording
+from lakelens.views.card.model import Cell, Column, Grid, Target
+
+_MOST_WALKED = 40  # snapshots that are looked at for the last statements
+
+
+def list_statements(visit: Visit, most: int) -> tuple[list[Statement], int]:
+    """The last statements up to the pinned snapshot, newest first, and how many older snapshots there are."""
+    history = visit.table.history
+    place = history.find(visit.place.snapshot)
+    if place is None:
+        return [], 0
+    lane = history.marks[place].lane
+    before = [mark for mark in history.marks[: place + 1] if mark.lane == lane]
+    newest = (mark.snapshot for mark in islice(reversed(before), _MOST_WALKED))
+    statements = list(islice(group_statements(newest), most))
+    shown = sum(len(one.snapshots) for one in statements)
+    return statements, len(before) - shown
+
+
+def grid_statements(statements: Sequence[Statement], place: Place) -> Grid:
+    """What each statement changed: rows that went and came about one zero line, files, bytes, and how."""
+    bars = cells.bars([(one.rows_gone[0], one.changes.added_rows or 0) for one in statements])
+    rows = [
+        (_name(one), _link(one.snapshots), _date(one), *_count(one, bar))
+        for one, bar in zip(statements, bars, strict=True)
+    ]
+    is_live = all(last.known_live_rows.count is not None for one in statements for last in one.snapshots[-1:])
+    word = "live" if is_live else "rows"
+    title = (
+        "" if is_live else "as the commits record them: what is deleted by key or by value may not be counted"
+    )
+    columns = (
+        Column("statement", is_short=True),
+        Column("snapshots", is_short=True),
+        Column("committed, UTC", is_short=True),
+        Column(f"{word} −", is_number=True, title=title),
+        Column(""),
+        Column(f"{word} +", is_number=True, title=title),
+        Column("files −", is_number=True),
+        Column("files +", is_number=True),
+        Column("bytes", is_number=True),
+        Column("how"),
+    )
+    with display.using(max_rows=max(len(rows), 1)):
+        return cells.prune(cells.grid(columns, rows, noun="statement"))
+
+
+def _name(one: Statement) -> Cell:
+    word = wording.clean(one.word, 40)
+    return cells.join(Cell(word, "del")) if one.is_delete else Cell(word)
+
+
+def _link(snapshots: Sequence[Snapshot]) -> Cell:
+    def walk() -> Iterator[Cell]:
+        for number, snapshot in enumerate(snapshots):
+            if number:
+                yield Cell(" ")
+            yield Cell(str(snapshot.id), "code", target=Target("snapshot", str(snapshot.id)))
+
+    return cells.join(*walk())
+
+
+def _date(one: Statement) -> Cell:
+    return cells.moment(one.snapshots[-1].committed_at, exact=len(one.snapshots) > 1)
+
+
+def _count(one: Statement, bar: Cell) -> Iterator[Cell]:
+    found = one.changes
+    gone, is_exact = one.rows_gone
+    yield cells.removed(gone) if is_exact else Cell(f"≤ {wording.count(gone)}", "del")
+    yield bar
+    yield cells.added(found.added_rows or 0)
+    yield cells.removed(found.removed_files or 0)
+    yield cells.added(found.added_files or 0)
+    net = found.net_bytes
+    yield cells.text("") if net is None else cells.changed_size(net)
+    how = _format_how(one)
+    yield Cell(how, "small" if how else "")
+
+
+def _format_how(one: Statement) -> str:
+    """What happened to files: raised to a level, rewritten, or kept while rows in them were deleted."""
+    found = one.changes
+    words = []
+    for raised in one.raised:
+        words.append(f"{wording.plural(len(raised.files), 'file')} {raised.words}")
+    if one.is_rewrite and found.removed_files:
+        words.append(
+            f"{wording.plural(found.removed_files, 'file')} to {wording.count(found.added_files or 0)}"
+        )
+    deleted = wording.deleted(found.deleted, found.added_equality_deletes)
+    if deleted:
+        words.append(f"{deleted} in files that stay")
+    return ", ".join(words)

@@ -1,0 +1,48 @@
+"""The keys of the explorer, in words; each follows a link that is on the page, or goes to its filter."""
+
+from __future__ import annotations
+
+from lakelens.explorer.page import Link, Page
+from lakelens.explorer.place import Place
+from lakelens.views.card.model import Card, Cell, Column, Grid, Note
+
+#: What each key does; a key is what a browser calls it, unless it is shown as a word.
+KEYS = (
+    ("?", "this page"),
+    ("/", "to the filter of a list; Esc leaves it"),
+    ("u", "up: the crumb before the last one"),
+    ("j", "the next row of a list, Enter opens it; ↓ as well"),
+    ("k", "the row before; ↑ as well"),
+    ("n", "the next rows of a long list"),
+    ("p", "the rows before them"),
+    ("→", "the next mark of a timeline, Enter opens it"),
+    ("←", "the mark before"),
+)
+#: What g and then a key leads to: the name of the page.
+PAGES = (
+    *(("w", "all tables"), ("o", "overview"), ("t", "timeline"), ("s", "snapshots"), ("f", "files")),
+    *(("m", "manifests"), ("d", "deletes"), ("b", "metadata"), ("y", "schema"), ("r", "refs")),
+    *(("n", "findings"), ("c", "check"), ("h", "health"), ("p", "space"), ("e", "explain")),
+)
+
+
+def describe_keys(place: Place) -> Page:
+    """The page of the keys.
+
+    >>> describe_keys(Place(None, "", "help")).title
+    'Keys'
+    """
+    columns = (Column("key", is_short=True), Column("what it does"))
+    rows = [(Cell(key, "code"), Cell(text)) for key, text in KEYS]
+    rows += [(Cell(f"g {key}", "code"), Cell(text)) for key, text in PAGES]
+    notes = (
+        Note(
+            "A key follows a link of the page, and does nothing where there is none. Without scripts every link works."
+        ),
+        Note(
+            "Keys below a page are access keys of its links: the letter alone, or as your browser has it, often with Alt."
+        ),
+        Note("No key is taken while you type into a field, or with Ctrl, Alt or Meta."),
+    )
+    crumbs = (Link("all tables", Place()), Link("keys"))
+    return Page(place, "Keys", [Card("Keys", "", body=(Grid(columns, tuple(rows)), *notes))], crumbs=crumbs)

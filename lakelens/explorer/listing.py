@@ -1,0 +1,242 @@
+"""A page of a long list: filtered, sorted, fifty rows at a time; never the whole list.
+
+What a list was sorted and filtered by is kept, for the few lists that were asked for last: whoever turns the page waits for
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from threading import Lock
+from typing import TypeAlias
+from urllib.parse import quote
+
+from lakelens.errors import LakeError, Missing
+from lakelens.explorer.page import Field, Form, Link, Listing, Part
+from lakelens.explorer.place import Place
+from lakelens.options import display
+from lakelens.views.card import wording
+from lakelens.views.card.model import Card, Cell, Column, Grid, Note, Order, Target
+from lakelens.views.listing.sources import Drawn, Source
+
+#: Rows on a page of a list.
+SIZE = 50
+#: What is asked of every list: the row that the page begins with, the column that it is sorted by, and a filter.
+FROM, SORT, FILTER = "from", "sort", "q"
+#: Changes a page of a list: gives cells of some rows what they lead to, adds columns.
+Adorn: TypeAlias = Callable[[Drawn, Sequence[int]], Drawn]
+_MOST_LISTS, _MOST_ORDERS = 8, 8
+_MOST_TEXT = 60_000  # characters of the cells of a page, beyond which long ones are cut
+_CUT = 120  # characters of such a cell
+_LONGEST_LINK, _MOST_LINKS = (
+    4_000,
+    80_000,
+)  # characters of what a cell names, and of all that those of a page name
+
+
+class _Orders:
+    """One list and what it was sorted and filtered by lately."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._lock = Lock()
+        self._kept: dict[tuple[str, str], tuple[Sequence[int], tuple[str, ...]]] = {}
+
+    def find(self, text: str, sort: str) -> tuple[Sequence[int], tuple[str, ...]]:
+        """The positions in order, and what was asked and cannot be done."""
+        with self._lock:
+            found = self._kept.pop((text, sort), None) or self._order(text, sort)
+            self._kept[text, sort] = found
+            while len(self._kept) > _MOST_ORDERS:
+                del self._kept[next(iter(self._kept))]
+            return found
+
+    def _order(self, text: str, sort: str) -> tuple[Sequence[int], tuple[str, ...]]:
+        wrong: list[str] = []
+        positions = self._filter(text, wrong)
+        name = sort.removeprefix("-")
+        if name:
+            try:
+                positions = self.source.sort(name, positions, descending=sort.startswith("-"))
+            except KeyError:
+                wrong.append(f"there is no column {wording.clean(name, 60)!r} to sort by")
+        return positions, tuple(wrong)
+
+    def _filter(self, text: str, wrong: list[str]) -> Sequence[int]:
+        natural = self.source.natural
+        if not text:
+            return natural
+        try:
+            kept = set(self.source.filter(text))
+        except LakeError as error:
+            wrong.append(f"the filter is not understood: {wording.clean(error)}")
+            return natural
+        return [position for position in natural if position in kept]
+
+
+class _Lists:
+    """The lists that were asked for last, by the object that each is made from."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: dict[int, _Orders] = {}
+
+    def find(self, source: Source) -> _Orders:
+        """What is known of the list of a source."""
+        key = id(source.subject)
+        with self._lock:
+            found = self._kept.pop(key, None)
+            if found is None or found.source.subject is not source.subject:
+                found = _Orders(source)
+            self._kept[key] = found
+            while len(self._kept) > _MOST_LISTS:
+                del self._kept[next(iter(self._kept))]
+            return found
+
+
+_LISTS = _Lists()
+
+
+def make_listing(
+    source: Source,
+    place: Place,
+    *,
+    size: int = SIZE,
+    chosen: int | None = None,
+    adorn: Adorn | None = None,
+) -> Listing:
+    """The page of a list that a place asks for.
+
+    `?q=` filters, `?sort=NAME` sorts by a column, largest first with `-NAME`, `?from=50` begins with the 51st row. A filter,
+    a column or a row that there is not is said, and the list is shown without. `chosen` is the position of an item that is
+    marked, `adorn` changes what is drawn of the rows of a page.
+    """
+    orders = _LISTS.find(source)
+    source = orders.source
+    asked = place.get(SORT)
+    ordered, wrong = orders.find(place.get(FILTER).strip(), asked)
+    begin, doubt = _read_start(place, len(ordered))
+    start = begin // size * size
+    shown = ordered[start : start + size]
+    sortable, drawn = _draw(source, shown, adorn)
+    columns = tuple(
+        _add_sort(column, place, name, asked) if name in sortable else column
+        for name, column in zip(drawn.names, drawn.columns, strict=True)
+    )
+    mark = shown.index(chosen) if chosen in shown else None
+    grid = Grid(columns, tuple(tuple(row) for row in drawn.rows), chosen=mark)
+    notes = tuple(Note(text, "warn") for text in (*wrong, *doubt))
+    return Listing(
+        Card("", "", body=(*notes, *((grid,) if shown else ()))),
+        _word(start, len(shown), len(ordered), source),
+        make_pager(place, start, len(ordered), size),
+        _make_form(source, place, len(ordered)) if len(source) > 1 else None,
+    )
+
+
+def lead_on(card: Card, links: Sequence[Link], words: str = "") -> tuple[Part, ...]:
+    """A card whose title is followed by links to what belongs to it, and then by all else that it says."""
+    title = Card(card.noun, card.sentence, card.place, card.alert, role=card.role)
+    rest = replace(card, noun="", sentence="", place="", alert="")
+    return title, Listing(rest, words, tuple(links))
+
+
+def link_rows(name: str, find: Callable[[int], Target | None]) -> Adorn:
+    """Gives the cells of a column what they lead to, by the position of the row; what a cell names stays."""
+
+    def adorn(drawn: Drawn, positions: Sequence[int]) -> Drawn:
+        if name not in drawn.names:
+            return drawn
+        at = drawn.names.index(name)
+        for row, position in zip(drawn.rows, positions, strict=True):
+            if row[at].target is None:
+                row[at] = replace(row[at], target=find(position))
+        return drawn
+
+    return adorn
+
+
+def _draw(source: Source, shown: Sequence[int], adorn: Adorn | None) -> tuple[set[str], Drawn]:
+    """The columns that a list is sorted by, and a page of it; of texts without end only their beginnings."""
+    sortable, drawn = _draw_whole(source, shown, adorn)
+    if sum(len(cell.text) + len(cell.title) for row in drawn.rows for cell in row) > _MOST_TEXT:
+        with display.using(max_text=min(display.max_text, _CUT)):
+            sortable, drawn = _draw_whole(source, shown, adorn)
+    links = sum(_measure_link(cell) for row in drawn.rows for cell in row)
+    longest = _LONGEST_LINK if links <= _MOST_LINKS else _MOST_LINKS // (len(shown) * len(drawn.names))
+    rows = [
+        [replace(cell, target=None) if _measure_link(cell) > longest else cell for cell in row]
+        for row in drawn.rows
+    ]
+    return sortable, drawn._replace(rows=rows)
+
+
+def _measure_link(cell: Cell) -> int:
+    """The characters of the address of what a cell names."""
+    if cell.target is None:
+        return 0
+    return sum(len(quote(text)) for text in (cell.target.key, *(held for _, held in cell.target.asked)))
+
+
+def _draw_whole(source: Source, shown: Sequence[int], adorn: Adorn | None) -> tuple[set[str], Drawn]:
+    drawn = source.draw(shown)
+    sortable = {name for name, column in zip(drawn.names, drawn.columns, strict=True) if column.name}
+    return sortable, drawn if adorn is None else adorn(drawn, shown)
+
+
+def _read_start(place: Place, count: int) -> tuple[int, tuple[str, ...]]:
+    """The row that a page begins with, and what is wrong with what was asked."""
+    try:
+        asked = place.get_number(FROM)
+    except Missing:
+        return 0, (f"{FROM}={wording.clean(place.get(FROM), 60)} is no number: this is the first page",)
+    if asked and asked >= count:
+        last = max(count - 1, 0)
+        return last, (f"there is no row {wording.count(asked)}: this is the last page",)
+    return asked, ()
+
+
+def _add_sort(column: Column, place: Place, name: str, asked: str) -> Column:
+    is_sorted, descending = name == asked.removeprefix("-"), asked.startswith("-")
+    # numbers are looked at from the largest, names from the first; a second click turns the order round
+    wanted = f"-{name}" if (not descending if is_sorted else column.is_number) else name
+    leads = place.ask(**{SORT: wanted, FROM: None})
+    order: Order = ("descending" if descending else "ascending") if is_sorted else ""
+    return replace(column, target=Target("page", place.page, leads.asked), order=order)
+
+
+def make_pager(place: Place, start: int, count: int, size: int, name: str = FROM) -> tuple[Link, ...]:
+    """Links to the other pages of a list, of which `name` asks for the first row.
+
+    >>> here = Place(("t",), "7", "manifest", (("from", "50"),))
+    >>> [link.text for link in make_pager(here, 50, 128, 50)]
+    ['first 50', 'next 28']
+    """
+    links = []
+    if start:
+        links.append(Link(f"first {size}", place.ask(**{name: None})))
+    if start > size:
+        links.append(Link(f"previous {size}", place.ask(**{name: start - size})))
+    after = min(size, count - start - size)
+    if after > 0:
+        links.append(Link(f"next {after}", place.ask(**{name: start + size})))
+        if start + 2 * size < count:
+            links.append(Link("last", place.ask(**{name: (count - 1) // size * size})))
+    return tuple(links)
+
+
+def _make_form(source: Source, place: Place, count: int) -> Form:
+    _, example = source.filters
+    small = f"{wording.count(count)} of {wording.count(len(source))}"
+    field = Field(FILTER, "filter", place.get(FILTER), "search", example.removeprefix("filter: "))
+    return Form(place.ask(**{FROM: None}), (field,), small=small)
+
+
+def _word(start: int, shown: int, count: int, source: Source) -> str:
+    if not count:
+        return f"no {source.nouns[1]}"
+    whole = wording.plural(count, *source.nouns[1:])
+    if shown == count:
+        return whole
+    return f"{wording.count(start)} to {wording.count(start + shown - 1)} of {whole}"

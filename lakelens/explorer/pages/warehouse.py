@@ -1,0 +1,278 @@
+"""The first page: the tables that were found, and how each is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from lakelens.caching import cached_property
+from lakelens.explorer.listing import FROM, SORT, make_listing
+from lakelens.explorer.page import Listing, Page, Part, Redirect, Section
+from lakelens.explorer.place import Place
+from lakelens.model.catalog import Catalog
+from lakelens.model.warehouse.found import Folder, FoundTable, Outline
+from lakelens.views.card import cells, wording
+from lakelens.views.card.model import Card, Cell, Column, Grid, Note, Target
+from lakelens.views.listing.sources import Source
+from lakelens.views.present import present
+
+if TYPE_CHECKING:
+    from lakelens.explorer.explorer import Explorer
+
+_NEWEST = "last commit, UTC"
+_COLUMNS = (
+    Column("table"),
+    Column("format", is_short=True),
+    Column("rows live", is_number=True),
+    Column("files", is_number=True),
+    Column("bytes", is_number=True),
+    Column(_NEWEST, is_short=True),
+    Column("by", is_short=True),
+    Column("snapshots", is_number=True),
+    Column("findings"),
+)
+_SEVERITIES = ("error", "warning", "note")
+_UNKNOWN = Cell("unknown", "mute")
+_NOT_COUNTED = Cell("not counted", "mute")
+_MOST_FOLDERS = 8
+_MOST_SAID = 160  # characters of a finding
+
+
+def make_warehouse(explorer: Explorer, place: Place) -> Page | Redirect:
+    """The tables below the root, the newest commit first; where the root is a table, that table."""
+    catalog = explorer.catalog
+    if len(catalog) == 1 and not explorer.name(catalog[0]):
+        return Redirect(Place(()))
+    tables = explorer.outlines.read(catalog)
+    outlines = [found.outline for found in tables]
+    name = wording.name(catalog.root) or "warehouse"
+    parts: list[Part] = [
+        Card(
+            name,
+            _count_formats(catalog),
+            wording.clean(catalog.root),
+            _count_alerts(outlines),
+            body=tuple(_list_looked(outlines)),
+        ),
+    ]
+    if tables:
+        source = TableSource([("/".join(explorer.name(found)), found) for found in tables])
+        parts.append(_mark_newest(make_listing(source, place), place))
+    if len(catalog.views):
+        views = present(catalog.views)
+        words = f"{wording.plural(len(catalog.views), 'view')}, queries that hold no rows"
+        parts.append(Section("Views", words, (replace(views, noun="", sentence=""),)))
+    parts.append(Card("", "", body=tuple(_list_notes(catalog, outlines))))
+    return Page(place, name, parts)
+
+
+class TableSource(Source):
+    """The tables of a warehouse, each with its name below the root; outlined before."""
+
+    nouns = ("Tables", "table", "tables")
+    filters = ("filter by words", "filter: name, format, finding: orders, hive, error")
+
+    def __init__(self, tables: Sequence[tuple[str, FoundTable]]) -> None:
+        self.subject = self._tables = tables
+        self._rows = [_show_table(name, found.outline) for name, found in tables]
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    @cached_property
+    def natural(self) -> Sequence[int]:
+        """The newest commit first, those without any last; in order of their names where that is the same."""
+        times = [found.outline.committed_at for _, found in self._tables]
+        return sorted(
+            range(len(self)),
+            key=lambda place: (
+                -(time.timestamp() if (time := times[place]) is not None else float("-inf")),
+                self._tables[place][0],
+            ),
+        )
+
+    def list_keys(self, name: str) -> Sequence[Any]:
+        """See `Source.list_keys`."""
+        at = next((at for at, column in enumerate(_COLUMNS) if column.name == name), None)
+        if at is None:
+            raise KeyError(name)
+        if name == "findings":
+            return [_rank_findings(found.outline) for _, found in self._tables]
+        return [None if row[at].key is None else row[at].key for row in self._rows]
+
+    def filter(self, text: str) -> Sequence[int]:
+        """See `Source.filter`."""
+        words = text.casefold().split()
+        return [
+            place
+            for place, row in enumerate(self._rows)
+            if all(word in " ".join(cell.text for cell in row).casefold() for word in words)
+        ]
+
+    def choose(self, positions: Sequence[int]) -> Any:
+        """See `Source.choose`."""
+        return [self._tables[position] for position in positions]
+
+    def render(self, position: int) -> str:
+        """A table is a page of its own."""
+        return ""
+
+    def write_code(self, position: int) -> str:
+        """See `Source.write_code`."""
+        return ""
+
+    def _grid(self, positions: Sequence[int]) -> Grid:
+        return Grid(_COLUMNS, tuple(self._rows[position] for position in positions))
+
+    @property
+    def _known(self) -> Sequence[str]:
+        return [column.name for column in _COLUMNS]
+
+
+def _show_table(name: str, outline: Outline) -> tuple[Cell, ...]:
+    title = cells.text(outline.title)
+    variant = wording.clean(outline.variant)
+    kind = cells.join(title, Cell(f" {variant}", "small")) if variant else title
+    is_known = outline.error is None
+    by = "newest file" if not outline.has_snapshots else wording.clean(outline.operation or "", 60)
+    time = cells.moment(outline.committed_at) if outline.committed_at is not None else None
+    is_listed = outline.has_snapshots or outline.files is not None
+    nothing = Cell("none yet" if is_listed else "not listed", "mute") if is_known else _UNKNOWN
+    kept = cells.number(outline.snapshot_count) if outline.has_snapshots else Cell("keeps none", "mute")
+    return (
+        Cell(wording.clean(name), "code", key=name, target=Target("table", name)),
+        replace(kind, key=f"{outline.title} {variant}"),
+        _show_rows(outline),
+        cells.number(outline.files) if outline.files is not None else _NOT_COUNTED if is_known else _UNKNOWN,
+        _show_size(outline),
+        time or nothing,
+        Cell(by, "small" if by else "", key=by or None),
+        kept if is_known else _UNKNOWN,
+        _show_findings(outline),
+    )
+
+
+def _show_rows(outline: Outline) -> Cell:
+    """The live rows: a number, its bounds, or that nobody has counted them; an inexact count is never a bare number."""
+    rows = outline.rows
+    if rows is None:
+        return _UNKNOWN
+    if rows.recorded is None:
+        return _NOT_COUNTED
+    key = rows.at_most if rows.count is None else rows.count
+    return Cell(wording.live(rows), "" if rows.at_most else "mute", wording.stored(rows), key=key)
+
+
+def _show_size(outline: Outline) -> Cell:
+    if outline.error is not None:
+        return _UNKNOWN
+    return _NOT_COUNTED if outline.size_bytes is None else cells.size(outline.size_bytes)
+
+
+def _list_findings(outline: Outline) -> list[tuple[str, str]]:
+    """Severity and message of all that was found, the worst first; that it cannot be opened is an error."""
+    found = [(one.severity, one.message) for one in outline.findings]
+    if outline.error is not None:
+        found.insert(0, ("error", outline.error.reason))
+    return sorted(found, key=lambda one: _SEVERITIES.index(one[0]))
+
+
+def _rank_findings(outline: Outline) -> int:
+    errors, warnings, notes = (outline.count_findings(severity) for severity in _SEVERITIES)
+    return errors * 1_000_000 + warnings * 1_000 + notes
+
+
+def _show_findings(outline: Outline) -> Cell:
+    """How many findings of the worst severity there are, and what the first of them says."""
+    found = _list_findings(outline)
+    if not found:
+        return Cell("none found", "mute")
+    worst, message = found[0]
+    number = sum(severity == worst for severity, _ in found)
+    is_bad = worst != "note"
+    counted = Cell(wording.plural(number, worst.upper() if is_bad else worst), "warn" if is_bad else "mute")
+    more = f"; {len(found) - 1:,} more" if len(found) > 1 else ""
+    return cells.join(counted, Cell(f" {wording.clean(message, _MOST_SAID)}{more}"))
+
+
+def _mark_newest(listing: Listing, place: Place) -> Listing:
+    """Where nothing else is asked for, the list is sorted by its newest commits; a click there turns it round."""
+    if place.get(SORT):
+        return listing
+    asked = place.ask(**{SORT: _NEWEST, FROM: None}).asked
+    body = tuple(
+        replace(
+            part,
+            columns=tuple(
+                replace(column, order="descending", target=Target("page", "", asked))
+                if column.name == _NEWEST
+                else column
+                for column in part.columns
+            ),
+        )
+        if isinstance(part, Grid)
+        else part
+        for part in listing.card.body
+    )
+    return replace(listing, card=replace(listing.card, body=body))
+
+
+def _count_formats(catalog: Catalog) -> str:
+    counts = Counter(table.format for table in catalog).most_common()
+    views = f"; {wording.plural(len(catalog.views), 'view')}" if len(catalog.views) else ""
+    if not counts:
+        return f"no table found{views}"
+    listed = ", ".join(f"{number:,} {wording.clean(name).title()}" for name, number in counts)
+    return f"{wording.plural(len(catalog), 'table')}: {listed}{views}"
+
+
+def _count_alerts(outlines: Sequence[Outline]) -> str:
+    sums = ((word, sum(one.count_findings(word) for one in outlines)) for word in ("error", "warning"))
+    return ", ".join(wording.plural(number, word.upper()) for word, number in sums if number)
+
+
+def _list_looked(outlines: Sequence[Outline]) -> Iterator[Note]:
+    """What was looked at, and what was not."""
+    requests = sum(one.reads.requests for one in outlines if one.reads is not None)
+    size = sum(one.reads.bytes for one in outlines if one.reads is not None)
+    yield Note(
+        f"Looked at: the listing and each table's newest metadata ({wording.plural(requests, 'request')}, "
+        f"{wording.size(size)}). Not looked at: manifests, data files; a metastore was not given.",
+        "mute",
+    )
+
+
+def _describe_folder(catalog: Catalog, one: Folder) -> str:
+    inside = (
+        wording.plural(one.files, "file")
+        if one.files
+        else "not looked below"
+        if one.is_deepest
+        else "no file"
+    )
+    return f"{wording.clean(catalog.place(one.path), 80)}/ ({inside})"
+
+
+def _list_notes(catalog: Catalog, outlines: Sequence[Outline]) -> Iterator[Note]:
+    """What else is below the root, and what a reader of the list has to know."""
+    folders = catalog.empty_folders
+    if folders:
+        shown = ", ".join(_describe_folder(catalog, one) for one in folders[:_MOST_FOLDERS])
+        more = f", … {len(folders) - _MOST_FOLDERS:,} more" if len(folders) > _MOST_FOLDERS else ""
+        number = wording.plural(len(folders), "directory holds", "directories hold")
+        yield Note(f"{number} no table: {shown}{more}.", "mute")
+    for problem in catalog.problems[:_MOST_FOLDERS]:
+        yield Note(f"ERROR, not looked into: {wording.clean(problem, 300)}", "warn")
+    if len(catalog.problems) > _MOST_FOLDERS:
+        yield Note(f"… {len(catalog.problems) - _MOST_FOLDERS:,} more that were not looked into", "warn")
+    listed = [one for one in outlines if not one.has_snapshots and one.files is not None]
+    if listed:
+        files = sum(one.files or 0 for one in listed)
+        rows, footers = wording.plural(len(listed), "table"), wording.plural(files, "file footer")
+        yield Note(f"Rows of {rows} without metadata are in {footers}, which are not read here.", "mute")
+    if any(
+        one.rows is not None and one.rows.count is None and one.rows.at_most is not None for one in outlines
+    ):
+        yield Note("≤: deletes and keys may leave fewer rows; only reading the files shows how many.", "mute")

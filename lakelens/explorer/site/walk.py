@@ -1,0 +1,218 @@
+"""`table.to_html(site=DIR)`: the pages of one table as a folder of files, for a share or a ticket; no server, no script.
+
+The walk begins at the overview and goes by what pages link to, the nearest first, so that a bound leaves out what is
+furthest away. A list is written in its own order: what sorts or filters one asks a server, as forms do, and is no link
+here. Every file has a plain name: the name of its page, and the digest of its address.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any
+
+from lakelens.errors import LakeError
+from lakelens.explorer.listing import FILTER, SORT
+from lakelens.explorer.locating import pin
+from lakelens.explorer.page import Form, Page, Redirect
+from lakelens.explorer.place import Place
+from lakelens.explorer.render import render_page
+from lakelens.explorer.site.single import TableExplorer
+from lakelens.progress import Progress
+from lakelens.views.card import wording
+from lakelens.views.card.model import Card, Note
+
+if TYPE_CHECKING:
+    from lakelens.model.table import Table
+
+#: At most that many pages, and that many bytes of them.
+MOST_PAGES, MOST_BYTES = 400, 40_000_000
+INDEX, ASSETS = "index.html", "assets"
+# what is asked that only a server answers: another order of a list, a part of one, a question of the reader's own
+_ASKED = frozenset((FILTER, SORT, "run", "data"))
+_NOT_THERE = 404
+_HELP, _BYTES = "help", "bytes"
+# anchors are never in one another, and every value of an attribute is escaped
+_NOWHERE = re.compile(r'<a\b[^>]*\shref=""[^>]*>(.*?)</a>', re.DOTALL)
+_NOTE_BYTES = 2_000  # what the first page says besides, at most
+
+
+@dataclass(frozen=True)
+class Site:
+    """The pages of a table as files: their text by name, their bytes, how many more were known, and all that in words."""
+
+    pages: Mapping[str, str]
+    size_bytes: int
+    left_out: int
+    words: str
+
+
+class _Walk:
+    """A walk over the pages of a table."""
+
+    def __init__(self, table: Table, most_pages: int, most_bytes: int) -> None:
+        self.explorer = TableExplorer(table)
+        self.most_pages, self.most_bytes = most_pages, most_bytes
+        self.start = pin(table)
+        self.pages: dict[Place, Page] = {}
+        self.markup: dict[Place, str] = {}
+        self.links: dict[Place, set[Place]] = {}
+        self.aliases: dict[Place, Place] = {}
+        self.size = 0
+        self.left_out = 0
+
+    def walk(self, progress: Progress) -> None:
+        """Make every page that there is room for."""
+        pending, seen = [(0, 0, self.start)], {self.start}
+        while pending:
+            distance, _, place = heappop(pending)
+            page = self._make(place)
+            if page is None:
+                to = self.aliases.get(place)
+                if to is not None and to not in seen:
+                    seen.add(to)
+                    heappush(pending, (distance, len(seen), to))
+                continue
+            links: set[Place] = set()
+            markup = _write(page, _Recorder(links, self.start))
+            size = len(markup.encode())
+            if len(self.pages) >= self.most_pages or (
+                self.pages and self.size + size > self.most_bytes - _NOTE_BYTES
+            ):
+                self.left_out = len(pending) + 1
+                break
+            progress.advance(1, size)
+            self.size += size
+            self.pages[place], self.markup[place], self.links[place] = page, markup, links
+            for link in sorted(links - seen, key=lambda one: (one.snapshot != place.snapshot, one.url)):
+                seen.add(link)
+                heappush(pending, (distance + 1 + _count_depth(link), len(seen), link))
+
+    def _make(self, place: Place) -> Page | None:
+        """A page as it is without a server; None where nothing is left of it, or it cannot be shown."""
+        made = self.explorer.answer(place)
+        if isinstance(made, Redirect):  # of a tag to the snapshot that it names
+            self.aliases[place] = made.place
+            return None
+        if made.status == _NOT_THERE and place != self.start:
+            return None
+        page = _strip(made)
+        return page if page.parts else None
+
+    def finish(self) -> dict[str, str]:
+        """The files: links lead to pages that are among them, and are plain text elsewhere."""
+        files = {place: name_file(place, self.start) for place in self.pages}
+        names = files | {place: files[to] for place, to in self.aliases.items() if to in files}
+        written: dict[str, str] = {}
+        for place, page in self.pages.items():
+            text = self.markup[place]
+            if place == self.start or not self.links[place] <= files.keys():
+                if place == self.start:
+                    note = Card("", "", body=(Note(self.describe()),))
+                    page = replace(page, parts=(*page.parts, note))
+                text = _write(page, lambda to: names.get(_unpin(to, self.start), ""))
+            written[files[place]] = text
+        return written
+
+    def describe(self) -> str:
+        """What the folder holds and what it does not, in words."""
+        said = [
+            f"This folder holds {wording.plural(len(self.pages), 'page', 'pages')} of this table, as it was read once."
+        ]
+        if self.left_out:
+            more = wording.plural(self.left_out, "more page", "more pages")
+            most = f"{wording.count(self.most_pages)} pages and {wording.count(self.most_bytes)} bytes"
+            said.append(f"At least {more}, further away, would not fit: a folder has at most {most}.")
+        said.append(
+            "Questions, filters and other orders of a list need lakelens serve: what leads there is text here."
+        )
+        return " ".join(said)
+
+
+class _Recorder:
+    """Gives each place the name of its file, and remembers those that may be files."""
+
+    def __init__(self, links: set[Place], start: Place) -> None:
+        self._links, self._start = links, start
+
+    def __call__(self, place: Place) -> str:
+        if place.table is None or not place.snapshot or _ASKED & {name for name, _ in place.asked}:
+            return ""
+        place = _unpin(place, self._start)
+        self._links.add(place)
+        return name_file(place, self._start)
+
+
+def _count_depth(place: Place) -> int:
+    """How much further away a page is than its link says: bytes are many, and parts of them more."""
+    return (place.page == _BYTES) + bool(place.page == _BYTES and place.get("start"))
+
+
+def _unpin(place: Place, start: Place) -> Place:
+    """The page about keys is one for all snapshots."""
+    return start.with_page(_HELP) if place.page == _HELP and place.table == start.table else place
+
+
+def make_site(table: Table, *, most_pages: int = MOST_PAGES, most_bytes: int = MOST_BYTES) -> Site:
+    """The pages of a table, for files of one folder.
+
+    >>> import lakelens as ll
+    >>> site = make_site(ll.sample("iceberg"), most_pages=1)
+    >>> list(site.pages), site.size_bytes == len(site.pages["index.html"].encode())
+    (['index.html'], True)
+    """
+    if most_pages < 1 or most_bytes < 1:
+        raise LakeError("a site has at least one page", hint="most_pages and most_bytes of at least 1")
+    walk = _Walk(table, most_pages, most_bytes)
+    with Progress("pages") as progress:
+        walk.walk(progress)
+    pages = walk.finish()
+    size = sum(len(text.encode()) for text in pages.values())
+    return Site(pages, size, walk.left_out, walk.describe())
+
+
+def name_file(place: Place, start: Place | None) -> str:
+    """The name of the file of a place: of letters, digits and one dot, no two of which differ by case alone.
+
+    >>> name_file(Place((), "81", "files", (("from", "50"),)), None)
+    'files-....html'
+    """
+    if place == start:
+        return INDEX
+    kind = "".join(letter for letter in place.page if letter.isascii() and letter.islower()) or "overview"
+    return f"{kind}-{hashlib.sha256(place.url.encode()).hexdigest()[:24]}.html"
+
+
+def _strip(page: Page) -> Page:
+    """A page without what asks a server: forms, keys, and news of what came since."""
+    parts = tuple(_without_forms(part) for part in page.parts if not isinstance(part, Form))
+    return replace(page, parts=parts, news=None, keys=())
+
+
+def _without_forms(part: Any) -> Any:
+    changes: dict[str, Any] = {}
+    for name, held in _list_fields(part):
+        if isinstance(held, Form):
+            changes[name] = None
+        elif isinstance(held, tuple) and any(_is_ours(one) for one in held):
+            changes[name] = tuple(_without_forms(one) for one in held if not isinstance(one, Form))
+    return replace(part, **changes) if changes else part
+
+
+def _write(page: Page, link: Callable[[Place], str]) -> str:
+    """The markup of a page; what leads nowhere here is the text that it is, and is left out of the navigation."""
+    navigation = tuple(one for one in page.navigation if one.place is not None and link(one.place))
+    return _NOWHERE.sub(r"\1", render_page(replace(page, navigation=navigation), link=link, assets=ASSETS))
+
+
+def _list_fields(thing: Any) -> Iterator[tuple[str, Any]]:
+    if _is_ours(thing):
+        yield from ((field.name, getattr(thing, field.name)) for field in fields(thing))
+
+
+def _is_ours(thing: Any) -> bool:
+    """Whether something is of the view-model of pages, and not of cards, whose links are asked for as they are drawn."""
+    return is_dataclass(thing) and not isinstance(thing, type) and type(thing).__module__ == Page.__module__

@@ -1,0 +1,132 @@
+// Keys of the explorer. Each follows or focuses a link that is on the page, or its filter: whoever has no script has them all.
+// The page `help` lists them. None is taken from a field, or with Ctrl, Alt or Meta.
+"use strict";
+(() => {
+  // after g: the last step of the address that a link of the page leads to
+  const PAGES = {
+    o: "", t: "timeline", s: "snapshots", f: "files", m: "manifests", d: "deletes", b: "metadata", n: "findings",
+    c: "check", h: "health", p: "space", e: "explain", r: "refs", y: "schema",
+  };
+  const FIELDS = "input, select, textarea, [contenteditable]";
+  const all = (selector) => [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility?.() ?? true);
+  const one = (selector) => all(selector)[0];
+  let chosen = false; // g was pressed
+  let line = null;
+
+  function say(text) {
+    if (!line) {
+      line = document.createElement("p");
+      line.setAttribute("role", "status"); // read out by a screen reader as well
+      line.className = "lx-say";
+      Object.assign(line.style, {
+        position: "sticky", bottom: "0", margin: "12px 0 0", padding: "5px 10px", borderTop: "1px solid",
+        background: "Canvas", color: "CanvasText", overflowWrap: "anywhere",
+      });
+      (document.querySelector(".ll-root") ?? document.body).append(line);
+    }
+    line.textContent = text;
+    line.hidden = !text;
+  }
+
+  function focus(link, text) {
+    link.focus({ preventScroll: true });
+    link.scrollIntoView({ block: "nearest", inline: "nearest" });
+    say(text);
+  }
+
+  // The links of one kind in order: the first of each row, or those of a picture.
+  const rows = () => all("table tbody tr").map((row) => row.querySelector("a[href]")).filter(Boolean);
+  const marks = () => all("svg a[href]");
+
+  function step(links, by, noun, within) {
+    if (!links.length) return false;
+    const holder = (link) => (within ? link.closest(within) : link);
+    let at = links.findIndex((link) => holder(link).contains(document.activeElement));
+    const was = at;
+    if (at < 0) at = links.findIndex((link) => holder(link).matches("[aria-current]") || link.matches("[aria-current]"));
+    if (at < 0) at = by > 0 ? 0 : links.length - 1;
+    else at = Math.min(Math.max(at + by, 0), links.length - 1);
+    if (was === at && was >= 0 && (at === 0 || at === links.length - 1)) {
+      say(`${at ? "last" : "first"} ${noun} of ${links.length} on this page`);
+      return true;
+    }
+    const title = links[at].querySelector("title")?.textContent;
+    focus(links[at], `${noun} ${at + 1} of ${links.length}${title ? `: ${title}` : ""} · Enter opens it`);
+    return true;
+  }
+
+  function open(link, name) {
+    if (link) link.click();
+    else say(`no link to ${name} on this page`);
+    return true;
+  }
+
+  const ends = (link, name) => new URL(link.href).search === "" && new URL(link.href).pathname.split("/").pop() === name;
+
+  function go(key) {
+    chosen = false;
+    if (key === "w") return open(one(".lx-crumbs a[href]"), "all tables");
+    if (!(key in PAGES)) {
+      say("");
+      return false;
+    }
+    const links = all(".lx-nav a[href]");
+    return open((links.length ? links : all("a[href]")).find((link) => ends(link, PAGES[key])), PAGES[key] || "overview");
+  }
+
+  function turn(word) {
+    return open(all(".lx-pager a[href]").find((link) => link.textContent.startsWith(word)), `the ${word} rows`);
+  }
+
+  const KEYS = {
+    "?": () => open(one("a[rel=help]"), "the keys"),
+    "/": () => {
+      const field = one("input[type=search]");
+      if (!field) return open(null, "a filter");
+      field.focus();
+      field.select();
+      return true;
+    },
+    u: () => open(all(".lx-crumbs a[href]:not([aria-current])").at(-1), "what is above"),
+    g: () => {
+      chosen = true;
+      say("g and then: w all tables, " + Object.entries(PAGES).map(([key, name]) => `${key} ${name || "overview"}`).join(", "));
+      return true;
+    },
+    n: () => turn("next"),
+    p: () => turn("previous"),
+    j: () => step(rows(), 1, "row", "tr"),
+    k: () => step(rows(), -1, "row", "tr"),
+    ArrowDown: () => inList() && step(rows(), 1, "row", "tr"),
+    ArrowUp: () => inList() && step(rows(), -1, "row", "tr"),
+    ArrowRight: () => step(marks(), 1, "mark"),
+    ArrowLeft: () => step(marks(), -1, "mark"),
+    Escape: () => { say(""); return false; },
+  };
+  // arrows scroll a page that is no list, until a row of it is chosen
+  const inList = () => Boolean(one(".lx-pager") || document.activeElement?.closest("tbody tr"));
+
+  document.addEventListener("keydown", (event) => {
+    const { key, target } = event;
+    if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+    if (key === "Escape" && target.matches?.(FIELDS)) target.blur();
+    if (target.closest?.(FIELDS) || (event.shiftKey && key !== "?" && key !== "/")) return;
+    // what scrolls by itself keeps its arrows
+    if (key.startsWith("Arrow") && target.closest?.("[tabindex]") && !target.closest("a")) return;
+    let done;
+    if (chosen) done = go(key);
+    else {
+      const named = key.length === 1 && all("a[accesskey]").find((link) => link.accessKey === key);
+      done = named ? open(named) : Object.hasOwn(KEYS, key) && KEYS[key]();
+    }
+    if (done) event.preventDefault();
+  });
+
+  // what a mark of a picture says, also before the browser shows it
+  for (const kind of ["pointerover", "focusin"]) {
+    document.addEventListener(kind, (event) => {
+      const title = event.target.closest?.("svg a")?.querySelector("title");
+      if (title && !chosen) say(title.textContent);
+    });
+  }
+})();

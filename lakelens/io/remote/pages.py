@@ -1,0 +1,213 @@
+"""Files of a web server: requests of the client that fsspec keeps; directories are pages of links."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from html import unescape
+from typing import Any
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from lakelens import options
+from lakelens.io.remote.failures import Failed, recognise_status
+from lakelens.io.remote.requests import (
+    WASTED,
+    Answer,
+    Facts,
+    Listing,
+    check_length,
+    check_page,
+    cut_range,
+    format_range,
+    is_page,
+    parse_content_range,
+    run,
+    wait_for,
+)
+
+_LINK = re.compile(r"""<a\s[^>]*?href\s*=\s*["']([^"']+)""", re.IGNORECASE)
+_FORM = re.compile(r"<(form|input)\b", re.IGNORECASE)
+_PLAIN = "/!$&'()*+,;=:@~"  # may stand in a path as they are
+_BLOCK = 1 << 20
+_BEGINNING = 64  # bytes that show whether it is a page
+
+
+class HttpRequests:
+    """An fsspec `HTTPFileSystem`: its options and connections. `base` is the address that was opened, as it was given; the
+    `query` of it follows each path.
+
+    Below it names are what they are: each is quoted when it is asked for, and unquoted when a page has it.
+    """
+
+    def __init__(self, filesystem: Any, base: str, query: str = "") -> None:
+        self._fs, self._base, self._query = filesystem, base, query
+        parts = urlsplit(base)
+        self.endpoint = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+    def info(self, path: str) -> Facts:
+        return run(self._fs, self._info, path)
+
+    def list(self, path: str) -> Listing:
+        return run(self._fs, self._list, path)
+
+    def read(self, path: str) -> Answer:
+        return run(self._fs, self._read, path)
+
+    def read_range(self, path: str, start: int, length: int) -> Answer:
+        if length <= 0:
+            return Answer(b"")
+        if start < 0 and -start - length > WASTED:
+            start = max(0, int(self.info(path)["size"]) + start)
+        return run(self._fs, self._read_range, path, start, length)
+
+    def _quote(self, path: str) -> str:
+        """The address of a path: what is below the base is quoted.
+
+        >>> import types
+        >>> requests = HttpRequests(types.SimpleNamespace(), "http://h/my%20lake", "?v=1")
+        >>> requests._quote("http://h/my%20lake/k=a%2Fb/é?v=1")
+        'http://h/my%20lake/k=a%252Fb/%C3%A9?v=1'
+        """
+        base = self._base.rstrip("/")
+        bare = path.removesuffix(self._query) if self._query else path
+        if bare.startswith(f"{base}/"):
+            bare = base + quote(bare[len(base) :], safe=_PLAIN)
+        return bare + self._query
+
+    async def _open(self, verb: str, path: str, **headers: str) -> Any:
+        """An answer whose status is a success, or that nothing is there to be read in a range."""
+        import aiohttp
+
+        session = await self._fs.set_session()
+        given = dict(self._fs.kwargs)
+        wanted = {**given.pop("headers", {}), "Accept-Encoding": "identity", **headers}
+        limits = aiohttp.ClientTimeout(
+            total=None, sock_connect=options.connect_timeout, sock_read=options.timeout
+        )
+        given = {"allow_redirects": True, "timeout": limits, **given, "headers": wanted}
+        address = self._fs.encode_url(self._quote(path))
+        answer = await wait_for(session.request(verb, address, **given))
+        if answer.status < 400 or (answer.status == 416 and "Range" in headers):
+            return answer
+        answer.close()
+        raise recognise_status(answer.status, answer.reason or "", answer.headers.get("Retry-After"))
+
+    async def _info(self, path: str) -> Facts:
+        async with await self._open("HEAD", path) as answer:
+            kind, size = answer.headers.get("Content-Type", ""), answer.headers.get("Content-Length")
+            is_folder = answer.url.path.endswith("/") or ("html" in kind and not is_page(path))
+            modified, encoding = (
+                _parse_time(answer.headers.get("Last-Modified")),
+                answer.headers.get("Content-Encoding"),
+            )
+        if is_folder:
+            return {"name": path, "size": 0, "type": "directory"}
+        if size is None or encoding not in (None, "", "identity"):
+            size = await self._measure(path)
+        return {"name": path, "size": int(size), "type": "file", "LastModified": modified}
+
+    async def _measure(self, path: str) -> int:
+        """The size of an object, of a server that does not say it without the object."""
+        async with await self._open("GET", path, Range="bytes=0-0") as answer:
+            place = parse_content_range(answer.headers.get("Content-Range"))
+            if place is not None and place[2] is not None:
+                return place[2]
+            return len(await _read_body(answer, None))
+
+    async def _list(self, path: str) -> Listing:
+        folder = (path.removesuffix(self._query) if self._query else path).rstrip("/")
+        async with await self._open("GET", f"{folder}/{self._query}") as answer:
+            if "html" not in answer.headers.get("Content-Type", ""):
+                raise FileNotFoundError(path)
+            text = (await _read_body(answer, None)).decode(errors="replace")
+            here = str(answer.url.with_query(None).with_fragment(None))
+        names = dict.fromkeys(
+            name for link in _LINK.findall(text) if (name := _name_child(here, unescape(link)))
+        )
+        if not names and _FORM.search(text):  # a page that wants something, not an empty directory
+            raise Failed("page")
+        return list(await self._describe(folder, names))
+
+    async def _describe(self, folder: str, names: Iterable[str]) -> Listing:
+        """What a page lists; it has no sizes, so that each file is asked for its own."""
+        free = asyncio.Semaphore(options.max_connections)
+
+        async def describe(name: str) -> Facts:
+            if name.endswith("/"):
+                return {"name": f"{folder}/{name[:-1]}", "size": 0, "type": "directory"}
+            async with free:
+                return {**await self._info(f"{folder}/{name}{self._query}"), "name": f"{folder}/{name}"}
+
+        return list(await asyncio.gather(*map(describe, names)))
+
+    async def _read(self, path: str) -> Answer:
+        async with await self._open("GET", path) as answer:
+            data = await _read_body(answer, None)
+            check_page(data, answer.headers.get("Content-Type"), path)
+            return Answer(data, _find_version(answer, len(data)))
+
+    async def _read_range(self, path: str, start: int, length: int) -> Answer:
+        async with await self._open("GET", path, Range=format_range(start, length)) as answer:
+            if answer.status == 416:
+                return Answer(b"")
+            place = parse_content_range(answer.headers.get("Content-Range")) if answer.status == 206 else None
+            # a server without ranges sends the whole: what comes after the range is not waited for
+            most = max(start + length, _BEGINNING) if place is None and start >= 0 else None
+            data = await _read_body(answer, most)
+            if start <= 0:
+                check_page(data, answer.headers.get("Content-Type"), path)
+            whole = answer.headers.get("Content-Length") if place is None else place[2]
+            return Answer(cut_range(data, place, start, length), _find_version(answer, whole))
+
+
+async def _read_body(answer: Any, most: int | None) -> bytes:
+    promised = answer.headers.get("Content-Length")
+    length = int(promised) if promised and "Content-Encoding" not in answer.headers else None
+    if most is None:
+        data = bytes(await wait_for(answer.read(), length))
+        check_length(data, length)
+        return data
+    parts: list[bytes] = []
+    left = most
+    while left > 0 and (part := await wait_for(answer.content.read(min(left, _BLOCK)), _BLOCK)):
+        parts.append(part)
+        left -= len(part)
+    answer.close()
+    return b"".join(parts)
+
+
+def _find_version(answer: Any, size: object) -> str:
+    # servers behind one name may have marks of their own for one file; its time is the same
+    mark = answer.headers.get("Last-Modified") or answer.headers.get("ETag")
+    return f"{mark} {size}" if mark and size is not None else ""
+
+
+def _parse_time(text: str | None) -> datetime | None:
+    try:
+        return parsedate_to_datetime(text) if text else None
+    except ValueError:
+        return None
+
+
+def _name_child(here: str, link: str) -> str:
+    """The name that a link leads to, where that is directly below a page; of a directory with a slash.
+
+    >>> _name_child("http://h/t/", "k=a%252Fb/"), _name_child("http://h/t/", "/t/a"), _name_child("http://h/t/", "?C=N")
+    ('k=a%2Fb/', 'a', '')
+    """
+    parts = urlsplit(urljoin(here, link))
+    if parts.query or parts.scheme not in ("http", "https"):
+        return ""
+    base = urlsplit(here)
+    above, path = unquote(base.path).rstrip("/") + "/", parts.path
+    if parts.netloc != base.netloc or not unquote(path).startswith(above):
+        return ""
+    folder, _, last = path.rstrip("/").rpartition("/")
+    name = unquote(last)
+    is_direct = unquote(folder).rstrip("/") + "/" == above
+    if not is_direct or name in ("", ".", "..") or "/" in name:
+        return ""
+    return name + ("/" if path.endswith("/") else "")

@@ -1,0 +1,1 @@
+"""What a map shows of a table: who names whom, and what is new, as plain data."""

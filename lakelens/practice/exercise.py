@@ -1,0 +1,274 @@
+"""What an exercise is: a question, what to look at, a check that names the first wrong part, hints, and a solution.
+
+Nothing here reads a table: whoever makes an exercise gives it a function that checks, and one that solves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from lakelens.display import Displayable
+from lakelens.errors import visible_line
+from lakelens.model.bytes_view import BytesView
+from lakelens.model.collections import Items
+from lakelens.model.facts.facts import Fact
+
+_WIDTH = 8  # bytes of a line
+
+
+class Exhibit(NamedTuple):
+    """Something to look at: rows under the names of columns, or bytes as hexadecimal lines."""
+
+    title: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+class Wrong(NamedTuple):
+    """The first part of an answer that is wrong: what it is called, and why. A `field` may be empty."""
+
+    field: str
+    reason: str
+
+
+class Step(NamedTuple):
+    """One part of a worked answer: what it is called, its value, and how the bytes say so."""
+
+    field: str
+    value: str
+    why: str
+
+
+class Worked(NamedTuple):
+    """What a solution says: the steps to each part, and the bytes with a name for each of them, where there are bytes."""
+
+    answer: Any
+    steps: tuple[Step, ...]
+    view: BytesView | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """All that an exercise is made of.
+
+    `find_wrong` gives the first wrong part of an answer, None when it is right; `work` gives the worked answer.
+    """
+
+    title: str
+    text: str
+    expects: str
+    origin: str
+    exhibits: tuple[Exhibit, ...]
+    hints: tuple[str, ...]
+    find_wrong: Callable[[Any], Wrong | None]
+    work: Callable[[], Worked]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdict(Displayable):
+    """What a check says of an answer: true when it is right; else the first wrong part, and why."""
+
+    exercise: str
+    is_right: bool
+    field: str
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.is_right
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a sentence."""
+        if self.is_right:
+            return "that is right"
+        return f"{self.field}: {self.reason}" if self.field else self.reason
+
+    def __repr__(self) -> str:
+        return f"<{'Right' if self.is_right else 'Not yet'}: {self.sentence}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Hint(Displayable):
+    """One of the hints of an exercise; each call of `hint()` gives one more."""
+
+    text: str
+    number: int
+    total: int
+
+    def __repr__(self) -> str:
+        return f"<Hint {self.number} of {self.total}: {self.text}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Solution(Displayable):
+    """The worked answer: each part with how the bytes say so; `bytes_view()` names every byte."""
+
+    exercise: str
+    answer: Any
+    steps: tuple[Step, ...]
+    _view: BytesView | None
+
+    def bytes_view(self) -> BytesView:
+        """The bytes of the exercise, each with its name.
+
+        Raises
+        ------
+        LookupError
+            The exercise is about a listing: there are no bytes.
+        """
+        if self._view is None:
+            raise LookupError(f"{self.exercise} is about a listing: there are no bytes to name")
+        return self._view
+
+    @property
+    def has_bytes(self) -> bool:
+        """Whether the exercise is about bytes."""
+        return self._view is not None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Solution of {self.exercise}: {', '.join(f'{one.field} = {one.value}' for one in self.steps)}>"
+        )
+
+
+class Exercise(Displayable):
+    """One exercise: read the question, answer with `check(answer)`; ask for a `hint()`, or for the `solution()`.
+
+    The question, the bytes or the listing are on its card; the answer is not, until the solution is asked for.
+
+    >>> import lakelens as ll
+    >>> exercise = ll.exercise("binary-row", 1)
+    >>> exercise
+    <Exercise binary-row 1: numbers and a short text>
+    >>> exercise.check([1, "b", 1])
+    <Not yet: field 2, `name`: you said 'b', but byte 0 of the text is 0x61>
+    >>> bool(exercise.check([1, "a", 1]))
+    True
+    """
+
+    __slots__ = ("_find", "_given", "_question", "number", "subject")
+
+    def __init__(
+        self, subject: str, number: int, question: Question, find: Callable[[str, int], Exercise]
+    ) -> None:
+        self.subject = subject
+        self.number = number
+        self._question = question
+        self._find = find
+        self._given = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._find, (self.subject, self.number)
+
+    @property
+    def name(self) -> str:
+        """The subject and the number, as they are asked for."""
+        return f"{self.subject} {self.number}"
+
+    @property
+    def title(self) -> str:
+        """What it practises, in a few words."""
+        return self._question.title
+
+    @property
+    def question(self) -> str:
+        """The question."""
+        return self._question.text
+
+    @property
+    def expects(self) -> str:
+        """What kind of answer `check` takes."""
+        return self._question.expects
+
+    @property
+    def origin(self) -> str:
+        """Where the bytes or the listing are from."""
+        return self._question.origin
+
+    @property
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """What to look at: bytes in hexadecimal, types, listings."""
+        return self._question.exhibits
+
+    @property
+    def hints(self) -> int:
+        """How many hints there are."""
+        return len(self._question.hints)
+
+    def check(self, answer: Any) -> Verdict:
+        """Say whether an answer is right, and else which part of it is the first wrong one, and why.
+
+        Parameters
+        ----------
+        answer
+            As `expects` says. An answer of another kind is a wrong one: nothing is raised.
+
+        Returns
+        -------
+        Verdict
+            True in an `if` when the answer is right.
+        """
+        try:
+            wrong = self._question.find_wrong(answer)
+        except (
+            Exception
+        ):  # what a foreign object does when it is looked at is no error of the reader's notebook
+            wrong = Wrong("", f"expected {self.expects}")
+        if wrong is None:
+            return Verdict(self.name, True, "", "")
+        return Verdict(self.name, False, wrong.field, visible_line(wrong.reason))
+
+    def hint(self) -> Hint:
+        """One more hint at each call; after the last one that again."""
+        total = self.hints
+        self._given = min(self._given + 1, total)
+        return Hint(self._question.hints[self._given - 1], self._given, total)
+
+    def solution(self) -> Solution:
+        """The worked answer, with the bytes and what each of them means."""
+        worked = self._question.work()
+        return Solution(self.name, worked.answer, worked.steps, worked.view)
+
+    def __repr__(self) -> str:
+        return f"<Exercise {self.name}: {self.title}>"
+
+
+class Exercises(Items[Exercise]):
+    """Every exercise, in the order of the course: each subject from easy to hard."""
+
+    __slots__ = ()
+    facts = (Fact("subject"), Fact("number", "int64"), Fact("title"), Fact("question"))
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The subjects, each once."""
+        return tuple(dict.fromkeys(one.subject for one in self))
+
+    def __repr__(self) -> str:
+        return f"<Exercises {', '.join(self.subjects)}>"
+
+
+def dump_bytes(title: str, data: bytes, parts: tuple[tuple[str, int, int, int], ...] = ()) -> Exhibit:
+    """Bytes as lines of eight, each with the position of its first byte; nothing is decoded.
+
+    `parts` are (name, start, end, what positions count from) of parts that begin lines of their own.
+
+    >>> dump_bytes("a row", bytes(9)).rows
+    (('0', '00 00 00 00 00 00 00 00'), ('8', '00'))
+    """
+    whole = parts or (("", 0, len(data), 0),)
+    rows = tuple(
+        (name if not name or first else "", *line)
+        for name, start, end, base in whole
+        for first, line in _list_lines(data, start, end, base)
+    )
+    if not parts:
+        return Exhibit(title, ("at", "bytes"), tuple(row[1:] for row in rows))
+    return Exhibit(title, ("part", "at", "bytes"), rows)
+
+
+def _list_lines(data: bytes, start: int, end: int, base: int) -> Iterator[tuple[bool, tuple[str, str]]]:
+    for at in range(start, end, _WIDTH):
+        yield at == start, (str(at - base), data[at : min(at + _WIDTH, end)].hex(" "))

@@ -1,0 +1,1 @@
+"""Long lists for a reader who pages: what each is made of, sorted and filtered."""

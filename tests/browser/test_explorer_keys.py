@@ -1,0 +1,142 @@
+"""The keys of the explorer in Chromium: each follows a link that is on the page, and none is taken from a field."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lakelens as ll
+from lakelens.explorer.assets import read_assets
+from lakelens.explorer.keys import KEYS, PAGES
+from tests.serving.running import Running, serving
+
+# a page as those of the explorer are: crumbs, navigation, a picture of links, a list in pages, keys of its own
+PAGE = """<!DOCTYPE html><body><div class="ll-root">
+<ol class="lx-crumbs"><li><a href="#all">all</a></li><li><a href="#table">t</a></li><li>here</li></ol>
+<nav class="lx-nav"><a href="timeline">timeline</a><a href="./">overview</a>
+<a href="files?q=1">few</a><a href="files">files</a></nav>
+<svg width="90" height="20"><a href="#1"><title>one</title><rect width="9" height="9"/></a>
+<a href="#2" aria-current="true"><title>two</title><rect x="20" width="9" height="9"/></a></svg>
+<form><input type="search" name="q" value="old"></form>
+<ul class="lx-pager"><li>0 to 2 of 9</li><li><a href="#next">next 3</a></li></ul>
+<table><thead><tr><th><a href="#sort">name</a></th></tr></thead><tbody><tr><th><a href="#a">a</a></th></tr>
+<tr><th>no link</th></tr><tr><th><a href="#b">b</a></th><td><a href="#b2">b2</a></td></tr></tbody></table>
+<details><summary>more</summary><table><tbody><tr><td><a href="#hidden">x</a></td></tr></tbody></table></details>
+<footer><a href="#min" accesskey="m">minimum</a><a href="#help" rel="help">keys</a></footer></div></body>"""
+FOCUSED = "document.activeElement.getAttribute('href')"
+
+
+@pytest.fixture
+def made(page: Any) -> Any:
+    page.route("**/t/@1/**", lambda route: route.fulfill(body=PAGE, content_type="text/html"))
+    page.goto("http://explorer.invalid/t/@1/page")
+    page.add_script_tag(content=read_assets()["explorer.js"].decode())
+    return page
+
+
+def press(page: Any, *keys: str) -> str:
+    for key in keys:
+        page.keyboard.press(key)
+    return str(page.evaluate("location.href")).rpartition("/t/@1/")[2]
+
+
+def test_rows(made: Any) -> None:
+    press(made, "j")
+    assert made.evaluate(FOCUSED) == "#a"
+    assert made.locator("[role=status]").inner_text() == "row 1 of 2 · Enter opens it"
+    press(made, "ArrowDown")
+    assert made.evaluate(FOCUSED) == "#b", "a row without a link is passed over"
+    press(made, "j")
+    assert "last row" in made.locator("[role=status]").inner_text()
+    press(made, "k", "ArrowUp")
+    assert made.evaluate(FOCUSED) == "#a"
+    assert press(made, "Enter") == "page#a"
+
+
+def test_marks_of_a_timeline(made: Any) -> None:
+    press(made, "ArrowRight")
+    assert made.evaluate(FOCUSED) == "#2", "from the one that is pinned, which is the last"
+    assert made.locator("[role=status]").inner_text() == "mark 2 of 2: two · Enter opens it"
+    press(made, "ArrowLeft")
+    assert made.evaluate(FOCUSED) == "#1"
+    assert press(made, "Enter") == "page#1"
+    made.locator("svg a").last.hover()
+    assert made.locator("[role=status]").inner_text() == "two"
+
+
+def test_filter_and_fields(made: Any) -> None:
+    press(made, "/")
+    assert made.evaluate("document.activeElement.name") == "q"
+    made.keyboard.type("j/gu?")
+    assert made.locator("input").input_value() == "j/gu?", "what was there is chosen, and keys are letters"
+    assert made.url.endswith("page")
+    press(made, "Escape", "j")
+    assert made.evaluate(FOCUSED) == "#a"
+
+
+def test_links_by_keys(made: Any) -> None:
+    assert press(made, "u") == "page#table"
+    assert press(made, "n") == "page#next"
+    assert press(made, "m") == "page#min"
+    assert press(made, "?") == "page#help"
+    assert press(made, "p") == "page#help", "there are no rows before"
+    assert "no link" in made.locator("[role=status]").inner_text()
+    for keys in ("Control+j", "Alt+u", "Meta+n", "Shift+J"):
+        assert press(made, keys) == "page#help"
+    assert made.evaluate("document.activeElement === document.body || document.activeElement.rel === 'help'")
+    assert press(made, "g", "x", "u") == "page#table", "g and a key that is none is nothing"
+
+
+@pytest.mark.parametrize(("key", "where"), [("t", "timeline"), ("o", ""), ("f", "files"), ("w", "page#all")])
+def test_going_to_a_page(made: Any, key: str, where: str) -> None:
+    press(made, "g")
+    assert "t timeline" in made.locator("[role=status]").inner_text()
+    made.keyboard.press(key)
+    made.wait_for_url(f"**/t/@1/{where}")
+
+
+def test_the_help_lists_what_there_is() -> None:
+    script = read_assets()["explorer.js"].decode()
+    names = {"→": "ArrowRight", "←": "ArrowLeft"}
+    for key, _ in KEYS:
+        name = names.get(key, key)
+        assert f"    {name}: (" in script or f'    "{name}": (' in script, key
+    for key, name in PAGES:
+        if key != "w":
+            assert f'{key}: "{"" if name == "overview" else name}"' in script, key
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    root: Path = tmp_path_factory.mktemp("keys")
+    for name in ("iceberg", "paimon"):
+        shutil.copytree(ll.sample(name).location, root / "db" / name)
+    with serving(root) as started:
+        yield started
+
+
+def test_keys_of_the_server(page: Any, running: Running) -> None:
+    """The script as it is served, with what the policy of the server lets it do."""
+    faults: list[str] = []
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.goto(running.address)
+    page.keyboard.press("?")
+    page.wait_for_url("**/help")
+    assert page.get_by_role("cell", name="to the filter of a list").count() == 1
+    page.goto(f"{running.origin}/db/iceberg/")
+    page.wait_for_url("**/@*/")
+    page.goto(page.url + "files")
+    page.keyboard.press("g")
+    box = page.locator(".lx-say").bounding_box()
+    assert box and box["y"] + box["height"] <= 1001, "where it is seen"
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.type") == "search"
+    page.keyboard.type("p=1")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/files?q=p%3D1")
+    assert faults == []

@@ -1,0 +1,1 @@
+"""The explorer: addresses, pages, and how they look in a browser."""
