@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -170,6 +171,23 @@ def test_a_trace_marks_what_it_saw(tmp_path: Path) -> None:
     check_map(drawn)
     with pytest.raises(LakeError, match="nothing of this table"):
         ll.sample("iceberg").map(change)
+
+
+def test_ids_that_jobs_make_up_do_not_order_a_directory(tmp_path: Path) -> None:
+    """Two jobs wrote a file each: whichever id sorts first, the same drawing."""
+    whole = next(Path(ll.sample("hive").location).rglob("*.parquet"))
+    drawings = []
+    for first, second in (("1", "2"), ("2", "1")):
+        place = tmp_path / first
+        place.mkdir()
+        for digit, end in ((first, ".snappy.parquet"), (second, "")):
+            job = f"{digit * 8}-1111-1111-1111-{digit * 12}"
+            kept = place / f"part-00000-{job}-c000{end}"
+            shutil.copy(whole, kept)
+            os.utime(kept, (1, 1))  # at one time: no job is the newest
+        lines = ll.open(place).map().tree
+        drawings.append([re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "", one.name) for one in lines if one.is_file])
+    assert drawings[0] == drawings[1] and len(drawings[0]) == 2
 
 
 def test_what_is_no_change_is_refused() -> None:

@@ -149,8 +149,13 @@ class HiveMap:
 
 
 def _draw_files(some: Sequence[HiveFile], states: Mapping[str, State], depth: int) -> list[Branch]:
-    """The files of a directory, the new ones first; of many some, and how many more."""
-    order = sorted(some, key=lambda one: states[one.path] == "kept")
+    """The files of a directory: the new ones first, then by name without the job's made-up id; of many only some."""
+
+    def rank(one: HiveFile) -> tuple[bool, str, str]:
+        name = last_name(one.path)
+        return states[one.path] == "kept", name.replace(one.write_id or "/", ""), name
+
+    order = sorted(some, key=rank)
     shown = order[:_MOST_FILES] if len(order) > _MOST_FILES + 1 else order
     found = [Branch(last_name(one.path), states[one.path], depth, is_file=True) for one in shown]
     rest = order[len(shown) :]
