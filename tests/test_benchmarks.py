@@ -278,7 +278,7 @@ def test_the_report_has_each_step_beside_to_arrow_another_checkout_and_peers() -
             Measurement("steps", "fastavro", facts, [7.5]),
         ]
     )
-    lines = report.render_report(results).splitlines()
+    lines = report.render_steps(results).splitlines()
     assert "| `len(files)` | 0.25 | 2.0× | 1.25 | 80 | 120.0× | fastavro 30.0× |" in lines
     assert "| `files.to_arrow()` | 0.50 |  | 1.50 | 90 |  |  |" in lines
 

@@ -19,7 +19,7 @@ from tests.benchmarks import cold_start
 from tests.benchmarks.measure import ROOT, Measurement, list_disagreements
 from tests.benchmarks.parts import PARTS, QUICK, Plan
 from tests.benchmarks.plots import draw_all
-from tests.benchmarks.report import find_markers, render_report, write_between_markers
+from tests.benchmarks.report import find_markers, render_report, render_steps, write_between_markers
 from tests.benchmarks.report import say_seconds as say
 from tests.benchmarks.results import Results, describe_machine, load_results
 from tests.benchmarks.tables import Tables
@@ -45,9 +45,13 @@ def main(arguments: list[str] | None = None) -> int:
             _run_part(name, tables, plan, results)
             if asked.output:
                 results.save(asked.output)
+    steps = render_steps(results)
     if asked.output:
         draw_all(results, asked.output)
+        if steps:
+            (asked.output / "steps.md").write_text(steps, "utf-8")
     print("\n" + render_report(results))
+    print("\n" + steps)
     if asked.write_readme:
         place = f"{asked.output.resolve().relative_to(ROOT)}/" if asked.output else ""
         write_between_markers(ROOT / "README.md", render_report(results, place))

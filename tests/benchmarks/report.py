@@ -14,6 +14,11 @@ from tests.benchmarks.runners import RUNNERS
 
 BEGIN, END = "<!-- benchmarks:begin -->", "<!-- benchmarks:end -->"
 _MB = 1_000_000
+_STEPS = """# The first steps below a table's card
+
+What a person asks next, on the same grown tables: seconds of a warm process (the median, and the least) and of a cold one
+from its start, its peak of memory, and how much longer `to_arrow` of the same table, an older checkout of lakelens and peers
+take that answer the same. `python -m tests.benchmarks --only steps --other ../older-checkout` makes these tables."""
 _FORMATS = {"iceberg": "Iceberg", "paimon": "Paimon"}
 
 
@@ -24,7 +29,6 @@ def render_report(results: Results, pictures: str = "") -> str:
         _render_main(results, "paimon"),
         _render_main(results, "wide"),
         _render_curves(results, pictures),
-        _render_steps(results),
         _render_million(results),
         _render_spark(results),
         _render_cold_start(results),
@@ -98,12 +102,13 @@ def _render_curves(results: Results, pictures: str) -> str:
     return "\n".join(lines).strip()
 
 
-def _render_steps(results: Results) -> str:
-    """A table of steps for each table that they were taken on."""
+def render_steps(results: Results) -> str:
+    """The first steps as a document of their own: a table for each table that they were taken on."""
     groups: dict[str, list[Measurement]] = {}
     for one in results.select(CASE):
         groups.setdefault(str(one.table), []).append(one)
-    return "\n\n".join(_render_steps_of_table(group) for group in groups.values())
+    tables = "\n\n".join(_render_steps_of_table(group) for group in groups.values())
+    return f"{_STEPS}\n\n{tables}\n" if tables else ""
 
 
 def _render_steps_of_table(group: Sequence[Measurement]) -> str:
