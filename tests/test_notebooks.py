@@ -9,6 +9,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from notebooks.minutes import is_folded, read_notebook
+
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 RULE = re.compile(r"^regex: (.*)$\n^replace: (.*)$", re.MULTILINE)
@@ -56,12 +58,62 @@ def test_no_cell_relies_on_a_semicolon(notebook: nbformat.NotebookNode) -> None:
     ] == []
 
 
-def test_every_answer_is_checked(notebook: nbformat.NotebookNode) -> None:
-    cells = notebook.cells
-    answers = [i for i, cell in enumerate(cells) if "<summary>Answer" in cell.source]
-    assert answers, "no exercise"
-    for index in answers:
-        assert "assert " in cells[index + 1].source, cells[index].source[:60]
+def list_section(notebook: nbformat.NotebookNode, heading: str) -> list[nbformat.NotebookNode]:
+    """The cells from a heading of the second level to the next one."""
+    starts = [
+        i for i, c in enumerate(notebook.cells) if c.cell_type == "markdown" and re.match(r"## ", c.source)
+    ]
+    for start, end in zip(starts, [*starts[1:], len(notebook.cells)], strict=True):
+        if notebook.cells[start].source.split("\n")[0].strip() == f"## {heading}":
+            return list(notebook.cells[start:end])
+    return []
+
+
+def test_every_exercise_is_checked_and_solved_at_the_foot(notebook: nbformat.NotebookNode) -> None:
+    """Below a question is a cell to answer in; solutions come after all of them; a wrong and a right answer are tried."""
+    asked, solved = list_section(notebook, "Exercises"), list_section(notebook, "Solutions")
+    assert asked and solved, "no exercises, or no solutions"
+    questions = [
+        int(n)
+        for cell in asked
+        if cell.cell_type == "markdown"
+        for n in re.findall(r"^\*\*(\d+)\.", cell.source, re.M)
+    ]
+    assert questions == list(range(1, len(questions) + 1)) and questions
+    assert not any("<details>" in cell.source for cell in asked), "a fold among the questions"
+    visible = [cell.source for cell in asked if cell.cell_type == "code" and not is_folded(cell)]
+    prose = "\n".join(cell.source for cell in solved if cell.cell_type == "markdown")
+    checks = "\n".join(cell.source for cell in solved if cell.cell_type == "code" and is_folded(cell))
+    for n in questions:
+        assert any(f".check({n}, ...)" in source for source in visible), f"nowhere to answer exercise {n}"
+        assert f"<summary>Solution {n}" in prose, f"no solution of exercise {n}"
+        assert re.search(rf"assert not \w+\.check\({n}, ", checks), (
+            f"no wrong answer of exercise {n} is tried"
+        )
+        assert re.search(rf"assert \w+\.check\({n}, ", checks), f"no right answer of exercise {n} is tried"
+
+
+def test_a_visible_cell_is_short(notebook: nbformat.NotebookNode) -> None:
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and not is_folded(cell):
+            lines = [
+                line
+                for line in cell.source.splitlines()
+                if line.strip() and not line.lstrip().startswith("#")
+            ]
+            assert len(lines) <= 8, cell.source
+            assert max(map(len, cell.source.splitlines()), default=0) <= 120, cell.source
+
+
+def test_a_notebook_takes_as_long_as_it_says(
+    notebook: nbformat.NotebookNode, request: pytest.FixtureRequest
+) -> None:
+    path = next(path for path in PATHS if path.stem == request.node.callspec.id)
+    said = re.search(r"\b(\d+) minutes\b", notebook.cells[0].source)
+    assert said, "its first cell says how many minutes it takes: `notebooks/minutes.py` measures them"
+    measured = read_notebook(path).minutes
+    assert measured <= int(said[1]) <= measured + 3, f"it says {said[1]}, and takes {measured}"
+    assert measured <= 25
 
 
 def test_every_fold_is_closed_and_rendered(notebook: nbformat.NotebookNode) -> None:
