@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from lakelens.model.collections import QueryResult
     from lakelens.model.datafile import DataFile
     from lakelens.model.fileset import FileSet
+    from lakelens.model.map.row import RowMap
     from lakelens.model.table import Table
     from lakelens.model.warehouse.found import FoundTable, Outline
     from lakelens.views.render.plot import Plot
@@ -269,6 +270,13 @@ def draw_map(drawn: Map) -> str:
     from lakelens.views.map.svg import render_map
 
     return render_map(drawn)
+
+
+def draw_row(drawn: RowMap) -> str:
+    """The drawing of the map of a row, as SVG."""
+    from lakelens.views.map.row import render_row
+
+    return render_row(drawn)
 
 
 def write_biography(table: Table, file: str | DataFile) -> Biography:

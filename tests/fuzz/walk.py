@@ -44,6 +44,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "biography": [(("@file",), {})],
     "check": [((), {}), ((), {"data": True})],
     "map": [((), {}), ((), {"snapshot": "@first"})],
+    "StoredRow.map": [((), {})],
     "save": [(("@file.svg",), {})],
     "diff": [(("@first", "@last"), {}), ((None, "@last"), {})],
     "dry_run": [((name,), {}) for name in ("expire_snapshots", "remove_orphan_files", "rewrite_manifests")]

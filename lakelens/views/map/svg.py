@@ -5,6 +5,7 @@ It has no ground and follows the `color-scheme` of the page; nothing in it can r
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -62,11 +63,15 @@ def render_map(drawn: Map) -> str:
     for line in wrap(_LEGEND, RIGHT, 3):
         marks.append(draw_text(0, y, line, "m"))
         y += LINE
-    height = round(y)
-    words = escape(describe_map(drawn))
+    return write_document(marks, y, describe_map(drawn))
+
+
+def write_document(marks: Iterable[str], height: float, words: str) -> str:
+    """Marks as a document: so high, in the style of all maps, with what they show in words."""
+    high = round(height)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_MOST}" height="{round(height * _MOST / _UNITS)}" '
-        f'viewBox="-1 -2 {_UNITS} {height}" role="img" aria-label="{words}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_MOST}" height="{round(high * _MOST / _UNITS)}" '
+        f'viewBox="-1 -2 {_UNITS} {high}" role="img" aria-label="{escape(words)}">'
         f"<style>{_STYLE}</style>{''.join(marks)}</svg>"
     )
 

@@ -17,6 +17,7 @@ from lakelens.codecs.paimon.row import BinaryRow, decode_binary_row
 from lakelens.codecs.paimon.types import PaimonField
 from lakelens.errors import LakeError
 from lakelens.model.explainable import Explainable, Source
+from lakelens.model.map.row import RowMap
 from lakelens.model.stats import KeyRow, RowStats
 
 # the fields of a manifest entry that hold statistics
@@ -48,6 +49,18 @@ class StoredRow(Explainable, BinaryRow, KeyRow):
         self.columns = columns
         self.label = label
         self._source = source
+
+    def map(self) -> RowMap:
+        """The bytes as a strip: arity, header, a box for each slot, and an arrow to what a slot refers to.
+
+        >>> import lakelens as ll
+        >>> ll.sample("paimon").files[0].min_key.map()
+        <RowMap: 1 field, 20 bytes>
+        """
+        from lakelens.codecs.paimon.row_spans import explain_binary_row
+
+        data = self.data or self.stored
+        return RowMap(self, explain_binary_row(data, fields=self.columns), data)
 
     def __reduce__(self) -> tuple[Any, ...]:
         plain = BinaryRow(self.names, self.values, self.kind, self.data)

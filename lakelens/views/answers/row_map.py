@@ -1,0 +1,47 @@
+"""The card of the map of a row: the drawing, and every box of it as a line."""
+
+from __future__ import annotations
+
+from lakelens.model.map.row import MOST_BYTES, RowBox, RowMap, RowPart
+from lakelens.views.card import cells, wording
+from lakelens.views.card.model import Card, Cell, Column, Fold, Grid, Picture
+from lakelens.views.describe import describe, one
+from lakelens.views.map.row import describe_part, describe_row, render_row
+from lakelens.views.map.svg import LEAST
+
+
+@describe.register
+def card_of_row_map(drawn: RowMap, detail: int = 1) -> Card:
+    """The bytes of a row."""
+    fields = wording.plural(len(drawn.row.names), "field")
+    shown = f"of a row, {fields}, {wording.plural(drawn.size, 'byte')}, kind {drawn.row.kind}"
+    picture = Picture(render_row(drawn), describe_row(drawn), LEAST)
+    return Card("Map", shown, body=(picture,), folds=tuple(map(_fold_part, drawn.parts)))
+
+
+def _fold_part(part: RowPart) -> Fold:
+    return Fold(wording.clean(part.noun, 80), describe_part(part), lambda: one(_grid(part)))
+
+
+def _grid(part: RowPart) -> Grid:
+    rows = [_list_cells(box) for box in part.boxes]
+    columns = (
+        Column("field"),
+        Column("at", is_number=True, title="its first byte, counted from the header"),
+        Column("bytes"),
+        Column("meaning", title="how the bytes are encoded"),
+        Column("value"),
+    )
+    return cells.grid(columns, rows, how=".map().parts", noun="box")
+
+
+def _list_cells(box: RowBox) -> tuple[Cell, ...]:
+    name = wording.clean(box.name, 80)
+    value = cells.NULL if box.is_null else Cell("") if box.value is None else cells.value(box.value, "NULL")
+    return (
+        cells.code(name) if box.is_field else cells.text(name),
+        cells.number(box.start),
+        cells.code(wording.octets(box.data, MOST_BYTES)),
+        cells.text(wording.clean(box.note, 200)),
+        value,
+    )
