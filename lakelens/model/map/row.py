@@ -164,7 +164,7 @@ def _make_box(span: Span, data: bytes, origin: int) -> RowBox:
 
 
 def _cut(pieces: Iterable[Piece]) -> tuple[tuple[Piece, ...], int]:
-    """The pieces up to so many bytes, and how many bytes more there are."""
+    """The first pieces, as far as a box shows bytes, and how many bytes more there are."""
     shown: list[Piece] = []
     room, left = MOST_BYTES, 0
     for piece in pieces:
@@ -178,7 +178,7 @@ def _cut(pieces: Iterable[Piece]) -> tuple[tuple[Piece, ...], int]:
 def _link(parts: Iterable[RowPart]) -> Iterator[RowPart]:
     """Slots with the place of their items, where those are shown."""
     made = list(parts)
-    items = {
+    items: dict[int | None, int] = {
         box.number: box.start
         for part in made
         if part.noun == "variable part"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LEFT, _COLUMN, _GAP, _COLUMNS = 98, 181, 8, 3
 _PAD = 9
-_BETWEEN, _AROUND = 20, 26  # pixels between lines of boxes, and between parts
+_BETWEEN, _AROUND = 20, 30  # pixels between lines of boxes, and between parts
 _LANES = (662, 667, 672, 677, 682)  # where arrows go down, beside the boxes
 _BYTES = 8  # of a column
 _NOTES = {
@@ -170,7 +170,7 @@ def _draw_arrows(slots: Sequence[tuple[RowBox, Place]], items: Mapping[int, Plac
         if to.line == place.line + 1:
             way = f"M{x:g} {place.bottom:g}V{track:g}H{end:g}V{to.top:g}"
         elif free:
-            above = to.top - 4 - 4 * to.column
+            above = to.top - 10 - 3 * to.column
             way = f"M{x:g} {place.bottom:g}V{track:g}H{free.pop(0)}V{above:g}H{end:g}V{to.top:g}"
         else:
             continue
