@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lakelens.analysis.diff.diff import Diff
+from lakelens.analysis.figures import count_by_lists
 from lakelens.analysis.trace.trace import TableTrace, Trace
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
@@ -17,15 +18,20 @@ from lakelens.model.map.mappable import Since, find_live_rows
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 
+_FEW_FILES, _FEW_MANIFESTS = 500, 100
+
 
 class Map(Displayable):
     """How the files of one state of a table hang together, and which of them a change made new.
 
-    `statement` is the SQL of the change, where a trace or the writer knows it.
+    `statement` is the SQL of the change, where a trace or the writer knows it. With `counts` False live rows are those that
+    are known already, or bounds of them: nothing is read to count them.
     """
 
-    def __init__(self, table: Table, since: Since, statement: str | None = None) -> None:
-        self.table, self.since, self.statement = table, since, statement
+    def __init__(
+        self, table: Table, since: Since, statement: str | None = None, *, counts: bool = True
+    ) -> None:
+        self.table, self.since, self.statement, self.counts = table, since, statement, counts
 
     @property
     def snapshot(self) -> Snapshot | None:
@@ -70,7 +76,9 @@ class Map(Displayable):
     @cached_property
     def live_rows(self) -> LiveRows | None:
         """The live rows as the cards have them; None before the first commit."""
-        return None if self.snapshot is None else find_live_rows(self.snapshot)
+        if self.snapshot is None:
+            return None
+        return find_live_rows(self.snapshot) if self.counts else self.snapshot.known_live_rows
 
     @cached_property
     def total(self) -> str:
@@ -138,6 +146,23 @@ class Map(Displayable):
 
     def __repr__(self) -> str:
         return f"<Map of {self.table.name}: {self.new_count} new file{'' if self.new_count == 1 else 's'}>"
+
+
+def is_quick(snapshot: Snapshot | None) -> bool:
+    """Whether a map of a state reads little, so that a page may show it unasked: as its lists count files and manifests.
+
+    >>> import lakelens as ll
+    >>> is_quick(ll.sample("iceberg").current)
+    True
+    """
+    if snapshot is None:
+        return True
+    try:
+        files = snapshot.figures.files
+        files = count_by_lists(snapshot) if files is None else files
+        return files is not None and files <= _FEW_FILES and len(snapshot.manifests) <= _FEW_MANIFESTS
+    except LakeError:
+        return False
 
 
 def map_table(table: Table, change: Any = None, snapshot: Any = None) -> Map:

@@ -16,6 +16,7 @@ from lakelens.cli.answers.dry_run import dry_run
 from lakelens.cli.answers.explain import explain
 from lakelens.cli.answers.health import health
 from lakelens.cli.answers.map import draw_map, lifetimes
+from lakelens.cli.answers.practice import exercise, quiz
 from lakelens.cli.answers.row import row
 from lakelens.cli.answers.skeleton import skeleton
 from lakelens.cli.answers.space import space
@@ -50,7 +51,8 @@ _GROUPS = [
     },
     {"name": "Its files and their bytes", "commands": ["manifests", "files", "tree", "bytes", "skeleton"]},
     {"name": "Its history", "commands": ["snapshots", "history", "diff", "biography", "row", "watch"]},
-    {"name": "Many tables", "commands": ["serve", "find", "inventory", "samples", "demo", "lifetimes"]},
+    {"name": "Many tables", "commands": ["serve", "find", "inventory", "samples", "demo"]},
+    {"name": "To learn with", "commands": ["lifetimes", "exercise", "quiz"]},
 ]
 
 
@@ -69,8 +71,8 @@ def commands(ctx: click.Context) -> None:
     """Open a data lake table from nothing but its files and see what it is made of.
 
     PATH is a directory or a URL, an Iceberg *.metadata.json file, or sample:NAME, one of the tables that ship with lakelens.
-    Exit status: 0; 1 when the table is damaged in what was read, or check found a difference; 2 for a mistake, with one line
-    that says what to do.
+    Exit status: 0; 1 when the table is damaged in what was read, check found a difference, or an answer is wrong; 2 for a
+    mistake, with one line that says what to do.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
@@ -90,7 +92,7 @@ VERBS = (
     *(manifests, files, schema, refs),
     *(tree, findings, check, health, explain, space, dry_run, show_bytes, html),
     *(serve, find, inventory, watch, samples, demo, completion),
-    *(skeleton, draw_map, lifetimes),
+    *(skeleton, draw_map, lifetimes, exercise, quiz),
 )
 for _verb in VERBS:
     commands.add_command(_verb)

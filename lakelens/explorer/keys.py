@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from lakelens.explorer.page import Link, Page
+from dataclasses import replace
+
+from lakelens.explorer.page import Link, Page, Section
 from lakelens.explorer.place import Place
 from lakelens.views.card.model import Card, Cell, Column, Grid, Note
+from lakelens.views.map.lifetimes import list_lifetimes
+from lakelens.views.present import present
 
 #: What each key does; a key is what a browser calls it, unless it is shown as a word.
 KEYS = (
@@ -27,7 +31,7 @@ PAGES = (
 
 
 def describe_keys(place: Place) -> Page:
-    """The page of the keys.
+    """The page of the keys, and below them the life of every file of each format.
 
     >>> describe_keys(Place(None, "", "help")).title
     'Keys'
@@ -45,4 +49,7 @@ def describe_keys(place: Place) -> Page:
         Note("No key is taken while you type into a field, or with Ctrl, Alt or Meta."),
     )
     crumbs = (Link("all tables", Place()), Link("keys"))
-    return Page(place, "Keys", [Card("Keys", "", body=(Grid(columns, tuple(rows)), *notes))], crumbs=crumbs)
+    keys = Card("Keys", "", body=(Grid(columns, tuple(rows)), *notes))
+    lives = present(list_lifetimes())
+    every = Section(lives.noun, lives.sentence, (replace(lives, noun="", sentence=""),))
+    return Page(place, "Keys", [keys, every], crumbs=crumbs)

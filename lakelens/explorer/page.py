@@ -110,6 +110,14 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
+class Wide:
+    """A card that scrolls in a box of its own where the page is narrower than it; `words` say what it shows."""
+
+    card: Card
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Links:
     """A line of links, after some words."""
 
@@ -128,7 +136,7 @@ class Section:
     is_small: bool = True
 
 
-Part: TypeAlias = "Card | BytesView | Form | Listing | Split | Figures | Drawing | Links | Section"
+Part: TypeAlias = "Card | BytesView | Form | Listing | Split | Figures | Drawing | Wide | Links | Section"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from lakelens.errors import Missing
 from lakelens.explorer.answers import ask
 from lakelens.explorer.explorer import Visit, page
 from lakelens.explorer.listing import make_listing
+from lakelens.explorer.maps import show_map
 from lakelens.explorer.page import Field, Form, Page, Part
 from lakelens.model.snapshot import Snapshot
 from lakelens.views.card import named, wording
@@ -59,6 +60,7 @@ def make_diff(visit: Visit) -> Page:
         parts += [_name_sides(diff, back), make_listing(make_source(find(diff)), visit.place)]
         return Page(visit.place, title, parts)
     parts += [replace(present(diff), noun=""), Card("", "", body=(_list_links(visit, diff),))]
+    parts.append(show_map(visit, after, diff))
     return Page(visit.place, "Diff", parts)
 
 

@@ -1,4 +1,4 @@
-"""The keys of the explorer, reached from a table."""
+"""The keys of the explorer, and the life of every file, reached from a table."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from lakelens.analysis.figures import count_by_lists
 from lakelens.analysis.timeline.timeline import Timeline
 from lakelens.explorer.changes import grid_statements, list_statements
 from lakelens.explorer.explorer import Visit, page
+from lakelens.explorer.maps import show_map
 from lakelens.explorer.page import Drawing, Figure, Figures, Link, Links, Page, Part, Section
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
@@ -45,6 +46,7 @@ def make_overview(visit: Visit) -> Page:
     parts += [
         *draw_history(visit, table.history),
         *_show_changes(visit),
+        show_map(visit, snapshot),
         *_show_parts(snapshot, card),
         show_findings(visit),
     ]

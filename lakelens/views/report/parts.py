@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any, TypeVar
 
+from lakelens.analysis.map import is_quick
 from lakelens.errors import LakeError
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet
@@ -33,6 +34,7 @@ _KIB = 1024
 # what a section may take; together they stay below the size of a page
 SIZES = {
     "table": 42 * _KIB,
+    "map": 64 * _KIB,
     "list": 16 * _KIB,
     "manifest": 22 * _KIB,
     "file": 24 * _KIB,
@@ -122,6 +124,12 @@ def _add_table(found: _Found, table: Table) -> None:
         is_drawn = history.count <= _MOST_DRAWN
         found.add(found.read("History", lambda: table.history) or history if is_drawn else history)
     current = found.read("Current snapshot", lambda: table.current)
+    if is_quick(current):
+        drawn = found.read("Map", table.map)
+        if drawn is not None:
+            found.add(drawn, "map")
+    else:
+        found.add(None, noun="Map", left_out=("it reads many manifests", "table.map().to_html(path)"))
     if current is not None:
         _add_snapshot(found, current)
     refs = found.read("Refs", lambda: table.refs)
