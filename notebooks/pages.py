@@ -10,7 +10,7 @@ cell may say more in its metadata, under `page`:
 
     heading     what is above it
     of          the section of the cards' glossary that has the meanings of its fields, where no column has them
-    rows        which rows are shown, by what is in their first column; all by default
+    rows        which rows are shown, by the names of their fields, or what is in their first column; all by default
     columns     true: below the table is what each of its columns means
 """
 
@@ -49,6 +49,7 @@ _UUID = re.compile(r"([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
 _LONG_ID = re.compile(r"(?<![\d.…])(?!9223372036854775807)(\d{8})\d{8,11}(?![\d.])")
 _PLACE = re.compile(r"WAREHOUSE/(?:[^\s/'\"<]+/)*")
 _PICTURE = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)")
+_NAMED = ("field", "name")  # the columns that have the names of fields
 _BLANKS = " \u00a0"
 _LONGEST = 64  # characters of a value
 _ROOMY = 40  # of one that may break at its dots
@@ -225,7 +226,7 @@ def _draw_cell(cell: Mapping[str, Any], more: Mapping[str, Any]) -> tuple[int, s
         picture = _PICTURE.search(markup)
         if picture:
             return 0, f"{heading}<figure>{_draw_picture(picture[1])}</figure>"
-        grids = [grid for grid in (_read_tables(markup) if markup else [_read_fields(text)]) if grid.rows]
+        grids = [grid for grid in (_read_tables(markup) if markup else _read_fields(text)) if grid.rows]
         if grids:
             place = 1 if "role" in grids[0].columns else 2
             return place, heading + "".join(_draw_grid(grid, more) for grid in grids)
@@ -250,18 +251,21 @@ def _read_tables(markup: str) -> list[Grid]:
     return reader.found
 
 
-def _read_fields(text: str) -> Grid:
-    """JSON or a dict as fields and values."""
-    try:
-        held = json.loads(text)
-    except ValueError:
-        held = ast.literal_eval(text)
+def _read_fields(text: str) -> list[Grid]:
+    """JSON or a dict as fields and values; nothing for any other text."""
+    held: Any = None
+    for read in (json.loads, ast.literal_eval):
+        try:
+            held = read(text.strip())
+            break
+        except (ValueError, SyntaxError):
+            continue
     if not isinstance(held, dict):
-        raise ValueError(f"no fields: {text[:60]}")
+        return []
     shown = [
         [name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)] for name, value in held.items()
     ]
-    return Grid(["field", "value"], shown, codes={(row, 1) for row in range(len(shown))})
+    return [Grid(["field", "value"], shown, codes={(row, 1) for row in range(len(shown))})]
 
 
 def _draw_grid(grid: Grid, more: Mapping[str, Any]) -> str:
@@ -269,13 +273,17 @@ def _draw_grid(grid: Grid, more: Mapping[str, Any]) -> str:
     columns, rows = list(grid.columns), [[cut_ids(text) for text in row] for row in grid.rows]
     if "role" in columns:
         _join_directories(rows, columns.index("role") - 1)
+    named = next((columns.index(name) for name in _NAMED if name in columns), 0)
+    wanted = more.get("rows")
     kept = [
-        number for number, row in enumerate(rows) if _BESIDE not in row and any(row) and _is_wanted(row, more.get("rows"))
+        number
+        for number, row in enumerate(rows)
+        if _BESIDE not in row and any(row) and (wanted is None or row[named] in wanted)
     ]
     note = "" if not any(_BESIDE in row for row in rows) else "<p class=m>Checksums of Hadoop are left out.</p>"
     if more.get("of") and "meaning" not in columns:
         columns.append("meaning")
-        rows = [[*row, _find_meaning(row[0], more["of"])] for row in rows]
+        rows = [[*row, _find_meaning(row[named], more["of"])] for row in rows]
     bare = not columns[0] and all(not rows[number][0] for number in kept)
     start = 1 if bare else 0
     head = "".join(_draw_cell_of(name, "th", place in grid.numbers) for place, name in enumerate(columns) if place >= start)
@@ -286,7 +294,7 @@ def _draw_grid(grid: Grid, more: Mapping[str, Any]) -> str:
                 text if columns[place] == "meaning" else _shorten(text),
                 "td",
                 place in grid.numbers,
-                is_code=(number, place) in grid.codes or columns[place] == "field",
+                is_code=(number, place) in grid.codes or (columns[place] in _NAMED and "meaning" in columns),
             )
             for place, text in enumerate(rows[number])
             if place >= start
@@ -309,10 +317,6 @@ def _join_directories(rows: list[list[str]], place: int) -> None:
             row[place] = ""
         else:
             row[place] = "".join(above[:depth]) + name
-
-
-def _is_wanted(row: Sequence[str], wanted: Sequence[str] | None) -> bool:
-    return wanted is None or row[0] in wanted
 
 
 def _find_meaning(name: str, section: str) -> str:
