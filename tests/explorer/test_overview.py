@@ -191,7 +191,12 @@ def test_names_of_a_lake_are_text(tmp_path: Path) -> None:
             answer = explorer.answer(answer.place)
         assert isinstance(answer, Page)
         markup = render_page(answer)
-        assert "<img" not in markup
+        own = re.sub(
+            r'<img src="data:image/svg\+xml;base64,[A-Za-z0-9+/=]*" alt="[^"<>]*" style="[^"<>]*">',
+            "",
+            markup,
+        )
+        assert "<img" not in own
         assert "\u202e" not in markup
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
+from click import get_current_context
 
 from lakelens.cli.asked import output_options
 from lakelens.cli.exits import DAMAGED
@@ -116,7 +117,7 @@ def _answer(found: Exercise, answer: str | None, has_hint: bool, has_solution: b
         if has_solution:
             output.show_view(found.solution(), 1)
     if verdict is not None and not verdict:
-        click.get_current_context().exit(DAMAGED)
+        get_current_context().exit(DAMAGED)
 
 
 def _describe(found: Exercise) -> dict[str, Any]:
