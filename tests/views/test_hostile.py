@@ -78,13 +78,15 @@ TAGS = frozenset(
         "li",
     )
 )
-# what a title may say besides an exact number or time: a sentence of the glossary
+# what a title may say besides an exact number or time: a sentence of the glossary, or of the columns of a map
 MEANINGS = frozenset(
     meaning
     for file in files("lakelens.views.card.glossary").iterdir()
     if file.name.endswith(".toml")
     for section in tomllib.loads(file.read_text("utf-8")).values()
     for meaning in section.values()
+) | frozenset(
+    re.findall(r'title="([^"{}]+)"', files("lakelens.views.answers").joinpath("map.py").read_text("utf-8"))
 )
 ATTRIBUTES = {
     "style",
