@@ -97,7 +97,7 @@ dist: $(READY)
 NBVAL = LAKELENS_PROGRESS=0 $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg \
 	-p no:cacheprovider -n $(WORKERS) --dist loadfile
 # these take as long as all the others together
-LONG_NOTEBOOKS := notebooks/05-side-by-side.ipynb notebooks/07-inventory.ipynb notebooks/11-health-check.ipynb
+LONG_NOTEBOOKS := notebooks/06-who-pays.ipynb notebooks/07-inventory.ipynb notebooks/11-health-check.ipynb
 
 notebooks: $(READY)
 	@echo "lakelens: notebooks, run again and compared with what they keep (nbval)"
