@@ -275,6 +275,17 @@ def test_a_big_table_makes_no_objects(tmp_path: Path) -> None:
     assert len(made) <= 2, "manifests that both states name are counted by their list"
 
 
+def test_what_a_compaction_took_stands_in_the_order_of_its_rows() -> None:
+    """Its manifest names the files in an order that differs from run to run."""
+    table = ll.sample("paimon")
+    compacted = next(one for one in table.snapshots if one.operation == "COMPACT")
+    ages = {file.file_name: file.max_sequence_number for file in compacted.changes.removed}
+    bucket = table.map(snapshot=compacted.id).bucket
+    assert bucket is not None
+    gone = [ages[run.name] for run in bucket.levels[0].runs if run.state == "gone"]
+    assert gone == sorted(ages.values()) != list(ages.values()), "else the sample shows nothing"
+
+
 def test_lifetimes() -> None:
     lines = ll.lifetimes()
     assert {line.format for line in lines} == {"iceberg", "paimon", "hive"}

@@ -118,7 +118,8 @@ def _draw_levels(
     levels = []
     for number in range(last + 1):
         here = [one for one in files if (one.level or 0) == number]
-        left = [one for one in gone if (one.level or 0) == number]
+        # a compaction records what it took in no order that lasts
+        left = sorted((one for one in gone if (one.level or 0) == number), key=_find_age)
         runs = [*_draw_runs(here, number, new, keys, gone), *_draw_gone(left, files, keys)]
         levels.append(Level(str(number), tuple(runs), _sum_rows(here)))
     for is_empty, some in groupby(levels, key=lambda level: not level.runs):
@@ -127,6 +128,10 @@ def _draw_levels(
             yield Level(f"{group[0].name} to {group[-1].name}")
         else:
             yield from group
+
+
+def _find_age(file: PaimonDataFile) -> tuple[int, str]:
+    return file.max_sequence_number or 0, file.file_name
 
 
 def _draw_runs(
