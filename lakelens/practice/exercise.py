@@ -15,6 +15,7 @@ from lakelens.model.bytes_view import BytesView
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 
+UNANSWERED = "put your answer in the place of the three dots"
 _WIDTH = 8  # bytes of a line
 
 
@@ -203,13 +204,15 @@ class Exercise(Displayable):
         Parameters
         ----------
         answer
-            As `expects` says. An answer of another kind is a wrong one: nothing is raised.
+            As `expects` says; `...` is no answer yet. An answer of another kind is a wrong one: nothing is raised.
 
         Returns
         -------
         Verdict
             True in an `if` when the answer is right.
         """
+        if answer is ...:
+            return Verdict(self.name, False, "", UNANSWERED)
         try:
             wrong = self._question.find_wrong(answer)
         except (

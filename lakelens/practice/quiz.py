@@ -61,7 +61,7 @@ class Quiz(Displayable):
         return self.questions[n - 1]
 
     def check(self, n: int, answer: Any) -> Verdict:
-        """Check the answer to a question, and count it.
+        """Check the answer to a question, and count it; `...` is no answer yet and counts nothing.
 
         Parameters
         ----------
@@ -75,8 +75,10 @@ class Quiz(Displayable):
         LakeError
             There is no question of that number.
         """
-        self._verdicts[n] = self.question(n).check(answer)
-        return self._verdicts[n]
+        verdict = self.question(n).check(answer)
+        if answer is not ...:
+            self._verdicts[n] = verdict
+        return verdict
 
     def state(self, n: int) -> str:
         """What is known of a question: right, not yet, or unanswered.

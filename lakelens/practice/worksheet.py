@@ -7,7 +7,7 @@ from typing import Any
 
 from lakelens.errors import LakeError, visible_line
 from lakelens.practice.answers import is_kind, is_same, name_kind, quote, unwrap
-from lakelens.practice.exercise import Verdict, Wrong
+from lakelens.practice.exercise import UNANSWERED, Verdict, Wrong
 
 
 class Worksheet:
@@ -61,7 +61,7 @@ class Worksheet:
             raise LakeError(f"there is no exercise {number!r}", expected=f"one of {known}")
         name = f"exercise {number}"
         if answer is ...:
-            return Verdict(name, False, "", "put your answer in the place of the three dots")
+            return Verdict(name, False, "", UNANSWERED)
         right = self._answers[number]
         wrong = _find_wrong(right() if callable(right) else right, answer, "")
         if wrong is None:

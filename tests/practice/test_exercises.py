@@ -187,6 +187,7 @@ def test_a_quiz_counts_the_last_answer_to_each_of_ten_questions(part: int) -> No
     assert len(quiz) == 10 and quiz.score == 0 and str(quiz).count("unanswered") == 10
     for n, question in enumerate(quiz, 1):
         assert quiz.question(n) is question
+        assert "three dots" in quiz.check(n, ...).reason and quiz.state(n) == "unanswered"
         assert not quiz.check(n, object()) and quiz.state(n) == "not yet"
         assert quiz.check(n, question.solution().answer) and quiz.state(n) == "right" and quiz.score == n
     assert "10 of 10 right" in str(quiz) and "10 of 10" in repr(quiz)
