@@ -219,6 +219,7 @@ def write_page(key: str, folder: Path = HERE) -> str:
 def _draw_cell(cell: Mapping[str, Any], more: Mapping[str, Any]) -> tuple[int, str]:
     """What a cell shows, behind its place on the page: the drawing, then the files, then fields."""
     heading = f"<h2>{escape(more['heading'])}</h2>" if more.get("heading") else ""
+    place, shown = 2, []
     for output in cell["outputs"]:
         data = output.get("data", {})
         text = _join(data.get("text/plain", output.get("text", "")))
@@ -226,11 +227,12 @@ def _draw_cell(cell: Mapping[str, Any], more: Mapping[str, Any]) -> tuple[int, s
         picture = _PICTURE.search(markup)
         if picture:
             return 0, f"{heading}<figure>{_draw_picture(picture[1])}</figure>"
-        grids = [grid for grid in (_read_tables(markup) if markup else _read_fields(text)) if grid.rows]
-        if grids:
-            place = 1 if "role" in grids[0].columns else 2
-            return place, heading + "".join(_draw_grid(grid, more) for grid in grids)
-    raise ValueError(f"nothing to print in the output of: {_join(cell['source'])[:60]}")
+        for grid in _read_tables(markup) if markup else _read_fields(text):
+            place = 1 if "role" in grid.columns else place
+            shown.append(_draw_grid(grid, more))
+    if not any(shown):
+        raise ValueError(f"nothing to print in the output of: {_join(cell['source'])[:60]}")
+    return place, heading + "".join(shown)
 
 
 def _join(text: str | Sequence[str]) -> str:
@@ -269,7 +271,9 @@ def _read_fields(text: str) -> list[Grid]:
 
 
 def _draw_grid(grid: Grid, more: Mapping[str, Any]) -> str:
-    """A table, without the files that belong to no table, and with the meanings of its fields where it has none."""
+    """A table, without the files that belong to no table, and with the meanings of its fields where it has none. Nothing for one of no row."""
+    if not grid.columns:
+        return ""
     columns, rows = list(grid.columns), [[cut_ids(text) for text in row] for row in grid.rows]
     if "role" in columns:
         _join_directories(rows, columns.index("role") - 1)
@@ -280,6 +284,8 @@ def _draw_grid(grid: Grid, more: Mapping[str, Any]) -> str:
         for number, row in enumerate(rows)
         if _BESIDE not in row and any(row) and (wanted is None or row[named] in wanted)
     ]
+    if not kept:
+        return ""
     note = "" if not any(_BESIDE in row for row in rows) else "<p class=m>Checksums of Hadoop are left out.</p>"
     if more.get("of") and "meaning" not in columns:
         columns.append("meaning")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_PAGES, MOST_BYTES = 400, 40_000_000
 INDEX, ASSETS = "index.html", "assets"
 # what is asked that only a server answers: another order of a list, a part of one, a question of the reader's own
-_ASKED = frozenset((FILTER, SORT, "run", "data"))
+_ASKED = frozenset((FILTER, SORT, "run", "data", "map"))
 _NOT_THERE = 404
 _HELP, _BYTES = "help", "bytes"
 # anchors are never in one another, and every value of an attribute is escaped
