@@ -277,7 +277,7 @@ def _draw_grid(grid: Grid, more: Mapping[str, Any]) -> str:
     columns, rows = list(grid.columns), [[cut_ids(text) for text in row] for row in grid.rows]
     if "role" in columns:
         _join_directories(rows, columns.index("role") - 1)
-    named = next((columns.index(name) for name in _NAMED if name in columns), 0)
+    named = next((place for place, name in enumerate(columns[:2]) if name in _NAMED), 0)
     wanted = more.get("rows")
     kept = [
         number
@@ -300,13 +300,13 @@ def _draw_grid(grid: Grid, more: Mapping[str, Any]) -> str:
                 text if columns[place] == "meaning" else _shorten(text),
                 "td",
                 place in grid.numbers,
-                is_code=(number, place) in grid.codes or (columns[place] in _NAMED and "meaning" in columns),
+                is_code=(number, place) in grid.codes or (place == named and columns[place] in _NAMED),
             )
             for place, text in enumerate(rows[number])
             if place >= start
         ]
         body.append(f"<tr>{''.join(cells)}</tr>")
-    if more.get("columns"):
+    if more.get("columns") and grid.titles:
         said = "; ".join(f"<b>{escape(columns[place])}</b>: {escape(title)[:-1]}" for place, title in grid.titles.items())
         note += f"<p class=m>{said}.</p>"
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n" + "\n".join(body) + f"\n</tbody></table>{note}"
