@@ -41,9 +41,10 @@ def describe_subject(drawn: Map) -> str:
     version = table.traits.variant
     words = f"of {wording.clean(table.name, 80)}, {table.traits.title}{f' {version}' if version else ''}"
     if snapshot is None or snapshot.id is None:
-        what = wording.clean(drawn.statement or drawn.chart.subject, 80)
+        what = wording.clean(" ".join((drawn.statement or "").split()) or drawn.chart.subject, 80)
         return f"{words}, after {what}" if what else words
-    what = wording.clean(drawn.statement, 80) if drawn.statement else f"snapshot {snapshot.id}"
+    statement = " ".join((drawn.statement or "").split())  # in one line, as it is said
+    what = wording.clean(statement, 80) if statement else f"snapshot {snapshot.id}"
     beside = [wording.clean(snapshot.operation, 20)] if snapshot.operation else []
     beside += [f"snapshot {snapshot.id}"] if drawn.statement else []
     before = drawn.since.before
