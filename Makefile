@@ -106,6 +106,7 @@ notebooks: $(READY)
 save-notebooks: $(READY)
 	@echo "lakelens: running the notebooks and keeping their outputs"
 	@$(BIN)/python notebooks/execute.py
+	@$(BIN)/python -m notebooks.pages
 
 pictures: $(READY)
 	@echo "lakelens: photographing the main cards in JupyterLab (needs Chromium)"

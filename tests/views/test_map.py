@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -171,6 +172,45 @@ def test_a_trace_marks_what_it_saw(tmp_path: Path) -> None:
     check_map(drawn)
     with pytest.raises(LakeError, match="nothing of this table"):
         ll.sample("iceberg").map(change)
+
+
+def test_a_schema_that_no_snapshot_names_yet_is_drawn() -> None:
+    place = Path(ll.sample("paimon").location)
+    with ll.watch(place) as change:
+        newest = max((place / "schema").iterdir())
+        schema = json.loads(newest.read_text())
+        schema["id"] += 1
+        (place / "schema" / f"schema-{schema['id']}").write_text(json.dumps(schema))
+    drawn = ll.open(place).map(change)
+    check_map(drawn)
+    assert [(box.name, box.state) for box in drawn.boxes if box.name.startswith("schema-")] == [
+        ("schema-0", "kept"),
+        ("schema-1", "new"),
+    ]
+    assert dict(drawn.chart.counted_new)["schema"] == drawn.new_count == 1
+
+
+def test_one_commit_writes_one_metadata_file() -> None:
+    """The file of the commit before is not new, though its own time is a little after that of the snapshot."""
+    table = ll.sample("iceberg-basic")
+    assert dict(table.map().chart.counted_new)["metadata file"] == 1
+    since = table.map(table.diff(table.snapshots[0], table.snapshots[-1]))
+    assert dict(since.chart.counted_new)["metadata file"] == 2
+
+
+def test_metadata_without_a_commit_moves_the_pointer(tmp_path: Path) -> None:
+    """A property was set: the trace has seen a metadata file, and no snapshot."""
+    place = copy_sample("iceberg-basic", tmp_path / "t")
+    newest = max((place / "metadata").glob("*.metadata.json"))
+    with ll.watch(place) as change:
+        document = json.loads(newest.read_text())
+        log = {"timestamp-ms": document["last-updated-ms"], "metadata-file": newest.name}
+        document["metadata-log"] = [*document["metadata-log"], log]
+        document["last-updated-ms"] += 1000
+        newest.with_name(newest.name.replace("00003-", "00004-")).write_text(json.dumps(document))
+    drawn = ll.open(place).map(change)
+    check_map(drawn)
+    assert dict(drawn.chart.counted_new)["metadata file"] == drawn.new_count == 1
 
 
 def test_ids_that_jobs_make_up_do_not_order_a_directory(tmp_path: Path) -> None:

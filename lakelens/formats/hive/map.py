@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from lakelens.formats.hive.table import HiveTable
 
 _MOST_NEW, _MOST_FILES = 3, 3  # partitions that the change touched, files of each
+_OUTDATED = "may be old; ANALYZE counts again"
 _ELSEWHERE = (
     ("table", ("columns and types, serde, properties",)),
     ("location", ("the directory, as a URI",)),
     ("partitions", ("each with its location; may be elsewhere, or missing until MSCK REPAIR TABLE",)),
-    ("statistics", ("only ANALYZE makes them right",)),
+    ("statistics", (_OUTDATED,)),
 )
 _NOBODY = (
     "Nothing here or there names a file:",
@@ -134,18 +135,27 @@ class HiveMap:
             str(storage.get("Location", "not recorded")) if isinstance(storage, Mapping) else "not recorded"
         )
         partitions, columns = facts.get("partitions") or (), facts.get("columns") or ()
-        properties = self.table.properties
-        counted = ", ".join(
-            f"{key} {properties[key]}" for key in ("numFiles", "numRows", "totalSize") if key in properties
+        placed = (
+            f"{len(partitions):,} with a location each"
+            if self.table.partitioning
+            else "none: not partitioned"
         )
         parts = (
             ("table", (f"{count_noun(len(columns), 'column')}, serde, properties",)),
             ("location", (place,)),
-            ("partitions", (f"{len(partitions):,} with a location each",)),
-            ("statistics", (counted or "none recorded", "only ANALYZE makes them right")),
+            ("partitions", (placed,)),
+            ("statistics", (_list_counts(self.table), _OUTDATED)),
             _NOBODY,
         )
         return Beside("metastore", "as it was given", "kept", parts)
+
+
+def _list_counts(table: HiveTable) -> str:
+    """What the metastore has counted: of the table's parameters, or as `DESCRIBE` words it where it leaves those out."""
+    properties, described = table.properties, (table.catalog or {}).get("table")
+    counts = [f"{key} {properties[key]}" for key in ("numFiles", "numRows", "totalSize") if key in properties]
+    words = str(described.get("Statistics", "")) if isinstance(described, Mapping) else ""
+    return ", ".join(counts) or words or "none recorded"
 
 
 def _draw_files(some: Sequence[HiveFile], states: Mapping[str, State], depth: int) -> list[Branch]:

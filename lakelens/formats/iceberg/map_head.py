@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
 from lakelens.model.map.boxes import Box, State, Tier, count_noun, count_words, last_name
@@ -55,7 +55,7 @@ class IcebergHead:
         return self.since.state_of(manifest.path, found) == "new"
 
     def draw_pointer(self) -> Tier:
-        new = self.is_current and self.state == "new"
+        new = self.is_current and bool(self.new_metadata)
         if self.table.catalog is not None:
             words = "switched, all or nothing" if new else "names the metadata file"
             box = Box("a row in the catalog", "changed" if new else "kept", (words,), names_files=False)
@@ -89,24 +89,20 @@ class IcebergHead:
 
     @cached_property
     def new_metadata(self) -> Sequence[str]:
-        """The metadata files that are new since the state before."""
-        if not self.is_current or self.state != "new":
-            return ()
-        moment = self.since.before.committed_at if self.since.before is not None else None
+        """The metadata files that are new since the state before; a trace sees those of changes that commit no snapshot."""
         own = self.table.metadata_path
+        if not self.is_current:
+            return ()
         if self.since.touched is not None:
             paths = [*(entry.path for entry in self._log), own]
             return [path for path in paths if self.since.state_of(path, "kept") == "new"]
-        if moment is None:
-            first = self.snapshot.committed_at
-            return [own] if first is None else [*self._find_logged(first, from_=True), own]
-        return [*self._find_logged(moment, from_=False), own]
-
-    def _find_logged(self, moment: Any, *, from_: bool) -> list[str]:
-        """The logged files since a time: those after it, and with `from_` those of that very time too."""
-        return [
-            one.path for one in self._log if one.timestamp > moment or (from_ and one.timestamp == moment)
-        ]
+        if self.state != "new":
+            return ()
+        before = self.since.before.committed_at if self.since.before is not None else None
+        moment = self.snapshot.committed_at if before is None else before
+        logged = [] if moment is None else [one.path for one in self._log if one.timestamp >= moment]
+        # the first file since the snapshot before is the one that committed it
+        return [*logged[before is not None :], own]
 
     def draw_metadata(self) -> Tier:
         table = self.table

@@ -154,7 +154,7 @@ class PaimonMap:
             ("manifest", len(manifests) + has_index),
             ("list", len(new_lists)),
             ("snapshot", len(self._new_numbers)),
-            ("schema", int(self._find_schema_state() == "new")),
+            ("schema", int(self._find_schema_state() == "new") + len(self._waiting_schemas)),
         )
 
     def _locate(self, name: str) -> str:
@@ -168,6 +168,15 @@ class PaimonMap:
         lost = self.before is None and not self.since.is_known
         path = self.table.context.layout.document("schema", self.snapshot.schema_id or 0)
         return self.since.state_of(path, "kept" if same or lost or self.state != "new" else "new")
+
+    @cached_property
+    def _waiting_schemas(self) -> list[str]:
+        """Schemas that a trace saw coming, and that the snapshot does not name: the next commit may."""
+        find = self.table.context.layout.document
+        paths = [
+            find("schema", one.id or 0) for one in self.table.schemas if one.id != self.snapshot.schema_id
+        ]
+        return [path for path in paths if self.since.state_of(path, "kept") == "new"]
 
     # --- from the hints to the lists -----------------------------------------------------------------------------------
 
@@ -226,7 +235,7 @@ class PaimonMap:
                     parents=(),
                 )
             )
-        schemas = len(self.table.schemas) - 1
+        schemas = len(self.table.schemas) - 1 - len(self._waiting_schemas)
         words = (
             ("named by schemaId", f"{count_noun(schemas, 'other')} kept")
             if schemas > 0
@@ -234,6 +243,10 @@ class PaimonMap:
         )
         name = f"schema-{one.schema_id}"
         boxes.append(Box(name, self._find_schema_state(), words, parents=()))
+        boxes += [
+            Box(last_name(path), "new", ("no snapshot", "names it yet"), path=path, parents=())
+            for path in self._waiting_schemas[: 4 - len(boxes)]
+        ]
         return Tier("snapshots", tuple(boxes), _SNAPSHOTS, (), True)
 
     def _draw_lists(self) -> list[Tier]:
