@@ -1,6 +1,6 @@
 """A BinaryRow, BinaryArray or BinaryMap of Paimon with a name for every byte.
 
-    row     Arity (int32, big-endian; not in nested rows) | Header (kind, null bits) | Fixed part | Variable part
+    row     Arity (int32, big-endian; not in nested rows) | Header (kind, null bits) | Slots | Variable part
     array   Header (int32 count, null bits) | Elements, padded to 8 | Variable part
     map     Key length (int32) | Keys: array | Values: array
     vector  Header (int32 count) | Elements
@@ -61,7 +61,7 @@ def explain_binary_row(
     >>> data = bytes.fromhex("00000002000000000000000001000000000000006100000000000081")
     >>> root = explain_binary_row(data, fields=[("id", "INT NOT NULL"), ("name", "STRING")])
     >>> root.value["name"], [section.label for section in root.children]
-    ('a', ['Arity', 'Header', 'Fixed part'])
+    ('a', ['Arity', 'Header', 'Slots'])
     >>> [(line.label, line.note) for line in root.children[2].children]
     [('id', 'INT, 4 bytes'), ('name', 'STRING, inline: tag 81 = 1 byte')]
     """
@@ -167,7 +167,7 @@ def _explain_serialized(
 def _explain_row_parts(
     window: RowWindow, schema: _Schema, base: int, end: int, depth: int, is_nested: bool = True
 ) -> Iterator[Span]:
-    """Header, fixed part and variable part of the row from `base` to `end`."""
+    """Header, slots (both are the fixed part) and variable part of the row from `base` to `end`."""
     _check_depth(base, depth)
     arity = schema.arity
     head = base + count_null_bytes(arity)
@@ -181,8 +181,8 @@ def _explain_row_parts(
     slots = _take_row_slots(window, schema, Frame(window, base, start, end, depth), head)
     layout = lay_out(slots)
     if arity:
-        note = f"{format_count(arity, 'slot')} of 8 bytes, little-endian"
-        yield Span(head, start, "Fixed part", None, note, partial(explain_slots, slots, layout, head, start))
+        note = f"{arity:,} of 8 bytes, little-endian"
+        yield Span(head, start, "Slots", None, note, partial(explain_slots, slots, layout, head, start))
     if start < end and schema.types is None:
         note = "which slots refer to it is unknown without types"
         leaf = Span(start, end, "unexplained", None, note, role="unexplained")

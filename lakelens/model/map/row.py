@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Boxes of a part, and bytes of a box, that are shown.
 MOST_BOXES, MOST_BYTES = 24, 96
 # what the sections of a row's spans are called here
-_NOUNS = {"Arity": "arity", "Header": "header", "Fixed part": "slots", "Variable part": "variable part"}
+_NOUNS = {"Arity": "arity", "Header": "header", "Slots": "slots", "Variable part": "variable part"}
 
 
 class Piece(NamedTuple):

@@ -79,7 +79,7 @@ Header: 8 bytes
   +2 null bits 8 to 15: 0 0 0 0 0 0 0 0
   +3 null bits 16 to 18: 0 1 0, 17 is null
   +4 null bits not used
-Fixed part: 19 slots of 8 bytes, little-endian
+Slots: 19 of 8 bytes, little-endian
   +8 0 dt STRING: 10 bytes at +160
   +16 1 k1 BIGINT, 8 bytes
   +24 2 k2 DECIMAL(25,5): 11 bytes at +176
@@ -203,7 +203,7 @@ def test_the_explanation_says_what_the_decoder_says(
     assert all(leaf.role != "unexplained" for leaf in root.leaves())
     for section in root.children[2:]:
         for line in section.children:
-            if line.number is not None and section.label == "Fixed part":
+            if line.number is not None and section.label == "Slots":
                 assert line.value == values[line.number]
 
 
@@ -275,7 +275,7 @@ def test_array_map_and_row_on_their_own() -> None:
     root = explain_nested_row(nested, fields=[("a", "INT"), ("b", "STRING")])
     root.check()
     assert root.value == {"a": 7, "b": "x" * 9}
-    assert [section.label for section in root.children] == ["Header", "Fixed part", "Variable part"]
+    assert [section.label for section in root.children] == ["Header", "Slots", "Variable part"]
     assert root.find(0).note == "RowKind 9: not a kind"
 
 

@@ -37,7 +37,7 @@ class Row:
         self.root = explain_binary_row(data, fields=fields)
         self.root.check()
         self.sections = {section.label: section for section in self.root.children}
-        self.slots = self.sections["Fixed part"].children if fields else ()
+        self.slots = self.sections["Slots"].children if fields else ()
         self.items = self.sections["Variable part"].children if "Variable part" in self.sections else ()
 
     def bytes_of(self, span: Span) -> bytes:
