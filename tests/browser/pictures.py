@@ -107,6 +107,7 @@ def take_explorer() -> None:
                 )
                 page.goto(running.address)
                 page.get_by_role("link", name="shop.db/paimon-deletion-vectors").click()
+                page.get_by_role("heading", name="Last changes").wait_for()
                 page.evaluate(_HIDE_ROOT, root)
                 target = FOLDER / f"explorer-{scheme}.png"
                 page.screenshot(path=target)
