@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.figures import count_by_lists
 from lakelens.analysis.trace.trace import TableTrace, Trace
 from lakelens.caching import cached_property
-from lakelens.display import Displayable
 from lakelens.errors import LakeError
 from lakelens.model.deletes import LiveRows
 from lakelens.model.map.boxes import Beside, Box, Branch, Bucket, Chart, Tier, count_words
+from lakelens.model.map.drawing import Drawing
 from lakelens.model.map.mappable import Since, find_live_rows
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
@@ -21,7 +19,7 @@ from lakelens.model.table import Table
 _FEW_FILES, _FEW_MANIFESTS = 500, 100
 
 
-class Map(Displayable):
+class Map(Drawing):
     """How the files of one state of a table hang together, and which of them a change made new.
 
     `statement` is the SQL of the change, where a trace or the writer knows it. With `counts` False live rows are those that
@@ -133,16 +131,6 @@ class Map(Displayable):
         from lakelens.display import draw_map
 
         return draw_map(self)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the drawing as an SVG file; one that is there is overwritten.
-
-        Parameters
-        ----------
-        path
-            The file to write.
-        """
-        Path(path).write_text(self.to_svg(), encoding="utf-8")
 
     def __repr__(self) -> str:
         return f"<Map of {self.table.name}: {self.new_count} new file{'' if self.new_count == 1 else 's'}>"

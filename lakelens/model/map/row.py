@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lakelens.display import Displayable, Named, draw_row
+from lakelens.display import Named, draw_row
 from lakelens.model.map.boxes import count_noun
+from lakelens.model.map.drawing import Drawing
 
 if TYPE_CHECKING:
     from lakelens.codecs.span.span import Role, Span
@@ -70,7 +69,7 @@ class RowPart(Named):
         return f"<RowPart {self.noun} of {len(self.boxes)}>"
 
 
-class RowMap(Displayable):
+class RowMap(Drawing):
     """The bytes of a row as a strip: arity, header, a box for each slot, and the items that slots refer to.
 
     >>> import lakelens as ll
@@ -92,16 +91,6 @@ class RowMap(Displayable):
         '<svg '
         """
         return draw_row(self)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the drawing as an SVG file; one that is there is overwritten.
-
-        Parameters
-        ----------
-        path
-            The file to write.
-        """
-        Path(path).write_text(self.to_svg(), encoding="utf-8")
 
     def __repr__(self) -> str:
         return f"<RowMap: {count_noun(len(self.row.names), 'field')}, {count_noun(self.size, 'byte')}>"

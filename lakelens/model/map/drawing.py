@@ -1,0 +1,27 @@
+"""What is drawn as SVG: a map of a table, the strip of a row."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from pathlib import Path
+
+from lakelens.display import Displayable
+
+
+class Drawing(Displayable):
+    """Something with a drawing, which `save` writes to a file."""
+
+    @abstractmethod
+    def to_svg(self) -> str:
+        """The drawing as SVG: a document of its own, light and dark, in which nothing can run."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the drawing as an SVG file; one that is there is overwritten.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        """
+        Path(path).write_text(self.to_svg(), encoding="utf-8")
