@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 #: Boxes of a part, and bytes of a box, that are shown.
 MOST_BOXES, MOST_BYTES = 24, 96
-# what the sections of a row's spans are called here
-_NOUNS = {"Arity": "arity", "Header": "header", "Slots": "slots", "Variable part": "variable part"}
 
 
 class Piece(NamedTuple):
@@ -99,7 +97,7 @@ class RowMap(Drawing):
 def _list_parts(span: Span, data: bytes) -> Iterator[RowPart]:
     origin = span.start if span.origin is None else span.origin
     for section in span.iter_children():
-        noun = _NOUNS.get(section.label, section.label)
+        noun = section.label.lower()
         if noun == "header":
             yield RowPart(noun, tuple(_list_header(section, data, origin)))
             continue
