@@ -14,20 +14,22 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
+__version__ = "0.5.0"
 
 if TYPE_CHECKING:
-    from lakelens import errors, options, spark
+    from collections.abc import Iterator
+
+    from lakelens import errors, options, samples, spark
     from lakelens.analysis.diff.documents import diff_json
     from lakelens.analysis.skeleton.minimize import minimize_table as minimize
     from lakelens.explaining import decode_binary_row, explain_bytes, explain_file
+    from lakelens.file_lives import list_lifetimes as lifetimes
     from lakelens.jupyter.exploring import explore_root as explore
     from lakelens.opening import open_any as open
     from lakelens.practice.course import exercise, quiz
     from lakelens.practice.encodings import explain_encoding
     from lakelens.samples import sample
     from lakelens.showing import show
-    from lakelens.views.map.lifetimes import list_lifetimes as lifetimes
     from lakelens.warehouse import find_tables as find
     from lakelens.watching import watch
 
@@ -45,10 +47,11 @@ _PUBLIC = {
     "show": ("lakelens.showing", "show"),
     "exercise": ("lakelens.practice.course", "exercise"),
     "quiz": ("lakelens.practice.course", "quiz"),
-    "lifetimes": ("lakelens.views.map.lifetimes", "list_lifetimes"),
+    "lifetimes": ("lakelens.file_lives", "list_lifetimes"),
     "watch": ("lakelens.watching", "watch"),
     "errors": ("lakelens.errors", None),
     "options": ("lakelens.options", None),
+    "samples": ("lakelens.samples", None),
     "spark": ("lakelens.spark", None),
 }
 
@@ -68,6 +71,7 @@ __all__ = [
     "options",
     "quiz",
     "sample",
+    "samples",
     "show",
     "spark",
     "watch",
@@ -97,6 +101,8 @@ def _offer_names() -> None:
     """In IPython and Jupyter, have Tab know samples, refs, ids and columns, Shift-Tab attributes: `lakelens.completion`."""
     shell = sys.modules["IPython"].get_ipython()
     _offer_sentences(getattr(shell, "inspector", None))
+    if getattr(shell, "custom_exceptions", None) == ():  # whoever has a handler of their own keeps it
+        shell.set_custom_exc((KeyboardInterrupt,), _show_interrupt)
     matchers = getattr(getattr(shell, "Completer", None), "custom_matchers", None)
     if matchers is None or any(getattr(one, "matcher_identifier", "") == __name__ for one in matchers):
         return
@@ -109,6 +115,24 @@ def _offer_names() -> None:
     marks = {"matcher_api_version": 2, "matcher_identifier": __name__, "matcher_priority": 100}
     vars(match).update(marks)
     matchers.append(match)
+
+
+def _show_interrupt(
+    shell: Any, kind: type[BaseException], error: BaseException, trace: Any, tb_offset: int | None = None
+) -> None:
+    """Have IPython show an interrupt as it always does, in a few lines where it came in the middle of our work."""
+    if any(name.partition(".")[0] == __name__ for name in _list_modules(trace)):
+        from lakelens.views.render.raised import shorten_interrupt
+
+        shorten_interrupt(error)
+    shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+
+
+def _list_modules(trace: Any) -> Iterator[str]:
+    """The modules of the frames of a traceback."""
+    while trace is not None:
+        yield str(trace.tb_frame.f_globals.get("__name__", ""))
+        trace = trace.tb_next
 
 
 def _offer_sentences(inspector: Any) -> None:

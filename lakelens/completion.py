@@ -90,6 +90,8 @@ def find_names(text: str, namespace: Mapping[str, Any], rest: str = "") -> tuple
         found = pattern.search(text)
         if found is not None:
             quote, begun = found["quote"], found["begun"]
+            if found.groupdict().get("verb") in _SENTENCES:
+                return _complete_word(_evaluate(found["path"], namespace), found["verb"], begun)
             names = list_all(_evaluate(found["path"], namespace), found)
             end = "" if rest.startswith(quote) else quote
             return begun, [name + end for name in names if name.startswith(begun) and _is_plain(name)]
@@ -169,6 +171,29 @@ _VERBS: dict[str, Callable[[Any], Sequence[str]]] = {
     "field": lambda schema: schema._ipython_key_completions_(),
     "sort_by": _list_columns,
 }
+
+
+def _list_queried(table: Any) -> list[str]:
+    """The columns of files, and the views that a query is over."""
+    from lakelens.querying import VIEWS
+
+    return [*_list_columns(table.files), *VIEWS]
+
+
+# calls whose text is SQL: the word before the cursor is completed, and the quote stays open
+_SENTENCES: dict[str, Callable[[Any], Sequence[str]]] = {
+    "explain": lambda table: [column.name for column in table.schema.fields],
+    "row": lambda table: [column.name for column in table.schema.fields],
+    "where": _list_columns,
+    "sql": _list_queried,
+}
+
+
+def _complete_word(held: Any, verb: str, begun: str) -> tuple[str, list[str]]:
+    """The word at the end of a condition or a query, and the names of columns that begin so."""
+    begun = re.split(r"[^\w]", begun)[-1]
+    names = _SENTENCES[verb](held) if _is_ours(held) else []
+    return begun, [name for name in dict.fromkeys(names) if name.startswith(begun) and _is_plain(name)]
 
 
 def _list_arguments(held: Any, found: re.Match[str]) -> Sequence[str]:

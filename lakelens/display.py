@@ -203,8 +203,12 @@ def plot_health(health: Health, figsize: tuple[float, float] | None) -> Plot:
 def diff_table(table: Table, before: Any, after: Any) -> Diff:
     """The diff of two states of a table, or of two tables."""
     from lakelens.analysis.diff.diff import Diff, pick_snapshot
+    from lakelens.model.revision import Default, find_parent
 
-    return Diff(None if before is None else pick_snapshot(table, before), pick_snapshot(table, after))
+    new = pick_snapshot(table, after)
+    if before is Default.PARENT:
+        return Diff(find_parent(table, new), new)
+    return Diff(None if before is None else pick_snapshot(table, before), new)
 
 
 def outline_table(found: FoundTable) -> Outline:

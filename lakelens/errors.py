@@ -16,7 +16,7 @@ from typing import Self
 
 from lakelens.display import Displayable
 
-_MOST_LISTED = 40  # names of a hint: more than files have columns
+_MOST_LISTED = 12  # names of a hint
 # categories whose characters act on the text around them: control, format (bidirectional marks), surrogate, private use,
 # line and paragraph separators
 _ACTIVE = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
@@ -93,6 +93,10 @@ class UnknownName(LakeError, KeyError):
     """
 
 
+class WrongArgument(LakeError, TypeError):
+    """A call with a value that it does not take; the hint has the nearest names."""
+
+
 class NotATable(LakeError):
     """No format recognises what is at this place; the message lists what was looked for, or says that it holds tables."""
 
@@ -105,6 +109,10 @@ class Missing(LakeError, FileNotFoundError):
 
     def __str__(self) -> str:
         return LakeError.__str__(self)
+
+
+class Ambiguous(Missing):
+    """A name that several things could mean; the hint lists them."""
 
 
 class Corrupt(LakeError):
@@ -197,6 +205,20 @@ def show_active(character: str) -> str:
     return character
 
 
+def say_value(value: object, most: int = 200) -> str:
+    """What was given, as Python writes it and not too long, for a message; of what cannot be written its type.
+
+    >>> say_value("a"), say_value("x" * 500, 5), say_value(10**5000)
+    ("'a'", "'xxxx…", 'an int')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # a number of thousands of digits, a foreign object
+        kind = type(value).__name__
+        return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def find_nearest(name: str, known: Iterable[str]) -> list[str]:
     """The known names nearest to one that there is not, at most three: spelled alike, else those that it is a part of.
 
@@ -222,7 +244,8 @@ def list_nearest(name: str, known: Iterable[str]) -> str:
     near = find_nearest(name, names)
     if near:
         return f"did you mean {' or '.join(near)}?"
-    return f"there are {', '.join(names[:_MOST_LISTED])}" if names else "there is none"
+    more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
+    return f"there are {', '.join(names[:_MOST_LISTED])}{more}" if names else "there is none"
 
 
 def __dir__() -> list[str]:

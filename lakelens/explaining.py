@@ -49,10 +49,18 @@ def explain_bytes(data: bytes, kind: str, **context: Any) -> BytesView:
     >>> span.value["id"], sum(len(leaf) for leaf in span.leaves()) == len(row)
     (1, True)
     """
+    _load_kinds()
     data = bytes(data)
     span = explain(data, kind, **context)
     span.check()
     return BytesView(data, span, explain_again=lambda other: explain(other, kind, **context))
+
+
+def _load_kinds() -> None:
+    """Load the kinds of bytes that the installed formats bring."""
+    from lakelens.formats.registry import load_formats
+
+    load_formats()
 
 
 def decode_binary_row(data: bytes, fields: Sequence[FieldLike]) -> StoredRow:
@@ -135,6 +143,7 @@ def explain_file(
     from lakelens.formats.explain.stored import Caption, explain_octets, make_explanation, read_octets
     from lakelens.io.local import open_source
 
+    _load_kinds()
     if kind is not None and (needs := find_kind(kind).needs):
         raise ValueError(f"{kind!r} needs {' and '.join(needs)}: use explain_bytes, which takes them")
     store, path = open_source(source, storage_options)

@@ -6,14 +6,16 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from lakelens import options
 from lakelens.errors import AccessDenied, LakeError, Missing, NotATable, Unsupported, find_nearest
 from lakelens.formats.base import OpenRequest, ViewFound
 from lakelens.formats.registry import detect_format, find_rule, load_formats
 from lakelens.io.ahead import Answers
+from lakelens.io.border import EnclosedStore
 from lakelens.io.local import LocalStore, find_neighbours, open_source
-from lakelens.io.store import Store
+from lakelens.io.store import Store, find_info
 from lakelens.io.tracing import TracingStore
 from lakelens.model.table import Table
 from lakelens.model.view import View
@@ -21,6 +23,22 @@ from lakelens.walking import count_tables
 
 if TYPE_CHECKING:
     from lakelens.catalogs.entry import CatalogEntry
+
+
+class Wanted(TypedDict, total=False):
+    """Which state of a place is wanted, as `open_any` describes it; it is handed on whole."""
+
+    format: str | None
+    branch: str | None
+    version: int | str | None
+    enclosed: bool
+
+
+class Known(Wanted, total=False):
+    """What is wanted, with the name of the table and what its catalog said of it."""
+
+    name: str | None
+    catalog: Mapping[str, Any] | None
 
 
 def open_any(
@@ -32,6 +50,7 @@ def open_any(
     storage_options: Mapping[str, Any] | None = None,
     catalog: Any = None,
     spark: Any = None,
+    enclosed: bool = False,
 ) -> Table | Any:
     """Open one table from nothing but its files, or one view. No manifest is read.
 
@@ -53,6 +72,9 @@ def open_any(
         name in `.pyiceberg.yaml`, its properties or its address, or the directory of a warehouse.
     spark
         A session whose catalogs know the current pointer and, for Hive, the metastore's facts.
+    enclosed
+        Whether nothing outside of the table's directory is read, wherever metadata and links lead: what is there alone is
+        missing. `lakelens.options.recorded_places = "never"` opens every table so.
 
     Returns
     -------
@@ -72,16 +94,9 @@ def open_any(
     Traceback (most recent call last):
     lakelens.errors.Missing: /nowhere: no such file or directory
     """
+    wanted: Wanted = {"format": format, "branch": branch, "version": version, "enclosed": enclosed}
     try:
-        return open_table(
-            source,
-            format=format,
-            branch=branch,
-            version=version,
-            storage_options=storage_options,
-            catalog=catalog,
-            spark=spark,
-        )
+        return open_table(source, storage_options=storage_options, catalog=catalog, spark=spark, **wanted)
     except ViewFound as found:
         return open_view(found, branch, version)
 
@@ -96,12 +111,10 @@ def open_view(found: ViewFound, branch: str | None = None, version: int | str | 
 def open_table(
     source: Any,
     *,
-    format: str | None = None,
-    branch: str | None = None,
-    version: int | str | None = None,
     storage_options: Mapping[str, Any] | None = None,
     catalog: Any = None,
     spark: Any = None,
+    **wanted: Unpack[Wanted],
 ) -> Table:
     """Open one table, as `open_any` does; raises `Unsupported` for a view.
 
@@ -111,60 +124,71 @@ def open_table(
     """
     if catalog is not None or (spark is not None and isinstance(source, str) and _is_name(source)):
         entry = _find_entry(source, catalog, spark, storage_options)
-        return open_entry(
-            entry, format=format, branch=branch, version=version, storage_options=storage_options
-        )
+        return open_entry(entry, storage_options=storage_options, **wanted)
     if hasattr(source, "metadata_location") and hasattr(source, "io"):
-        from lakelens.catalogs.trust import choose_storage_options
+        from lakelens.catalogs.trust import combine_options, split_answer
 
-        options = {**choose_storage_options(getattr(source.io, "properties", {})), **(storage_options or {})}
-        return open_table(source.metadata_location, format="iceberg", branch=branch, storage_options=options)
+        location = str(source.metadata_location)
+        merged = getattr(source.io, "properties", {})
+        own = getattr(getattr(source, "catalog", None), "properties", None) or merged
+        storage_options = combine_options(
+            storage_options or {}, *split_answer(merged, own), location, "the table's catalog"
+        )
+        # its metadata file is the version that PyIceberg has loaded
+        source, wanted = location, {**wanted, "format": "iceberg", "version": None}
     if not isinstance(source, str | os.PathLike):
         raise Unsupported(
             f"cannot open a {type(source).__name__}", hint="a path, a URL, or a pyiceberg table"
         )
     store, path = open_source(source, storage_options)
-    return open_in_store(store, path, format=format, branch=branch, version=version)
+    return open_in_store(store, path, **wanted)
 
 
 def open_in_store(
-    store: Store,
-    path: str,
-    *,
-    format: str | None = None,
-    branch: str | None = None,
-    version: int | str | None = None,
-    name: str | None = None,
-    catalog: Mapping[str, Any] | None = None,
-    answers: Answers | None = None,
+    store: Store, path: str, *, answers: Answers | None = None, **wanted: Unpack[Known]
 ) -> Table:
     """Open a table in a store that is already open (see `lakelens.io`).
 
     Of one among many `answers` are known already, and nothing is asked for before it is needed.
     """
+    is_enclosed = wanted.get("enclosed") or options.recorded_places == "never"
+    if is_enclosed and not isinstance(store, EnclosedStore):
+        store = EnclosedStore(store, _find_home(store, path, wanted.get("format")))
     traced = TracingStore(store, ahead=answers is None)
     traced.keep_by(find_rule())
     with traced.moment(None if answers is None else dict(answers)):
-        table = _open_traced(traced, path, format, branch, version, name, catalog)
-    how = (store, path, table.format, branch, version, name, catalog)
-    table.reopening = _open_again, how  # type: ignore[misc]
+        table = _open_traced(traced, path, wanted)
+    # the store is enclosed where that was wanted: nothing has to be said of it again
+    again: Known = {**wanted, "format": table.format, "enclosed": False}
+    table.reopening = _open_again, (store, path, again)  # type: ignore[misc]
+    table.findings.look_with(table.find_newer)
     return table
 
 
-def _open_traced(
-    traced: TracingStore,
-    path: str,
-    format: str | None,
-    branch: str | None,
-    version: int | str | None,
-    name: str | None,
-    catalog: Mapping[str, Any] | None,
-) -> Table:
+def _open_again(store: Store, path: str, wanted: Known) -> Table:
+    """Open a table that was pickled or copied."""
+    return open_in_store(store, path, **wanted)
+
+
+def _find_home(store: Store, path: str, format: str | None) -> str:
+    """Find the directory of the table that a path is about; a document of it is looked into for that."""
+    info = find_info(store, path)
+    if info is None or info.is_dir:
+        return path
+    try:
+        return _open_traced(TracingStore(store), path, {"format": format}).location
+    except ViewFound as found:
+        return found.location
+
+
+def _open_traced(traced: TracingStore, path: str, wanted: Known) -> Table:
+    format, catalog = wanted.get("format"), wanted.get("catalog")
     try:
         chosen, evidence = detect_format(traced, path, format)
     except Missing as error:
         if error.path == path and error.hint is None:
-            error.hint = _suggest_path(traced.inner, path)
+            near = find_near_paths(traced.inner, path)
+            error.hint = f"did you mean {' or '.join(near)}?" if near else None
         raise
     except NotATable:
         counted = count_tables(traced.inner, path) if format is None else ""
@@ -178,6 +202,7 @@ def _open_traced(
         said = " ".join(filter(None, (known["kind"], known["name"]))) + where
         evidence = replace(evidence, reasons=(*evidence.reasons, f"{said} knows it as {known['table']}"))
     traced.keep_by(find_rule(chosen))
+    branch, version, name = wanted.get("branch"), wanted.get("version"), wanted.get("name")
     return chosen.open(OpenRequest(traced, path, evidence, branch, version, name, catalog))
 
 
@@ -195,30 +220,14 @@ def read_stored(table: Table, path: str) -> tuple[int, Callable[[int, int], byte
     return store.info(path).size, partial(store.read_range, path)
 
 
-def _open_again(
-    store: Store,
-    path: str,
-    format: str,
-    branch: str | None,
-    version: int | str | None,
-    name: str | None,
-    catalog: Mapping[str, Any] | None,
-) -> Table:
-    """A table that was pickled or copied."""
-    return open_in_store(
-        store, path, format=format, branch=branch, version=version, name=name, catalog=catalog
-    )
-
-
-def _suggest_path(store: Store, path: str) -> str | None:
-    """The paths nearest to one that does not exist, in the directory where it ceases to; None where none is near."""
+def find_near_paths(store: Store, path: str) -> list[str]:
+    """The paths nearest to one that does not exist, in the directory where it ceases to; only a local store is asked."""
     if not isinstance(store, LocalStore):
-        return None
+        return []
     above, missing, rest, names = find_neighbours(path)
-    found = [os.path.join(above, name) for name in find_nearest(missing, names)]  # noqa: PTH118
-    whole = [os.path.join(one, rest) for one in found if rest]  # noqa: PTH118
-    existing = [one for one in whole if os.path.exists(one)] or found  # noqa: PTH110
-    return f"did you mean {' or '.join(existing)}?" if existing else None
+    near = [os.path.join(above, name) for name in find_nearest(missing, names)]  # noqa: PTH118
+    whole = [os.path.join(directory, rest) for directory in near if rest]  # noqa: PTH118
+    return [path for path in whole if os.path.exists(path)] or near  # noqa: PTH110
 
 
 def _is_name(source: str) -> bool:
@@ -240,28 +249,35 @@ def _find_entry(
 
 
 def open_entry(
-    entry: CatalogEntry,
-    *,
-    format: str | None = None,
-    branch: str | None = None,
-    version: int | str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
+    entry: CatalogEntry, *, storage_options: Mapping[str, Any] | None = None, **wanted: Unpack[Wanted]
 ) -> Table:
     """Open what a catalog located; where its directory may not be listed, or is none, by the catalog's metadata file."""
     pointer = entry.metadata_location
     facts = {**entry.facts, "metadata_location": pointer} if entry.facts or pointer else None
-    wanted = format or (entry.format if entry.format in load_formats() else None)
-    how: dict[str, Any] = {"format": wanted, "branch": branch, "version": version, "name": entry.name}
-    how |= {"storage_options": {**entry.storage_options, **(storage_options or {})}, "catalog": facts}
+    format = wanted.get("format") or (entry.format if entry.format in load_formats() else None)
+    known: Known = {**wanted, "format": format, "name": entry.name, "catalog": facts}
+    given = _combine(entry, storage_options)
     try:
-        return open_located(entry.location, **how)
+        return open_located(entry.location, storage_options=given, **known)
     except (Missing, NotATable, AccessDenied) as error:
         if pointer is None or pointer == entry.location:
             raise _name_catalog(error, entry) from None
         try:
-            return open_located(pointer, **how)
+            return open_located(pointer, storage_options=given, **known)
         except (Missing, NotATable):
             raise _name_catalog(error, entry) from None
+
+
+def _combine(entry: CatalogEntry, storage_options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """How the storage of an entry is reached, which its catalog has only some say in."""
+    if not entry.answer:
+        return {**entry.storage_options, **(storage_options or {})}
+    from lakelens.catalogs.trust import combine_options
+
+    known = entry.facts.get("catalog") or {}
+    source = " ".join(filter(None, (known.get("kind"), known.get("name")))) or "the catalog"
+    own = entry.storage_options
+    return combine_options(storage_options or {}, own, entry.answer, entry.location, source, entry.name)
 
 
 def _name_catalog(error: LakeError, entry: CatalogEntry) -> LakeError:
@@ -275,17 +291,8 @@ def _name_catalog(error: LakeError, entry: CatalogEntry) -> LakeError:
 
 
 def open_located(
-    location: str,
-    *,
-    format: str | None = None,
-    branch: str | None = None,
-    version: int | str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    name: str | None = None,
-    catalog: Mapping[str, Any] | None = None,
+    location: str, *, storage_options: Mapping[str, Any] | None = None, **known: Unpack[Known]
 ) -> Table:
     """Open a table at the location that a catalog gave, with the catalog's facts; no catalog is asked again."""
     store, path = open_source(location, storage_options)
-    return open_in_store(
-        store, path, format=format, branch=branch, version=version, name=name, catalog=catalog
-    )
+    return open_in_store(store, path, **known)

@@ -34,6 +34,9 @@ retries: int = 4
 cache_dir: str | os.PathLike[str] | None = None
 #: Bytes that `cache_dir` may hold; what was not used for longest goes first.
 cache_bytes: int = 1 << 30
+#: "follow" reads a file where metadata recorded it, also outside of the table's directory; "never" reads nothing outside of
+#: the directory of each table that is opened from then on, as `enclosed=True` does.
+recorded_places: str = "follow"
 
 _MIB = 1 << 20
 
@@ -214,7 +217,7 @@ def export_limits() -> dict[str, Any]:
     >>> export_limits()["max_document"], export_limits()["timeout"]
     (67108864, 30)
     """
-    own = {name: globals()[name] for name in _Checked._ranges}
+    own = {name: globals()[name] for name in (*_Checked._ranges, *_Checked._choices)}
     return own | {name: getattr(budgets, name) for name in Budgets._defaults}
 
 
@@ -235,6 +238,7 @@ class _Checked(ModuleType):
         "retries": (int, 0, 100),
         "cache_bytes": (int, 0, 1 << 50),
     }
+    _choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"recorded_places": ("follow", "never")}
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self._ranges:
@@ -243,6 +247,11 @@ class _Checked(ModuleType):
             if not is_number or not low <= value <= high:
                 noun = "a whole number" if kind is int else "a number"
                 raise ValueError(f"{name} must be {noun} from {low:,} to {high:,}, not {value!r}")
+        elif name in self._choices:
+            if value not in self._choices[name]:
+                raise ValueError(
+                    f"{name} must be {' or '.join(map(repr, self._choices[name]))}, not {value!r}"
+                )
         elif name == "cache_dir" and not isinstance(value, str | os.PathLike | None):
             raise ValueError(f"cache_dir must be a path or None, not {value!r}")
         elif name[:1] != "_" and name not in globals():
@@ -254,4 +263,14 @@ sys.modules[__name__].__class__ = _Checked
 
 
 def __dir__() -> list[str]:
-    return sorted(["Budgets", "DisplayOptions", "budgets", "cache_dir", "display", *_Checked._ranges])
+    return sorted(
+        [
+            "Budgets",
+            "DisplayOptions",
+            "budgets",
+            "cache_dir",
+            "display",
+            *_Checked._ranges,
+            *_Checked._choices,
+        ]
+    )

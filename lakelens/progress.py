@@ -1,7 +1,8 @@
 """How far a long reading is: one line after a second, none before; and an interrupt that stops with one line too.
 
-A notebook and a terminal have a bar, a plain log has a line every five seconds; with `options.display.progress = False`
-there is none. What was read before an interrupt is kept by whoever reads: asked again, it goes on from there.
+A terminal has a bar, a plain log a line every five seconds, and a notebook a line that is empty in the end: a bar of widgets
+would stay in the saved notebook, as one that no page can draw. With `options.display.progress = False` there is none.
+What was read before an interrupt is kept by whoever reads: asked again, it goes on from there.
 
 >>> with Progress("manifests", 2) as progress:
 ...     progress.advance(1)
@@ -19,7 +20,7 @@ from contextvars import copy_context
 from itertools import islice
 from threading import Thread
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from lakelens.errors import Interrupted, LakeError
 from lakelens.options import display
@@ -30,6 +31,7 @@ _READERS = 8
 _AT_ONCE = 64  # things: an interrupt waits for no more
 #: Seconds before the first line, and between the lines of a plain log.
 PATIENCE, LOG_EVERY = 1.0, 5.0
+STAGE_PATIENCE = 3.0
 # seconds between two looks at what runs, and those that it has to end once it is cancelled
 _TICK, _MOST_CANCELLING = 0.25, 10.0
 
@@ -37,12 +39,15 @@ _TICK, _MOST_CANCELLING = 0.25, 10.0
 class Progress:
     """Counts what was read of `total` things of one kind (`noun`, in the plural), and their bytes."""
 
+    _last: ClassVar[str] = ""  # line of a log
+
     def __init__(self, noun: str, total: int | None = None) -> None:
         self.noun, self.total = noun, total
         self.done = self.bytes = 0
         self._started = time.monotonic()
         self._written = float("-inf")
         self._bar: Any = None
+        self._line: Any = None
 
     def advance(self, count: int = 1, size: int = 0) -> None:
         """Count more as read, with their bytes."""
@@ -76,22 +81,68 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.close()
+        if self._line is not None:
+            self._line.update({"text/plain": ""}, raw=True)
         if isinstance(error, KeyboardInterrupt) and not isinstance(error, Interrupted):
             raise Interrupted(self.describe_stop()) from None
 
     def _show(self, now: float) -> None:
+        if _is_notebook():
+            from IPython.display import display as show_output
+
+            said = {"text/plain": self.describe()}
+            if self._line is None:
+                self._line = show_output(said, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+            elif now - self._written >= _TICK:
+                self._line.update(said, raw=True)
+            else:
+                return
+            self._written = now
+            return
         if _is_log():
-            if now - self._written >= LOG_EVERY:
+            line = f"lakelens: {self.describe()}"
+            if now - self._written >= LOG_EVERY and line != Progress._last:  # who reads twice says it once
                 self._written = now
-                print(f"lakelens: {self.describe()}", file=sys.stderr, flush=True)
+                Progress._last = line
+                print(line, file=sys.stderr, flush=True)
             return
         if self._bar is None:
-            from tqdm.auto import tqdm
+            from tqdm import tqdm
 
             self._bar = tqdm(total=self.total, leave=False, bar_format="{desc} {bar}", file=sys.stderr)
         self._bar.n = self.done
         self._bar.set_description_str(self.describe(), refresh=False)
         self._bar.refresh()
+
+
+class Stages(Progress):
+    """Says which part of a long answer is being worked out, from the first on that begins after `STAGE_PATIENCE` seconds.
+
+    What is read in a part may have a line of its own, which comes sooner. A plain log has none before `LOG_EVERY` seconds.
+
+    >>> with Stages("comparing figures") as stages:
+    ...     stages.begin("looking for files that nobody refers to")
+    ...     stages.describe()
+    'looking for files that nobody refers to; interrupt to stop'
+    """
+
+    def __enter__(self) -> Stages:
+        return self
+
+    def begin(self, part: str) -> None:
+        """The part before is done, and the next one begins."""
+        self.noun = part
+        self._written = float("-inf")  # another line at once: the last one is about something else
+        if display.progress and self.seconds >= (LOG_EVERY if _is_log() else STAGE_PATIENCE):
+            self._show(time.monotonic())
+
+    def describe(self) -> str:
+        """What is being done: `comparing figures; interrupt to stop`."""
+        return f"{self.noun}; interrupt to stop"
+
+    def describe_stop(self) -> str:
+        """What an interrupt leaves."""
+        return f"stopped while {self.noun}; what was read is kept: ask again to go on"
 
 
 class Running(Progress):
@@ -183,11 +234,13 @@ def read_each(
     return track(iterate(), noun, len(things))
 
 
+def _is_notebook() -> bool:
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return getattr(shell, "kernel", None) is not None
+
+
 def _is_log() -> bool:
     """Whether what is written goes to a file or a pipe, and not to somebody who looks at it."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if getattr(shell, "kernel", None) is not None:  # a notebook
-        return False
     try:
         return not sys.stderr.isatty()
     except (AttributeError, ValueError):  # closed, or replaced by something simpler

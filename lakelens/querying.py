@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 
+#: The words that a query may begin a part with, for the nearest of one that is misspelt.
+_WORDS = ("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "WITH", "UNION", "JOIN")
 VIEWS = ("snapshots", "refs", "manifests", "entries", "files")
 # with these words a query may use columns that it does not name
 _SWEEPING = frozenset(
@@ -45,6 +47,8 @@ def query_table(
     table: Table, query: str, *, snapshot: Any = None, engine: Engine | None = None
 ) -> QueryResult:
     """Run a query over the views of a table; see `Table.sql`."""
+    if not isinstance(query, str):
+        raise TypeError(f"a query is SQL as text, not {type(query).__name__}")
     chosen = choose_engine(engine)
     state = table.current if snapshot is None else table.snapshot(snapshot)
     named = [view for view in VIEWS if view in split_words(query)]
@@ -110,17 +114,21 @@ def describe_views(columns: FileColumns, named: Sequence[str]) -> str:
 
 
 def _suggest_name(said: str, columns: FileColumns, named: Sequence[str]) -> tuple[str | None, str]:
-    """The name that an engine did not find, and what to try: the nearest ones, else the views with their columns."""
+    """The name that an engine did not find, and what to try: the nearest ones, else how to see those that there are."""
     if found := _NO_COLUMN.search(said):
         missing = next(filter(None, found.groups())).strip('"').rpartition(".")[2]
         known = dict.fromkeys(name for view in named for name in list_view_columns(view, columns))
         near = find_nearest(missing, known)
+        if named and not near:
+            ways = " or ".join(f"SELECT * FROM {view} LIMIT 1" for view in named)
+            return missing, f"{ways} shows all {len(known):,} columns. The views are {', '.join(VIEWS)}"
     elif found := _NO_VIEW.search(said):
         missing = next(filter(None, found.groups())).strip('"!')
         near = find_nearest(missing, VIEWS) or list(VIEWS)
     else:
         wrong = _NEAR.search(said)
-        return (None if wrong is None else wrong[1]), describe_views(columns, named)
+        missing = None if wrong is None else wrong[1]
+        near = [] if missing is None else find_nearest(missing, (*_WORDS, *VIEWS))
     if not near:
         return missing, describe_views(columns, named)
     return missing, f"did you mean {' or '.join(near)}? The views are {', '.join(VIEWS)}"

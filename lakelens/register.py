@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from lakelens.catalogs.all_entries import list_entries
 from lakelens.catalogs.choice import KINDS, connect
 from lakelens.catalogs.directory import DirectoryCatalog
 from lakelens.catalogs.entry import CatalogEntry, join_name, split_name
-from lakelens.catalogs.listing import list_entries
 from lakelens.errors import Interrupted, LakeError, Unsupported
 from lakelens.formats.base import ViewFound
 from lakelens.io.relocation import split_location
 from lakelens.io.waves import NEAR
-from lakelens.model.catalog import Catalog
 from lakelens.model.storage import Evidence
 from lakelens.model.view import View
+from lakelens.model.warehouse.catalog import Catalog
 from lakelens.model.warehouse.found import FoundTable, FoundView
 from lakelens.opening import open_entry, open_view
 from lakelens.progress import Progress

@@ -14,7 +14,7 @@ from lakelens.io.border import EnclosedStore
 from lakelens.io.local import open_source
 from lakelens.io.store import ObjectInfo, Store, list_names
 from lakelens.io.waves import is_far
-from lakelens.model.catalog import Catalog
+from lakelens.model.warehouse.catalog import Catalog
 from lakelens.model.warehouse.found import Folder, FoundTable, FoundView
 from lakelens.opening import open_in_store
 from lakelens.progress import Progress

@@ -24,7 +24,7 @@ from lakelens.io.snapshot_store import SnapshotStore
 from lakelens.io.store import Store
 from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table
-from lakelens.opening import open_in_store
+from lakelens.opening import find_near_paths, open_in_store
 from lakelens.warehouse import find_in_store
 
 if TYPE_CHECKING:
@@ -134,6 +134,11 @@ class Watch:
             after = self._capture(True)
             self.trace.root = _find_root(self._target, self._before, after)
             _fill(self.trace, self._before, after)
+            self.trace.is_missing = _is_nothing(self._target, self._before) and _is_nothing(
+                self._target, after
+            )
+            if self.trace.is_missing:
+                self.trace.near = _find_near(self._target)
             after.store.close()
         except Exception as second:
             if error is None:  # the block's own error matters more
@@ -339,6 +344,22 @@ def _find_root(target: _Target, before: _Moment, after: _Moment) -> str:
     if before.entry is None and after.entry is None:
         return target.name or before.store.root
     return after.store.root if after.entry is not None else before.store.root
+
+
+def _is_nothing(target: _Target, moment: _Moment) -> bool:
+    """Whether nothing was at the target: no entry of the name, no object and no directory at the path."""
+    if target.root is None:
+        return moment.entry is None
+    return not moment.stamps and not moment.store.has_folder(target.root)
+
+
+def _find_near(target: _Target) -> tuple[str, ...]:
+    """The names nearest to a target at which nothing is: paths, or tables that the session knows."""
+    if target.name is None:
+        return tuple(find_near_paths(target.store, target.root or ""))
+    from lakelens.spark.local.catalog import find_near_names
+
+    return tuple(find_near_names(target.spark, target.name))
 
 
 def _fill(trace: Trace, before: _Moment, after: _Moment) -> None:

@@ -39,8 +39,8 @@ LANGUAGE = {
 }
 
 #: The directories that a run makes for itself, by the words that stand for them in what is saved: as in `sanitize.cfg`.
-#: In a card a path may break after its separators.
-_BREAK = "(?:<wbr>)?"
+#: In a card a path may break after its separators, in a picture between two lines.
+_BREAK = "(?:<wbr>|</text><text[^>]*>)?"
 _NAME = f"(?:[a-z0-9_]{_BREAK}){{8}}"
 PLACES = {
     "SAMPLE": re.compile(rf"""/(?:<wbr>|[^\s'"<>])*lakelens-{_BREAK}sample-{_BREAK}{_NAME}"""),

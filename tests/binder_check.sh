@@ -13,6 +13,8 @@ python3 -m venv "$away/environment"
 cd "$away/repository"
 export HOME="$away/home" PATH="$away/environment/bin:$PATH"
 unset LAKELENS_CACHE XDG_CACHE_HOME JAVA_HOME
+# as `make notebooks` does: how far a slow machine is, is no result
+export LAKELENS_PROGRESS=0
 
 echo "binder: postBuild"
 binder/postBuild

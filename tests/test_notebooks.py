@@ -135,12 +135,12 @@ def test_every_fold_is_closed_and_rendered(notebook: nbformat.NotebookNode) -> N
         ("<tr><td>x.avro</td><td>8,116 B</td></tr>", "<tr><td>x.avro</td><td>8,121 B</td></tr>"),
         ("'manifest_length': 8116,", "'manifest_length': 8121,"),
         ("<b>Trace</b> INSERT wrote 4 files, 13.7 KiB</p>", "<b>Trace</b> INSERT wrote 4 files, 9,998 B</p>"),
-        ('">created</abbr></span><br><b>4</b><br><small>13.7 KiB</small>',
-         '">created</abbr></span><br><b>4</b><br><small>9,998 B</small>'),
+        ('">created</abbr></span> <br><b>4</b> <br><small>13.7 KiB</small>',
+         '">created</abbr></span> <br><b>4</b> <br><small>9,998 B</small>'),
         ("Trace: INSERT wrote 1 file\n  a.avro", "Trace: INSERT wrote 1 file\n    b.avro"),
         ("from 2026-11-21 13:44:51 to 13:44:52 UTC on", "from 2026-11-21 13:44:51 to 13:45:00 UTC on"),
-        ('<h4>Storage tree</h4><td title="949 bytes"><span class="ll-m"><abbr>bytes</abbr></span><br><b>14 KiB</b>-m0.avro',
-         '<h4>Storage tree</h4><td><span class="ll-m"><abbr>bytes</abbr></span><br><b>9,987 B</b>-m0.avro'),
+        ('<h4>Storage tree</h4><td title="949 bytes"><span class="ll-m"><abbr>bytes</abbr></span> <br><b>14 KiB</b>-m0.avro',
+         '<h4>Storage tree</h4><td><span class="ll-m"><abbr>bytes</abbr></span> <br><b>9,987 B</b>-m0.avro'),
         ('<img src="data:image/svg+xml;base64,QUJD" alt="', '<img src="data:image/svg+xml;base64,REVG" alt="'),
     ],
 )  # fmt: skip
@@ -160,8 +160,8 @@ def test_what_differs_between_runs_is_replaced(one: str, other: str) -> None:
         ("01 00 00 00 00 00 00 00", "02 00 00 00 00 00 00 00"),
         ("2024-01-01", "2024-01-02"),
         ("<b>Trace</b> INSERT wrote 4 files, 9 B</p>", "<b>Trace</b> INSERT wrote 5 files, 9 B</p>"),
-        ('">removed</abbr></span><br><b>4</b><br><small>1 B</small>',
-         '">removed</abbr></span><br><b>5</b><br><small>1 B</small>'),
+        ('">removed</abbr></span> <br><b>4</b> <br><small>1 B</small>',
+         '">removed</abbr></span> <br><b>5</b> <br><small>1 B</small>'),
     ],
 )  # fmt: skip
 def test_what_means_something_is_compared(one: str, other: str) -> None:

@@ -16,6 +16,7 @@ from lakelens.errors import Interrupted
 from lakelens.model.scan import scan_to_arrow
 from lakelens.options import DisplayOptions, display
 from lakelens.progress import Progress, track
+from lakelens.spark.warehouse.run import Tables
 from tests.support.growth import grow_iceberg, grow_paimon
 
 
@@ -44,6 +45,68 @@ def test_it_can_be_silent(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     with display.using(progress=False):
         assert list(track("ab", "files")) == ["a", "b"]
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_notebook_keeps_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One output, written again and empty in the end: a widget would be saved as one that no page can draw."""
+    shown: list[Any] = []
+
+    class Handle:
+        def update(self, data: Any, **options: Any) -> None:
+            shown.append(data)
+
+    def show(data: Any, **options: Any) -> Handle:
+        assert options == {"raw": True, "display_id": True}
+        shown.append(data)
+        return Handle()
+
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(progress, "_TICK", 0)
+    monkeypatch.setattr(progress, "_is_notebook", lambda: True)
+    monkeypatch.setattr("IPython.display.display", show)
+    assert list(track("ab", "files", 2)) == ["a", "b"]
+    assert shown == [
+        {"text/plain": "reading 1 of 2 files; interrupt to stop"},
+        {"text/plain": "reading 2 of 2 files; interrupt to stop"},
+        {"text/plain": ""},
+    ]
+
+
+def test_an_inventory_says_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    with Tables(40, {"manifests": 812, "broken": 2, "unread": 0}) as tables:
+        tables.advance(12)
+    said = capsys.readouterr().err
+    assert said == "lakelens: reading 12 of 40 tables, 812 manifests, 2 broken; interrupt to stop\n"
+    with (
+        pytest.raises(Interrupted, match="stopped after 0 of 40 tables; what was committed is kept"),
+        Tables(40, {}),
+    ):
+        raise KeyboardInterrupt
+
+
+def test_a_check_names_the_part_that_it_is_at(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "LOG_EVERY", 0)
+    ll.sample("iceberg").check()
+    parts = [line for line in capsys.readouterr().err.splitlines() if "reading" not in line]
+    assert parts == [
+        "lakelens: looking for files that nobody refers to; interrupt to stop",
+        "lakelens: comparing what is recorded with what is there; interrupt to stop",
+        "lakelens: trying the rules of known defects; interrupt to stop",
+    ]
+
+
+def test_an_interrupt_of_a_check_names_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*given: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lakelens.analysis.check.check.compare_presence", stop)
+    with pytest.raises(Interrupted, match="stopped while comparing what is recorded with what is there"):
+        ll.sample("iceberg").check()
 
 
 def test_an_interrupt_says_how_far_it_was() -> None:

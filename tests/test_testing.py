@@ -16,7 +16,7 @@ from lakelens.formats.registry import load_formats
 from lakelens.model.snapshot import Snapshots
 from lakelens.samples import unpack_table
 from lakelens.testing import CHECKS, NotConforming, Subject, find_subjects, run_checks
-from lakelens.testing.markup import find_control, list_faults
+from lakelens.testing.checks import find_control, list_faults
 from tests.formats.test_foreign_format import write_ledger
 from tests.support.ledger_format import LEDGER, LedgerFile, LedgerSnapshot, LedgerTable, Page
 

@@ -13,6 +13,8 @@ from lakelens.analysis.trace.trace import Trace
 from lakelens.errors import Unsupported
 from lakelens.io.memory import MemoryStore
 from lakelens.opening import open_in_store
+from lakelens.views.card.wording import plural
+from lakelens.views.cards.trace import format_sentence
 from tests.support import LAKES
 from tests.support.stages import Stages, check_plainly, list_plainly
 from tests.support.view_lakes import PATHS, name_lake
@@ -273,6 +275,41 @@ def test_nothing_done_is_nothing_told(tmp_path: Path) -> None:
     with ll.watch(tmp_path / "nothing") as change:
         pass
     assert change.is_empty
+
+
+def test_a_target_at_which_nothing_is_says_so(tmp_path: Path) -> None:
+    Stages(MANY, tmp_path / "orders").go(2)
+    with ll.watch(tmp_path / "ordres") as change:
+        (tmp_path / "elsewhere").mkdir()
+    assert change.is_missing
+    words = f"nothing is at {tmp_path / 'ordres'}, before or after; did you mean {tmp_path / 'orders'}?"
+    assert str(change).splitlines()[0] == f"Trace: {words}"
+    assert format_sentence(change) == words
+    assert "touched no file" not in str(change)
+    # what is there and stays as it was is no such thing, nor is what came in between
+    with ll.watch(tmp_path / "orders") as change:
+        pass
+    assert not change.is_missing
+    assert "touched no file" in str(change)
+    with ll.watch(tmp_path / "new") as change:
+        Stages(MANY, tmp_path / "new").go(2)
+    assert not change.is_missing
+
+
+def test_a_delete_says_how_many_rows_it_took(tmp_path: Path) -> None:
+    stages = Stages("spark/iceberg/v3-merge-on-read", tmp_path / "t")
+    for number in range(1, len(stages.table.snapshots) + 1):
+        with ll.watch(tmp_path / "t") as change:
+            stages.go(number)
+        diff = change.diff
+        if diff is None or diff.before is None or diff.after.operation != "delete":
+            continue
+        before, after = diff.before.known_live_rows.count, diff.after.known_live_rows.count
+        assert before is not None and after is not None
+        assert format_sentence(change).endswith(f": {plural(before - after, 'row')} deleted")
+        break
+    else:
+        pytest.fail("no commit of the lake deletes")
 
 
 def test_without_references_what_is_created_is_told_all_the_same(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, Missing
 from lakelens.model.arrow import text_array
-from lakelens.model.check.references import Keeper, Listed, Reference
+from lakelens.model.check.references import Keeper, Listed, Reference, Referring
 from lakelens.model.manifest import Manifest
 from lakelens.model.scan.plan import FileScan, ScanRequest
 from lakelens.model.table import Table
@@ -62,7 +62,7 @@ class Listing:
         import numpy as np
 
         self.refused: list[LakeError] = []
-        found: list[Listed] = list(table.list_objects(self.refused.append))
+        found: list[Listed] = list(Referring.of(table).list_objects(self.refused.append))
         self.paths: pa.Array = text_array([one.path for one in found])
         self.sizes: NDArray[np.int64] = np.fromiter((one.size for one in found), np.int64, len(found))
         self.modified = [one.modified for one in found]
@@ -113,15 +113,15 @@ class Holdings:
         self.unread: dict[str, Unread] = {}
         self._places: dict[str, int] = {}
         self._take_documents()
-        for number, keeper in enumerate(table.list_keepers()):
+        for number, keeper in enumerate(Referring.of(table).list_keepers()):
             self.keepers.append(keeper)
             self._take_state(number, keeper)
 
     def _take_documents(self) -> None:
         try:
-            for reference in self.table.list_documents():
+            for reference in Referring.of(self.table).list_documents():
                 self.name(reference)
-            for path, reason in self.table.list_doubts():
+            for path, reason in Referring.of(self.table).list_doubts():
                 self.unread.setdefault(path, Unread(path, reason))
         except LakeError as error:
             self.note(error, self.table.location)
@@ -136,7 +136,7 @@ class Holdings:
             self.note(LakeError(f"{keeper.name} cannot be read"), keeper.path or keeper.name, number)
         else:
             try:
-                for reference in self.table.list_named(keeper):
+                for reference in Referring.of(self.table).list_named(keeper):
                     self.name(reference, number)
             except LakeError as error:
                 self.note(error, keeper.path or keeper.name, number)
@@ -182,6 +182,8 @@ class Holdings:
         unread = self.unread.setdefault(place, Unread(place, error.reason))
         if keeper is not None:
             unread.keepers.append(keeper)
+        if isinstance(error, Missing):
+            self.table.findings.look_again()
 
     def read_entries(self, listing: Listing) -> FileEntries:
         """Every entry of every manifest. Those manifests that cannot be read to their end are `unread`."""

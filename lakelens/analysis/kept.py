@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from lakelens.analysis.holdings import FileEntries, Holdings, Listing, read_holdings
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
+from lakelens.model.arrow import text_array
+from lakelens.model.check.references import Referring
 
 if TYPE_CHECKING:
     import numpy as np
@@ -139,7 +141,7 @@ class Kept:
 
         entries = self.entries
         rows = np.flatnonzero(entries.manifests >= 0)
-        if not self.holdings.table.removed_are_kept:
+        if not Referring.of(self.holdings.table).removed_are_kept:
             rows = rows[entries.weights[rows] > 0]
         many = max(len(self.holdings.manifests), 1)
         keys, places = np.unique(entries.files[rows] * many + entries.manifests[rows], return_inverse=True)
@@ -232,15 +234,13 @@ class Kept:
         self.is_documented[self._locate(documented)] = True
 
     def _find(self, states: dict[str, BitMap]) -> Iterator[tuple[int, BitMap]]:
-        import pyarrow as pa
 
-        places = self.listing.find(pa.array(states, pa.string())).tolist()
+        places = self.listing.find(text_array(list(states))).tolist()
         return ((place, one) for place, one in zip(places, states.values(), strict=True) if place >= 0)
 
     def _locate(self, paths: Collection[str]) -> NDArray[np.int64]:
-        import pyarrow as pa
 
-        places = self.listing.find(pa.array(paths, pa.string()))
+        places = self.listing.find(text_array(list(paths)))
         return places[places >= 0]
 
     def _take_inner_names(self) -> None:
@@ -250,15 +250,17 @@ class Kept:
         from pyroaring import BitMap
 
         table = self.holdings.table
-        if table.naming_suffix is None or not len(self.listing):
+        if Referring.of(table).naming_suffix is None or not len(self.listing):
             return
-        is_naming = pc.ends_with(self.listing.paths, table.naming_suffix).to_numpy(zero_copy_only=False)
+        is_naming = pc.ends_with(self.listing.paths, Referring.of(table).naming_suffix).to_numpy(
+            zero_copy_only=False
+        )
         users: dict[str, BitMap] = {}
         for place in np.flatnonzero(is_naming & (self.group >= 0)).tolist():
             path = self.listing.paths[place].as_py()
             states = self.list_states(place)
             try:
-                for reference in table.read_names(path):
+                for reference in Referring.of(table).read_names(path):
                     users[reference.path] = users.get(reference.path, BitMap()) | states
             except LakeError as error:
                 self.holdings.note(error, path)

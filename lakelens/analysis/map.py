@@ -11,12 +11,13 @@ from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.model.deletes import LiveRows
 from lakelens.model.map.boxes import Beside, Box, Branch, Bucket, Chart, Tier, count_words
+from lakelens.model.map.charting import Since, draw_plain_chart, find_live_rows
 from lakelens.model.map.drawing import Drawing
-from lakelens.model.map.mappable import Since, find_live_rows
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 
-_FEW_FILES, _FEW_MANIFESTS = 500, 100
+# of a state whose map is drawn unasked; manifests of many columns are large, however few files they list
+_FEW_FILES, _FEW_MANIFESTS, _FEW_BYTES = 500, 100, 4 << 20
 
 
 class Map(Drawing):
@@ -39,7 +40,8 @@ class Map(Drawing):
     @cached_property
     def chart(self) -> Chart:
         """All that is drawn, as the format has it."""
-        return self.table.draw_chart(self.since)
+        chart: Chart = self.table.driver.part("map", draw_plain_chart)(self.table, self.since)
+        return chart
 
     @property
     def tiers(self) -> tuple[Tier, ...]:
@@ -137,7 +139,8 @@ class Map(Drawing):
 
 
 def is_quick(snapshot: Snapshot | None) -> bool:
-    """Whether a map of a state reads little, so that a page may show it unasked: as its lists count files and manifests.
+    """Whether a map of a state reads little, so that a page may show it unasked: no more files, by its summary and by its
+    lists, manifests or bytes of them than that.
 
     >>> import lakelens as ll
     >>> is_quick(ll.sample("iceberg").current)
@@ -146,9 +149,10 @@ def is_quick(snapshot: Snapshot | None) -> bool:
     if snapshot is None:
         return True
     try:
-        files = snapshot.figures.files
-        files = count_by_lists(snapshot) if files is None else files
-        return files is not None and files <= _FEW_FILES and len(snapshot.manifests) <= _FEW_MANIFESTS
+        counts = [count for count in (snapshot.figures.files, count_by_lists(snapshot)) if count is not None]
+        size = sum(manifest.size_bytes or 0 for manifest in snapshot.manifests)
+        is_small = size <= _FEW_BYTES and len(snapshot.manifests) <= _FEW_MANIFESTS
+        return is_small and bool(counts) and max(counts) <= _FEW_FILES
     except LakeError:
         return False
 

@@ -55,13 +55,14 @@ def _add_figures(outline: Outline, table: Table, *, is_counted: bool) -> Outline
     if current is None:
         nothing = LiveRows(0, "nothing has been committed yet", 0, 0, 0)
         return replace(outline, rows=nothing, files=0, size_bytes=0, snapshot_count=count)
-    figures = current.figures
-    files = count_by_lists(current) if figures.files is None and is_counted else figures.files
+    listed = count_by_lists(current) if is_counted else None
+    figures = current.known_figures
+    files = listed if figures.files is None else figures.files
     if files is not None:
         files += figures.delete_files or 0
     return replace(
         outline,
-        rows=current.known_live_rows,
+        rows=current.known_live_rows if is_counted else current.recorded_live_rows,
         files=files,
         size_bytes=figures.size_bytes,
         snapshot_count=count,

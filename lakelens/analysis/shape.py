@@ -56,13 +56,17 @@ class FileShape:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The totals after one snapshot, None where the format does not record them."""
+    """The totals after one snapshot, None where the format does not record them.
+
+    `rows` are those that are stored, deleted ones included; `live_rows` those that are left, None where it takes reading.
+    """
 
     committed_at: datetime
     operation: str
     rows: int | None
     files: int | None
     bytes: int | None
+    live_rows: int | None = None
 
 
 def measure_files(files: FileSet | Iterable[DataFile]) -> FileShape:
@@ -115,8 +119,11 @@ def measure_growth(snapshots: Iterable[Snapshot]) -> list[Moment]:
         if snapshot.committed_at is not None:
             figures = snapshot.figures
             operation = snapshot.operation or "unknown"
+            live = snapshot.known_live_rows.count
             moments.append(
-                Moment(snapshot.committed_at, operation, figures.rows, figures.files, figures.size_bytes)
+                Moment(
+                    snapshot.committed_at, operation, figures.rows, figures.files, figures.size_bytes, live
+                )
             )
     return sorted(moments, key=lambda moment: moment.committed_at)
 

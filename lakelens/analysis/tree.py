@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
+from lakelens.model.check.references import Referring
 from lakelens.model.manifest import Entry, Manifest
 from lakelens.model.scan.path_index import index_paths
 from lakelens.model.snapshot import Snapshot
@@ -97,7 +98,7 @@ def _read_entries(manifest: Manifest) -> Iterable[Entry]:
 
 def list_every_snapshot(table: Table) -> Iterator[tuple[Snapshot, str]]:
     """Every state that keeps files, of all branches, with its name; those that cannot be read are left out."""
-    for keeper in table.list_keepers():
+    for keeper in Referring.of(table).list_keepers():
         if keeper.snapshot is not None:
             yield keeper.snapshot, keeper.name
 

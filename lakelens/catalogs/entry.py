@@ -21,8 +21,8 @@ class CatalogEntry:
 
     `name` has the parts that the catalog knows it by, `format` is "hive", "iceberg", "paimon" or empty where the catalog
     does not say, `location` is the table's directory as recorded, `metadata_location` the catalog's current metadata file
-    (Iceberg only), `facts` everything else as a nested dict. `storage_options` may hold credentials that the catalog vends:
-    a `repr` has none of them.
+    (Iceberg only), `facts` everything else as a nested dict. `storage_options` are the user's own, `answer` what the catalog
+    says of the storage, which may hold credentials that it vends (see `combine_options`): a `repr` has none of them.
     """
 
     name: str
@@ -32,10 +32,11 @@ class CatalogEntry:
     facts: dict[str, Any] = field(default_factory=dict)
     storage_options: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     is_view: bool = False
+    answer: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CatalogSource:
     """Which catalog said something: its `name`, what `kind` it is, and where (`uri`), never with its credentials."""
 
     name: str
@@ -51,20 +52,20 @@ class Source:
         return {"name": self.name, "kind": self.kind, "uri": self.uri}
 
 
-def name_source(name: str, kind: str, uri: object) -> Source:
+def name_source(name: str, kind: str, uri: object) -> CatalogSource:
     """A source whose address is harmless.
 
     >>> print(name_source("prod", "SQL catalog", "postgresql://me:hunter2@host/db"))
     SQL catalog prod at postgresql://…@host/db
     """
-    return Source(name, kind, redact(str(uri or "")))
+    return CatalogSource(name, kind, redact(str(uri or "")))
 
 
 class TableCatalog(Protocol):
     """Something that knows tables by their names. Whatever it raises is a `LakeError` that names it."""
 
     @property
-    def source(self) -> Source:
+    def source(self) -> CatalogSource:
         """Which catalog this is."""
         ...
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from itertools import islice
 
-from lakelens.catalogs.entry import Parts, Source, TableCatalog, join_name
+from lakelens.catalogs.entry import CatalogSource, Parts, TableCatalog, join_name
 from lakelens.errors import AccessDenied, LakeError, Missing, Unsupported, list_nearest
 from lakelens.io.redaction import HIDDEN, redact
 
@@ -30,22 +30,24 @@ _MOST_SAID, _MOST_NAMES = 300, 2_000
 
 
 @contextmanager
-def refusing(source: Source, secrets: Collection[str] = (), name: str | None = None) -> Iterator[None]:
+def refusing(source: CatalogSource, secrets: Collection[str] = (), name: str | None = None) -> Iterator[None]:
     """Around questions to a catalog: whatever its client raises becomes a `LakeError` without secrets."""
     try:
         yield
-    except LakeError:
+    except LakeError as error:
+        error.path = error.path or name or source.uri or None
         raise
     except Exception as error:
-        raise explain_failure(error, source, secrets, name) from None
+        raise explain_failure(error, source, secrets, name or source.uri or None) from None
 
 
 def explain_failure(
-    error: Exception, source: Source, secrets: Collection[str] = (), name: str | None = None
+    error: Exception, source: CatalogSource, secrets: Collection[str] = (), name: str | None = None
 ) -> LakeError:
     """What a client library raised.
 
-    >>> print(explain_failure(ConnectionError("refused"), Source("prod", "REST catalog", "http://host:8181"), (), "db.t"))
+    >>> source = CatalogSource("prod", "REST catalog", "http://host:8181")
+    >>> print(explain_failure(ConnectionError("refused"), source, (), "db.t"))
     db.t: REST catalog prod at http://host:8181 cannot be reached (ConnectionError: refused); try: its address, and whether
     it is running
     """

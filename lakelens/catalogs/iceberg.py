@@ -7,14 +7,14 @@ the file, in every catalog that is not REST, it is given a file system that stop
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from lakelens import options
-from lakelens.catalogs.entry import CatalogEntry, Parts, Source, join_name, name_source
+from lakelens.catalogs.entry import CatalogEntry, CatalogSource, Parts, join_name, name_source
 from lakelens.catalogs.failures import INSTALL, find_missing, refusing
-from lakelens.catalogs.trust import check_location, choose_storage_options, is_near
+from lakelens.catalogs.trust import check_location, choose_storage_options, is_near, split_answer
 from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.io.redaction import find_secrets
 
@@ -33,7 +33,8 @@ _ADDRESSES = {
     "BigQueryMetastoreCatalog": "https://bigquery.googleapis.com",
 }
 _TYPES = {"rest": "REST", "sql": "SQL", "glue": "Glue", "dynamodb": "DynamoDB", "bigquery": "BigQuery"}
-_BUSY = (429, 503)
+# what a REST catalog's configuration may say beside how storage is reached: not whom to ask, with what, or by which class
+_CONFIGURED = ("prefix", "warehouse", "namespace-separator", "view-endpoints-supported")
 
 
 class PointerFound(Exception):
@@ -56,20 +57,21 @@ class PointerIO:
 
 
 class IcebergCatalog:
-    """A catalog of PyIceberg. The object that the user gave stays as it is."""
+    """A catalog of PyIceberg. The object that the user gave stays as it is.
 
-    def __init__(self, catalog: Any) -> None:
+    `own` are the properties that the user gave; of an object they are those it has, whoever put them there.
+    """
+
+    def __init__(self, catalog: Any, own: Mapping[str, Any] | None = None) -> None:
         kind = next((k.__name__ for k in type(catalog).__mro__ if k.__name__ in _KINDS), "")
         properties = catalog.properties
         given = properties.get("uri") or properties.get("glue.endpoint") or _ADDRESSES.get(kind, "")
         self.source = name_source(catalog.name or "", _KINDS.get(kind, "catalog"), given)
-        self._secrets = find_secrets(properties)
-        self._properties = properties
-        self._catalog = _borrow(catalog)
+        self._secrets, self._is_rest = find_secrets(properties), kind == "RestCatalog"
+        self._properties, self._own = properties, properties if own is None else own
+        self._catalog = _borrow(catalog, self.source)
         #: Questions that may be under way together: a database on this machine is asked one by one.
-        self.connections = (
-            1 if is_near(self.source.uri) and kind != "RestCatalog" else options.max_connections
-        )
+        self.connections = 1 if is_near(self.source.uri) and not self._is_rest else options.max_connections
 
     def locate(self, parts: Parts) -> CatalogEntry:
         """See `TableCatalog.locate`."""
@@ -78,19 +80,16 @@ class IcebergCatalog:
             raise find_missing(self, parts)
         try:
             with refusing(self.source, self._secrets, name):
-                return self._load_table(parts, name)
+                try:
+                    table = self._catalog.load_table(parts)
+                except PointerFound as found:
+                    return self._describe(name, found.location, found.properties)
+                return self._describe(name, table.metadata_location, getattr(table.io, "properties", {}))
         except Missing:
             view = self._load_view(parts, name)
             if view is None:
                 raise find_missing(self, parts) from None
             return view
-
-    def _load_table(self, parts: Parts, name: str) -> CatalogEntry:
-        try:
-            table = self._catalog.load_table(parts)
-        except PointerFound as found:
-            return self._describe(name, found.location, found.properties)
-        return self._describe(name, table.metadata_location, getattr(table.io, "properties", {}))
 
     def _load_view(self, parts: Parts, name: str) -> CatalogEntry | None:
         """The view of a name; None where there is none, or where the catalog knows no views."""
@@ -112,13 +111,13 @@ class IcebergCatalog:
         above, _, last = folder.rpartition("/")
         location = pointer if is_view or last != "metadata" else above
         facts = {"catalog": {**self.source.describe(), "table": name}}
-        storage = choose_storage_options(properties)
-        return CatalogEntry(name, FORMAT, location, pointer, facts, storage, is_view)
+        storage, answer = split_answer(properties, self._own)
+        return CatalogEntry(name, FORMAT, location, pointer, facts, storage, is_view, answer)
 
     def list_namespaces(self, parent: Parts) -> list[Parts]:
         """See `TableCatalog.list_namespaces`."""
         with refusing(self.source, self._secrets, join_name(parent) or None):
-            found = self._catalog.list_namespaces(parent)
+            found = self._list(self._catalog.list_namespaces, parent)
             return sorted(
                 {(*parent, str(one[-1])) for one in map(tuple, found) if len(one) == len(parent) + 1}
             )
@@ -126,17 +125,25 @@ class IcebergCatalog:
     def list_names(self, namespace: Parts) -> Iterator[Parts]:
         """See `TableCatalog.list_names`."""
         with refusing(self.source, self._secrets, join_name(namespace)):
-            found = [*self._catalog.list_tables(namespace), *self._list_views(namespace)]
+            found = [*self._list(self._catalog.list_tables, namespace), *self._list_views(namespace)]
         yield from sorted({(*namespace, str(one[-1])) for one in found if len(one) > 0})
 
     def _list_views(self, namespace: Parts) -> list[Any]:
         try:
-            return list(self._catalog.list_views(namespace))
+            return self._list(self._catalog.list_views, namespace)
         except (NotImplementedError, AttributeError):
             return []
 
+    def _list(self, ask: Callable[[Parts], Iterable[Any]], parent: Parts) -> list[Any]:
+        if not self._is_rest:
+            return list(ask(parent))
+        from lakelens.catalogs.rest_limits import limit_listing
 
-def _borrow(catalog: Any) -> Any:
+        with limit_listing():
+            return list(ask(parent))
+
+
+def _borrow(catalog: Any, source: CatalogSource) -> Any:
     """A copy that gives pointers and reads no file: the catalog's connections are shared, its settings are not."""
     borrowed = copy.copy(catalog)
     borrowed.properties = {**catalog.properties, "py-io-impl": f"{__name__}.PointerIO"}
@@ -144,6 +151,11 @@ def _borrow(catalog: Any) -> Any:
     def load_file_io(properties: Mapping[str, Any] | None = None, location: str | None = None) -> PointerIO:
         return PointerIO({**catalog.properties, **(properties or {})}, location)
 
+    session = getattr(catalog, "_session", None)
+    if session is not None:
+        from lakelens.catalogs.rest_limits import limit_session
+
+        borrowed._session = limit_session(copy.copy(session), source)
     # whatever class a server's answer names for reading files is not loaded
     borrowed._load_file_io = load_file_io
     borrowed._response_to_view = lambda name, response: (
@@ -196,28 +208,24 @@ def connect_iceberg(name: str, properties: Mapping[str, Any]) -> IcebergCatalog:
         source = name_source(name, "REST catalog", uri)
     with refusing(source, find_secrets(properties)):
         if is_rest:
-            return IcebergCatalog(_load_patient()(name or "default", **properties))
+            return IcebergCatalog(_load_limited(source)(name or "default", **properties), properties)
         is_sql = kind == "sql" or (not kind and uri.startswith(("sqlite", "postgresql")))
         if not is_sql:
-            return IcebergCatalog(load_catalog(name or None, **properties))
-        _check_database(uri, source)
+            return IcebergCatalog(load_catalog(name or None, **properties), properties)
+        # SQLite would make the file that it does not find
+        head, mark, path = uri.partition(":///")
+        if head.startswith("sqlite") and mark and path not in ("", ":memory:"):
+            place = path.removeprefix("file:").partition("?")[0]
+            if not Path(place).exists():
+                raise Missing(f"{source}: there is no such database", path=place)
         # nothing is written, so no table of a catalog is made where there is none
         loaded = load_catalog(name or "default", **{**properties, "init_catalog_tables": "false"})
         if not name:
             loaded.name = _choose_name(loaded, source)
-        return IcebergCatalog(loaded)
+        return IcebergCatalog(loaded, properties)
 
 
-def _check_database(uri: str, source: Source) -> None:
-    """SQLite would make the file that it does not find."""
-    head, mark, path = uri.partition(":///")
-    if head.startswith("sqlite") and mark and path not in ("", ":memory:"):
-        place = path.removeprefix("file:").partition("?")[0]
-        if not Path(place).exists():
-            raise Missing(f"{source}: there is no such database", path=place)
-
-
-def _choose_name(catalog: Any, source: Source) -> str:
+def _choose_name(catalog: Any, source: CatalogSource) -> str:
     """One database may keep several catalogs, each under its name: the only one, if no name was given."""
     from sqlalchemy import text
 
@@ -232,36 +240,25 @@ def _choose_name(catalog: Any, source: Source) -> str:
     return found[0] if found else "default"
 
 
-def _load_patient() -> Any:
-    """PyIceberg's REST catalog with limits: its own waits for an answer without end, and gives up when a server is busy."""
+def _load_limited(source: CatalogSource) -> Any:
+    """PyIceberg's REST catalog, with limits, which the server's configuration sends nowhere else."""
     from pyiceberg.catalog.rest import RestCatalog
-    from requests.adapters import HTTPAdapter
-    from urllib3.util.retry import Retry
+
+    from lakelens.catalogs.rest_limits import limit_session, stay_at
 
     class RestCatalogWithLimits(RestCatalog):
         """The same catalog."""
 
         def _create_session(self) -> Any:
-            session = super()._create_session()
-            again = Retry(
-                total=options.retries,
-                connect=0,
-                status_forcelist=_BUSY,
-                backoff_factor=0.1,
-                backoff_jitter=0.1,
-                raise_on_status=False,
-            )
-            if (
-                str(self.properties.get("rest.sigv4-enabled", "")).lower() != "true"
-            ):  # that has an adapter of its own
-                for scheme in ("http://", "https://"):
-                    session.mount(
-                        scheme, HTTPAdapter(max_retries=again, pool_maxsize=options.max_connections)
-                    )
-            ask = session.request
-            limits = (options.connect_timeout, options.timeout)
-            session.request = lambda *args, **named: ask(*args, **{"timeout": limits, **named})  # type: ignore[method-assign]
-            return session
+            return limit_session(super()._create_session(), source)
+
+        def _fetch_config(self) -> None:
+            given = dict(self.properties)
+            super()._fetch_config()
+            answer = {name: value for name, value in self.properties.items() if given.get(name) != value}
+            chosen = {name: value for name, value in answer.items() if name in _CONFIGURED}
+            self.properties = {**given, **choose_storage_options(answer), **chosen}
+            self.uri = stay_at(source, given["uri"], self.uri)
 
     RestCatalogWithLimits.__name__ = "RestCatalog"
     return RestCatalogWithLimits

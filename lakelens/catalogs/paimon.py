@@ -54,7 +54,8 @@ class _PaimonCatalog:
     def _describe(self, name: str, location: Any, storage: Mapping[str, Any]) -> CatalogEntry:
         checked = check_location(location, self.source, name)
         facts = {"catalog": {**self.source.describe(), "table": name}}
-        return CatalogEntry(name, FORMAT, checked, None, facts, _translate({**self._properties, **storage}))
+        own = _translate(self._properties)
+        return CatalogEntry(name, FORMAT, checked, None, facts, own, answer=_translate(storage))
 
 
 class JdbcCatalog(_PaimonCatalog):

@@ -14,13 +14,13 @@ import rich_click as click
 from lakelens.cli.completing import complete_path, complete_ref
 from lakelens.cli.exits import DAMAGED, end_with, format_damage, format_error, remember_place
 from lakelens.cli.output import Output
-from lakelens.errors import LakeError, Missing, Unsupported
+from lakelens.errors import LakeError, Missing, Unsupported, find_nearest
 
 if TYPE_CHECKING:
-    from lakelens.model.catalog import Sample
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
     from lakelens.model.view import View
+    from lakelens.model.warehouse.catalog import Sample
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 SAMPLE = "sample:"
@@ -33,11 +33,12 @@ def open_table(
     version: str | None = None,
     storage: tuple[tuple[str, str], ...] = (),
     catalog: str | None = None,
+    enclosed: bool = False,
 ) -> Table:
     """The table that the command line names. Raises `LakeError`; what an option makes missing is the user's mistake."""
     from lakelens import opening
 
-    table: Table = _open(opening.open_table, path, format, branch, version, storage, catalog)
+    table: Table = _open(opening.open_table, path, format, branch, version, storage, catalog, enclosed)
     return _check_version(table, version)
 
 
@@ -58,12 +59,13 @@ def open_any(
     version: str | None = None,
     storage: tuple[tuple[str, str], ...] = (),
     catalog: str | None = None,
+    enclosed: bool = False,
 ) -> Table | View:
     """The table or the view that the command line names. Raises `LakeError` as `open_table` does."""
     from lakelens.model.view import View
     from lakelens.opening import open_any
 
-    found = _open(open_any, path, format, branch, version, storage, catalog)
+    found = _open(open_any, path, format, branch, version, storage, catalog, enclosed)
     return found if isinstance(found, View) else _check_version(found, version)
 
 
@@ -75,29 +77,52 @@ def _open(
     version: str | None,
     storage: tuple[tuple[str, str], ...],
     catalog: str | None,
+    enclosed: bool,
 ) -> Any:
-    if path.startswith(SAMPLE):
-        path = str(find_sample(path.removeprefix(SAMPLE)).unpack())
+    path = unpack(path)
     remember_place(path if catalog is not None else normalise(path))
     options = dict(storage) or None
     try:
-        return open(
-            path, format=format, branch=branch, version=version, storage_options=options, catalog=catalog
+        found = open(
+            path,
+            format=format,
+            branch=branch,
+            version=version,
+            storage_options=options,
+            catalog=catalog,
+            enclosed=enclosed,
         )
     except Missing:
         if branch is not None or version is not None:
             remember_place(None)
         raise
+    remember_place(found.location)  # what is missing of it, as a snapshot is, is the user's mistake
+    return found
+
+
+def unpack(path: str) -> str:
+    """The path of a copy of a sample where one is named: `sample:iceberg`, or a file in it; any other path as it is.
+
+    Raises `Missing`.
+    """
+    if not path.startswith(SAMPLE):
+        return path
+    name, _, inside = path.removeprefix(SAMPLE).partition("/")
+    return str(find_sample(name).unpack() / inside)
 
 
 def find_sample(name: str) -> Sample:
     """The sample of a name. Raises `Missing`."""
     import lakelens as ll
 
+    known = ll.sample()
     try:
-        return ll.sample()[name]
+        return known[name]
     except KeyError:
-        raise Missing(f"no sample {name!r}", hint="lakelens samples, which lists them") from None
+        near = find_nearest(name, known.keys())
+        listed = "lakelens samples, which lists them"
+        hint = f"{' or '.join(f'sample:{one}' for one in near)}; {listed}" if near else listed
+        raise Missing(f"no sample {name!r}", hint=hint) from None
 
 
 def normalise(path: str) -> str:
@@ -138,7 +163,7 @@ def place_options(verb: Verb) -> Verb:
 
 def table_options(verb: Verb, open: Callable[..., Any] = open_table) -> Verb:
     """PATH and the options that say which table is meant; the verb gets the open `table`."""
-    names = ("path", "format", "branch", "version", "storage", "catalog")
+    names = ("path", "format", "branch", "version", "storage", "catalog", "enclosed")
 
     @wraps(verb)
     def choose(**options: Any) -> Any:
@@ -155,6 +180,7 @@ def table_options(verb: Verb, open: Callable[..., Any] = open_table) -> Verb:
             click.option("--version", metavar="N", help="open an older metadata file of an Iceberg table"),
             storage_option,
             catalog_option,
+            enclosed_option,
         )
     ):
         choose = decorate(choose)
@@ -196,6 +222,11 @@ catalog_option = click.option(
     "--catalog",
     metavar="CATALOG",
     help="PATH is the name of a table in this catalog: its name in .pyiceberg.yaml, its address, or a warehouse directory",
+)
+enclosed_option = click.option(
+    "--enclosed",
+    is_flag=True,
+    help="read nothing outside of the directory, wherever metadata and links lead: what is there alone is missing",
 )
 snapshot_option = click.option(
     "-s",

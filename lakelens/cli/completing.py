@@ -62,6 +62,30 @@ def complete_ref(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     return [CompletionItem(name, help=text if _HARMLESS.fullmatch(text) else None) for name, text in helps]
 
 
+def complete_procedure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The maintenance procedures of the table that is named already."""
+    table = _open_quietly(ctx)
+    known = {} if table is None else table.procedures
+    return [CompletionItem(name, help=known[name].title) for name in known if name.startswith(incomplete)]
+
+
+def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The columns of a table's list of files; of several, separated by commas, the last one."""
+    from lakelens.model.scan.files_to_arrow import list_columns
+
+    table = _open_quietly(ctx)
+    before, comma, begun = incomplete.rpartition(",")
+    try:
+        names = [] if table is None else [*list_columns(table.files.columns, stats=True), "all"]
+    except LakeError:
+        return []
+    return [
+        CompletionItem(f"{before}{comma}{name}")
+        for name in names
+        if name.startswith(begun) and _HARMLESS.fullmatch(name)
+    ]
+
+
 def _open_quietly(ctx: click.Context) -> Any:
     """The table of PATH, if it is given and can be opened."""
     # an option that waits for its value keeps click from sorting the words before it

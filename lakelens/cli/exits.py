@@ -19,7 +19,7 @@ import rich_click as click
 from click import get_current_context
 
 from lakelens.errors import AccessDenied, Corrupt, LakeError, Missing, NotATable, Unsupported
-from lakelens.model.finding import Finding
+from lakelens.model.finding import GONE_ON, Finding
 from lakelens.views.card.wording import clean
 
 DAMAGED, MISTAKEN, INTERRUPTED = 1, 2, 130
@@ -38,6 +38,7 @@ class Verbs(click.RichGroup):
         except click.ClickException as error:
             end_with(_format_misuse(error), error.exit_code)
         except click.Abort:
+            write_error("interrupted")
             sys.exit(INTERRUPTED)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -48,8 +49,7 @@ class Verbs(click.RichGroup):
         except BrokenPipeError:
             _close_output()
         except KeyboardInterrupt as error:
-            if str(error):  # a long reading says how far it was
-                write_error(str(error))
+            write_error(str(error) or "interrupted")  # a long reading says how far it was
             ctx.exit(INTERRUPTED)
         except LakeError as error:
             end_with(format_error(error), find_status(error, ctx.obj))
@@ -77,10 +77,13 @@ def write_error(line: str) -> None:
 
 
 def find_status(error: LakeError, asked: object) -> int:
-    """Whether a table is damaged, or who asked for it mistaken: about a path that is not there it depends on whose it is."""
+    """Whether a table is damaged, or who asked for it mistaken: about a path that is not there it depends on whose it is.
+
+    Nobody but who asks names a column, an option or a catalog: what is missing without a path is a mistake.
+    """
     if isinstance(error, Corrupt):
         return DAMAGED
-    if isinstance(error, Missing) and not (asked is None or asked == error.path):
+    if isinstance(error, Missing) and error.path is not None and asked not in (None, error.path):
         return DAMAGED
     return MISTAKEN
 
@@ -114,6 +117,9 @@ def format_damage(findings: Iterable[Finding], place: str) -> str:
         return ""
     more = f" and {len(errors) - 1:,} more" if len(errors) > 1 else ""
     first = errors[0]
+    newer = next((finding.message for finding in findings if finding.code == GONE_ON), None)
+    if newer is not None and all(finding.code in ("missing", "no-files") for finding in errors):
+        return f"{first.path}: {first.message}{more}; {newer}"
     return f"{first.path}: damaged: {first.message}{more}; try: lakelens findings '{place}'"
 
 

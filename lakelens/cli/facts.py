@@ -9,7 +9,6 @@ from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.diff.documents import JsonChange
 from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.analysis.trace.trace import TableTrace, Trace
-from lakelens.model.catalog import Catalog
 from lakelens.model.facts.facts import FINDING, MANIFEST, MANIFEST_LIST, REF, SNAPSHOT, TABLE, list_facts
 from lakelens.model.fileset import FileSet
 from lakelens.model.manifest import Manifest, ManifestList
@@ -18,6 +17,7 @@ from lakelens.model.snapshot import Ref, Snapshot
 from lakelens.model.storage import StoredFile
 from lakelens.model.table import Table
 from lakelens.model.view import View
+from lakelens.model.warehouse.catalog import Catalog
 
 Facts = dict[str, Any]
 

@@ -15,7 +15,9 @@ from lakelens.cli.asked import (
     snapshot_option,
     storage_option,
     table_options,
+    unpack,
 )
+from lakelens.cli.completing import complete_columns
 from lakelens.cli.exits import DAMAGED, end_with, remember_place
 from lakelens.cli.file_rows import (
     STATS,
@@ -56,7 +58,11 @@ _BRIEF = {"path": "file", "record_count": "rows", "size_bytes": "bytes", "sequen
 )
 @click.option("-n", "--limit", type=click.IntRange(0), metavar="N", help="at most N files")
 @click.option(
-    "-c", "--columns", metavar="NAMES", help="these columns, separated by commas; `all` for every one"
+    "-c",
+    "--columns",
+    metavar="NAMES",
+    shell_complete=complete_columns,
+    help="these columns, separated by commas; `all` for every one",
 )
 @output_options
 def files(
@@ -175,6 +181,7 @@ def show_bytes(
     """
     import lakelens as ll
 
+    file = unpack(file)
     remember_place(normalise(file))
     try:
         explanation = ll.explain_file(file, kind, storage_options=dict(storage) or None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from lakelens.errors import LakeError
+from lakelens.errors import LakeError, list_nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,7 +88,7 @@ def find_columns(snapshot: Snapshot | None, files: FileSet) -> FileColumns:
         scan = None if snapshot is None else snapshot.scan_files()
     except LakeError:
         scan = None
-    return scan.columns if scan is not None and is_worthwhile(scan) else files.columns
+    return scan.columns if scan is not None and is_worthwhile(scan.tasks) else files.columns
 
 
 def list_names(columns: FileColumns) -> list[str]:
@@ -107,15 +107,13 @@ def read_rows(
 ) -> Iterator[Row]:
     """The rows that satisfy all conditions, with the columns wanted; the values are exact, see `list_values`.
 
-    A condition names a column, or a field of the partition. Raises `click.UsageError` for a name that there is not.
+    Raises `LakeError` for a name that there is not; the nearest ones are in it.
     """
     names = list_names(known)
     fields = [name for name, _ in known.partition]
     for name in (*columns, *(c.name for c in conditions if c.name not in fields)):
         if name not in names:
-            listed = ", ".join(names)
-            more = f"; partition fields are {', '.join(fields)}" if fields else ""
-            raise click.UsageError(f"no column {name!r}; there are {listed}{more}")
+            raise LakeError(f"no column {name!r}", hint=list_nearest(name, [*fields, *names]))
     asked = [c.name if c.name in names else "partition_values" for c in conditions]
     read = list(dict.fromkeys([*columns, *asked]))
     return _filter_rows(files, read, columns, conditions, limit)

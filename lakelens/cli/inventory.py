@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from lakelens.cli.asked import normalise, output_options, storage_option
+from lakelens.cli.asked import normalise, output_options, storage_option, unpack
 from lakelens.cli.exits import DAMAGED, end_with, remember_place
 from lakelens.cli.output import Output
 
@@ -49,6 +49,7 @@ def inventory(
     """
     import lakelens as ll
 
+    root = unpack(root)
     remember_place(normalise(root))
     # a target without a slash would be a database of a catalog, and this session has no catalogs
     kept = None if target is None else target if "://" in target else str(Path(target).absolute())

@@ -90,7 +90,8 @@ class Output:
         """The view of an object: its card, with every list as long as it is."""
         from lakelens.options import display
 
-        with display.using(max_rows=_MOST_ROWS if detail > 1 else display.max_rows, max_text=self._most_text):
+        is_long = detail > 1 or self.is_plain
+        with display.using(max_rows=_MOST_ROWS if is_long else display.max_rows, max_text=self._most_text):
             self._show_card(thing, detail)
 
     def _show_card(self, thing: object, detail: int) -> None:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from lakelens.cli.asked import catalog_option, find_sample, normalise, output_options, storage_option
+from lakelens.cli.asked import (
+    catalog_option,
+    enclosed_option,
+    find_sample,
+    normalise,
+    output_options,
+    storage_option,
+    unpack,
+)
 from lakelens.cli.completing import complete_path
 from lakelens.cli.exits import DAMAGED, end_with, format_error, remember_place, write_error
 from lakelens.cli.output import Output
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--sizes", is_flag=True, help="count files and bytes where the newest metadata does not")
 @storage_option
 @catalog_option
+@enclosed_option
 @output_options
 def find(
     root: str | None,
@@ -36,6 +45,7 @@ def find(
     sizes: bool,
     storage: tuple[tuple[str, str], ...],
     catalog: str | None,
+    enclosed: bool,
     output: Output,
 ) -> None:
     """List the tables below a directory, or those of a catalog. What cannot be read ends with status 1.
@@ -46,8 +56,10 @@ def find(
 
     if root is None and catalog is None:
         raise click.UsageError("no directory and no catalog to look in")
+    root = None if root is None else unpack(root)
     remember_place(root if root is None or catalog is not None else normalise(root))
-    found = ll.find(root, depth=depth, storage_options=dict(storage) or None, catalog=catalog)
+    options = dict(storage) or None
+    found = ll.find(root, depth=depth, storage_options=options, catalog=catalog, enclosed=enclosed)
     if not len(found) and len(found.problems) == 1 and found.problems[0].path == found.root:
         raise found.problems[0]
     if sizes:
@@ -117,6 +129,7 @@ def watch(
     command = command[1:] if command[0] == "--" else command
     if not command:
         raise click.UsageError("no command after --")
+    path = unpack(path)
     remember_place(normalise(path))
     with ll.watch(path, storage_options=dict(storage) or None) as change:
         status = _run(command)

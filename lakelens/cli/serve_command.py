@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from lakelens.cli.asked import SAMPLE, find_sample, normalise, storage_option
+from lakelens.cli.asked import normalise, storage_option, unpack
 from lakelens.cli.completing import complete_path
 from lakelens.cli.exits import remember_place, write_error
 from lakelens.errors import Missing, Unsupported
@@ -59,8 +59,7 @@ def serve(root: str, browser: bool, storage: tuple[tuple[str, str], ...], **opti
     """
     serving = _load()
     settings = _make_settings(serving.Settings, options)
-    if root.startswith(SAMPLE):
-        root = str(find_sample(root.removeprefix(SAMPLE)).unpack())
+    root = unpack(root)
     remember_place(normalise(root))
     if "://" not in root and not Path(root.removeprefix("file:")).is_dir():
         raise Missing("no such directory", path=root, hint="the directory of a warehouse or a table")

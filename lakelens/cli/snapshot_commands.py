@@ -17,9 +17,12 @@ from lakelens.cli.asked import (
 )
 from lakelens.cli.completing import complete_ref
 from lakelens.cli.output import Output
+from lakelens.errors import Missing
 
 if TYPE_CHECKING:
+    from lakelens.analysis.diff.diff import Diff
     from lakelens.model.manifest import Manifest, ManifestList
+    from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
     from lakelens.views.card.model import Cell, Column
 
@@ -118,23 +121,39 @@ def history(table: Table, limit: int | None, output: Output) -> None:
 
 
 @click.command(
-    epilog="lakelens diff sample:iceberg 4470762349893383681 main  ·  lakelens diff sample:paimon 2 5 -d 2"
+    context_settings={"ignore_unknown_options": True},  # of which -2 is none
+    epilog="lakelens diff sample:iceberg  ·  lakelens diff sample:iceberg main~2 main  ·  lakelens diff sample:paimon -3 -1",
 )
 @table_options
-@click.argument("before", shell_complete=complete_ref)
-@click.argument("after", shell_complete=complete_ref)
+@click.argument("before", required=False, shell_complete=complete_ref)
+@click.argument("after", required=False, shell_complete=complete_ref)
 @detail_option
 @output_options
-def diff(table: Table, before: str, after: str, detail: int, output: Output) -> None:
-    """Show what changed from one snapshot to another, each named by its id, a branch, a tag or a time.
+def diff(table: Table, before: str | None, after: str | None, detail: int, output: Output) -> None:
+    """Show what changed from one snapshot to another, without any by the last commit.
 
-    `nothing` for BEFORE compares with an empty table.
+    BEFORE and AFTER are ids (or the first digits of one), branches, tags, times, main~1 or -1. AFTER is the current
+    snapshot where it is left out, BEFORE its parent. `nothing` for BEFORE compares with an empty table.
     """
-    old = None if before == "nothing" else find_snapshot(table, before)
-    changes = table.diff(old, find_snapshot(table, after))
+    for word in (before or "", after or ""):
+        if word.startswith("-") and not word[1:].isdigit():
+            raise click.NoSuchOption(word, ctx=click.get_current_context())
+    changes = _diff(table, before, find_snapshot(table, after))
     if output.as_json:
         from lakelens.cli.facts import describe_diff
 
         output.write_answer(table, **describe_diff(changes))
     else:
         output.show_view(changes, detail)
+
+
+def _diff(table: Table, before: str | None, after: Snapshot | None) -> Diff:
+    if before is not None:
+        return table.diff(None if before == "nothing" else before, after)
+    try:
+        return table.diff(after=after)
+    except Missing as error:
+        if after is None or not table.traits.has_snapshots:
+            raise
+        hint = f"lakelens diff '{table.location}' nothing {after.id}, which compares with an empty table"
+        raise Missing(error.message, path=error.path, hint=hint) from None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
+import os
 import sys
 import threading
 import warnings
@@ -17,6 +18,7 @@ from typing import Any
 FAST = ("datafusion", "isal")
 _COMPILED = "datafusion._internal"
 _LOADING = threading.Lock()
+_left_behind: list[str] = []
 
 
 @cache
@@ -31,11 +33,26 @@ def find_inflater() -> Any:
 
 @cache
 def find_datafusion() -> Any:
-    """The compiled part of datafusion; None where it is not installed or does not load."""
+    """The compiled part of datafusion; None where it is not installed, does not load, or was left behind by a fork."""
+    if _left_behind:
+        return None
     try:
         return load_datafusion()
     except ImportError:
         return None
+
+
+def _leave_behind() -> None:
+    """In the child of a fork: the library's threads are in the parent alone, and whoever asks for them waits for ever."""
+    global _LOADING
+    _LOADING = threading.Lock()
+    if _COMPILED in sys.modules:
+        _left_behind[:] = [_COMPILED]
+    find_datafusion.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_leave_behind)
 
 
 def load_datafusion() -> Any:

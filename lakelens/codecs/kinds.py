@@ -2,13 +2,14 @@
 
 Every codec's explaining function has one shape: `explain_x(data, start, end, **context) -> Span` for the kind `x`. It
 explains `data[start:end]`, positions are absolute in `data`, and damage is a leaf of the tree, never raised. A new kind is
-one row of `_TABLE`, and, if files of it begin or end with a magic, one row in `magic`.
+one row of `_TABLE`, and, if files of it begin or end with a magic, one row in `magic`. The package of a table format brings
+kinds of its own: `register_kinds`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -20,6 +21,9 @@ from lakelens.codecs.span.span import Octets, Span
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of bytes. `module` of this package has its `explain_NAME`, and is loaded when it is first used.
+
+    A kind of another package has the whole name of its `module`, and in `magics` where its files have a magic (from the end
+    where negative) and which.
 
     `noun` is what a view calls a whole file; `needs` the context without which nothing can be explained. Files of a
     self-describing kind say no more when the table is known that they belong to: of others the table knows the columns of
@@ -33,18 +37,23 @@ class Kind:
     needs: tuple[str, ...] = ()
     is_self_describing: bool = False
     is_decoded: bool = True
+    magics: tuple[tuple[int, bytes], ...] = ()
 
     @property
     def has_magic(self) -> bool:
         """Whether files of it are recognised by their first or last bytes."""
-        return any(_OTHERS.get(kind, kind) == self.name for _, _, kind in MAGICS)
+        return bool(self.magics) or any(_OTHERS.get(kind, kind) == self.name for _, _, kind in MAGICS)
 
     def load(self) -> Callable[..., Span]:
         """The function that explains bytes of this kind."""
-        explainer: Callable[..., Span] = getattr(
-            import_module(f"lakelens.codecs.{self.module}"), f"explain_{self.name}"
-        )
+        module = self.module if self.name in _BROUGHT else f"lakelens.codecs.{self.module}"
+        explainer: Callable[..., Span] = getattr(import_module(module), f"explain_{self.name}")
         return explainer
+
+    def fits(self, data: Octets) -> bool:
+        """Whether bytes have a magic of this kind."""
+        places = ((at if at >= 0 else max(0, len(data) + at), magic) for at, magic in self.magics)
+        return any(bytes(data[at : at + len(magic)]) == magic for at, magic in places)
 
 
 _TABLE = (
@@ -84,9 +93,18 @@ _TABLE = (
     Kind("vortex", "paimon.known_file_spans", "Vortex file", is_self_describing=True, is_decoded=False),
 )
 KINDS = {kind.name: kind for kind in _TABLE}
+_BROUGHT: dict[str, Kind] = {}
 
 # what `sniff` recognises and no codec has by that name
 _OTHERS = {"parquet-encrypted": "parquet", "ags1-encrypted": "aes_gcm_stream", "empty": "text"}
+
+
+def register_kinds(kinds: Iterable[Kind]) -> None:
+    """Add the kinds of another package. Raises `ValueError` for the name of a kind that there is already."""
+    for kind in kinds:
+        if kind.name in KINDS and KINDS[kind.name] != kind:
+            raise ValueError(f"there is a kind of bytes that is called {kind.name} already")
+        KINDS[kind.name] = _BROUGHT[kind.name] = kind
 
 
 def find_kind(name: str) -> Kind:
@@ -135,6 +153,9 @@ def choose_kind(data: Octets, name: str = "") -> str:
     >>> choose_kind(b'{"a": 1}\\n'), choose_kind(b'{"a": 1}\\n{"a": 2}\\n')
     ('json', 'json_lines')
     """
+    brought = next((kind.name for kind in _BROUGHT.values() if kind.fits(data)), None)
+    if brought is not None:
+        return brought
     kind = sniff(bytes(data[:4096]), bytes(data[max(0, len(data) - 16) :]))
     if kind == "json" and _is_json_lines(data):
         return "json_lines"

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 from lakelens.analysis.check.check import Check
 from lakelens.analysis.health.health import Health
 from lakelens.analysis.space.space import Space
+from lakelens.model.schema import Schema
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 from lakelens.views.card import wording
@@ -21,6 +22,7 @@ T = TypeVar("T")
 _NAME = "_answers"
 _MOST_KEPT = 32
 _SHOWN = ("error", "warning")
+_WHOLE = frozenset(("int8", "int16", "int32", "int64"))
 
 
 class _Answers:
@@ -132,3 +134,18 @@ def peek_space(table: Table) -> str:
     """How many bytes there are below the table's directory, where they were counted: empty where not."""
     space: Space | None = _answers_of(table).find(("space", ""))
     return "" if space is None else wording.size(space.size_bytes)
+
+
+def write_example(schema: Schema) -> str:
+    """A condition about one row, as an example: over the first key column, else the first column of whole numbers.
+
+    >>> import lakelens as ll
+    >>> write_example(ll.sample("iceberg").schema), write_example(ll.sample("paimon").schema)
+    ('id = 3', 'id = 3')
+    """
+    leaves = dict(schema.leaves())
+    names = [*(name for name in schema.identifier_names if name in leaves), *leaves]
+    whole = next((name for name in names if leaves[name].type.logical in _WHOLE), None)
+    if whole is not None:
+        return f"{wording.clean(whole)} = 3"
+    return f"{wording.clean(names[0])} = 'x'" if names else ""

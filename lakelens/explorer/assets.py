@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from importlib.resources import files
 
+from lakelens.explorer.keys import list_keys
 from lakelens.views.card.markup import read_style
 
 
@@ -18,4 +20,6 @@ def read_assets() -> dict[str, bytes]:
     static = files("lakelens.explorer").joinpath("static")
     own = static.joinpath("explorer.css").read_text("utf-8")
     sheet = "\n".join((str(read_style("lakelens.css")), str(read_style("bytes.css")), own))
-    return {"explorer.css": sheet.encode(), "explorer.js": static.joinpath("explorer.js").read_bytes()}
+    script = static.joinpath("explorer.js").read_text("utf-8")
+    known = f'"use strict";\nconst LAKELENS_KEYS = {json.dumps(list_keys())};\n'
+    return {"explorer.css": sheet.encode(), "explorer.js": f"{known}{script}".encode()}

@@ -12,8 +12,11 @@ from lakelens.model.snapshot import Snapshot
 from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Cell, Column, Grid, Target
+from lakelens.views.timeline.wording import describe_rewrite
 
 _MOST_WALKED = 40  # snapshots that are looked at for the last statements
+#: What the numbers of rows are, wherever commits are listed.
+ROWS_RECORDED = "as the commits record them: what is deleted by key or by value may not be counted, a rewrite changes none"
 
 
 def list_statements(visit: Visit, most: int) -> tuple[list[Statement], int]:
@@ -33,22 +36,18 @@ def list_statements(visit: Visit, most: int) -> tuple[list[Statement], int]:
 def grid_statements(statements: Sequence[Statement], place: Place) -> Grid:
     """What each statement changed: rows that went and came about one zero line, files, bytes, and how."""
     bars = cells.bars([(one.rows_gone[0], one.changes.added_rows or 0) for one in statements])
+    times = cells.moments([one.snapshots[-1].committed_at for one in statements])
     rows = [
-        (_name(one), _link(one.snapshots), _date(one), *_count(one, bar))
-        for one, bar in zip(statements, bars, strict=True)
+        (_name(one), _link(one.snapshots), time, *_count(one, bar))
+        for one, time, bar in zip(statements, times, bars, strict=True)
     ]
-    is_live = all(last.known_live_rows.count is not None for one in statements for last in one.snapshots[-1:])
-    word = "live" if is_live else "rows"
-    title = (
-        "" if is_live else "as the commits record them: what is deleted by key or by value may not be counted"
-    )
     columns = (
         Column("statement", is_short=True),
         Column("snapshots", is_short=True),
         Column("committed, UTC", is_short=True),
-        Column(f"{word} −", is_number=True, title=title),
+        Column("rows −", is_number=True, title=ROWS_RECORDED),
         Column(""),
-        Column(f"{word} +", is_number=True, title=title),
+        Column("rows +", is_number=True, title=ROWS_RECORDED),
         Column("files −", is_number=True),
         Column("files +", is_number=True),
         Column("bytes", is_number=True),
@@ -73,10 +72,6 @@ def _link(snapshots: Sequence[Snapshot]) -> Cell:
     return cells.join(*walk())
 
 
-def _date(one: Statement) -> Cell:
-    return cells.moment(one.snapshots[-1].committed_at, exact=len(one.snapshots) > 1)
-
-
 def _count(one: Statement, bar: Cell) -> Iterator[Cell]:
     found = one.changes
     gone, is_exact = one.rows_gone
@@ -97,10 +92,12 @@ def _format_how(one: Statement) -> str:
     words = []
     for raised in one.raised:
         words.append(f"{wording.plural(len(raised.files), 'file')} {raised.words}")
-    if one.is_rewrite and found.removed_files:
-        words.append(
-            f"{wording.plural(found.removed_files, 'file')} to {wording.count(found.added_files or 0)}"
-        )
+    if one.is_rewrite:
+        if found.removed_files:
+            words.append(
+                f"{wording.plural(found.removed_files, 'file')} to {wording.count(found.added_files or 0)}"
+            )
+        words.append(describe_rewrite(one.counts))
     deleted = wording.deleted(found.deleted, found.added_equality_deletes)
     if deleted:
         words.append(f"{deleted} in files that stay")

@@ -12,19 +12,20 @@ from pkgutil import iter_modules
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
-from lakelens.errors import LakeError, Missing, list_nearest
+from lakelens.errors import Ambiguous, LakeError, Missing, list_nearest
 from lakelens.explorer.failures import make_failure, make_gone
-from lakelens.explorer.frame import add_frame
+from lakelens.explorer.frame import add_frame, list_crumbs
 from lakelens.explorer.inside import Inside
 from lakelens.explorer.locating import OPEN, locate
 from lakelens.explorer.page import Page, Redirect
 from lakelens.explorer.place import NO_SNAPSHOT, Place
 from lakelens.explorer.shelf import OpenTable, Outlines, Shelf
-from lakelens.model.catalog import Catalog
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
-from lakelens.model.warehouse.found import FoundTable
+from lakelens.model.warehouse.catalog import Catalog
+from lakelens.model.warehouse.found import FoundTable, FoundView
 from lakelens.options import display
+from lakelens.views.present import present
 from lakelens.warehouse import find_tables
 
 T = TypeVar("T")
@@ -132,17 +133,20 @@ class Explorer:
             from lakelens.explorer.keys import describe_keys
 
             return describe_keys(place)
+        if place.table is None and place.page == OPEN:
+            return Redirect(locate(self, place.get("path")))
+        if place.page and not place.snapshot:
+            place = self._complete(place)
         if place.table is None:
             from lakelens.explorer.pages.warehouse import make_warehouse
 
-            if place.page == OPEN:
-                return Redirect(locate(self, place.get("path")))
-            if place.page:
-                raise Missing(f"no page {place.page!r}", hint="a table's address ends with a slash")
             made = make_warehouse(self, place)
             if isinstance(made, Redirect):
                 return made
             return replace(add_frame(made, None, frozenset(_load_pages())), inside=Inside(self.catalog.root))
+        view = self.find_view(place.table)
+        if view is not None:
+            return self._show_view(place, view)
         found = self.find(place.table)
         opened = self._shelf.open(found)
         try:
@@ -153,6 +157,21 @@ class Explorer:
                 raise
             self._shelf.drop(found)
             return self._show(place, self._shelf.open(found))
+
+    def _show_view(self, place: Place, found: FoundView) -> Page | Redirect:
+        """The page of a view: it has no rows, no snapshots and no other page, and is opened each time."""
+        here = Place(place.table)
+        if place != here:
+            return Redirect(here)
+        view = replace(present(found.open()), target=None)
+        crumbs = list_crumbs(here)
+        return Page(here, view.noun, [view], crumbs, inside=Inside(self.catalog.root))
+
+    def _complete(self, place: Place) -> Place:
+        """What is meant by an address as one types it: `TABLE/files` without a snapshot, `TABLE` without a slash."""
+        names = place.table or ()
+        is_known = self._locate(names).rstrip("/") in self._look()[1]
+        return replace(place, table=names) if is_known and place.page in _load_pages() else place.as_table
 
     def _show(self, place: Place, opened: OpenTable) -> Page | Redirect:
         table = opened.table
@@ -205,13 +224,20 @@ class Explorer:
             hint=list_nearest("/".join(names), known),
         )
 
-    def name(self, found: FoundTable) -> tuple[str, ...]:
-        """The path of a table below the root, as names."""
+    def find_view(self, names: tuple[str, ...]) -> FoundView | None:
+        """The view at a path below the root; None where there is none."""
+        return next((view for view in self.catalog.views if self.name(view) == names), None)
+
+    def name(self, found: FoundTable | FoundView) -> tuple[str, ...]:
+        """The path of a table or view below the root, as names."""
         return tuple(filter(None, found.path[len(self.catalog.root.rstrip("/")) :].split("/")))
 
 
 def find_snapshot(table: Table, wanted: str) -> Snapshot | None:
-    """The snapshot of an address: an id, a branch or a tag, or `BRANCH/ID` where branches number their own."""
+    """The snapshot of an address: what `Table.snapshot` takes, or `BRANCH/ID` where branches number their own.
+
+    Raises `Ambiguous` for digits that begin several ids.
+    """
     if wanted == NO_SNAPSHOT:
         return table.current
     branch, _, number = wanted.rpartition("/")
@@ -219,6 +245,8 @@ def find_snapshot(table: Table, wanted: str) -> Snapshot | None:
         return next((one for one in table.separate_branches[branch] if str(one.id) == number), None)
     try:
         return table.snapshot(wanted)
+    except Ambiguous:
+        raise
     except Missing:
         return None
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 from lakelens.analysis.figures import count_by_lists
 from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.errors import LakeError
+from lakelens.explorer.answers import peek_check, peek_health, peek_space, write_example
 from lakelens.explorer.page import Link, News, Page
-from lakelens.explorer.place import NO_SNAPSHOT, Place
+from lakelens.explorer.place import BELOW, NO_SNAPSHOT, Place
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 from lakelens.views.card import wording
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _MOST_NAMED = 5  # new snapshots that are named
+_SHORT = 14  # characters of an example in the navigation
 # pages that there are of every snapshot: another snapshot leads to the same page of its own
 _OF_ALL = frozenset(
     ("", "timeline", "snapshots", "files", "manifests", "schema", "refs", "bytes", "explain", "findings")
@@ -32,7 +33,6 @@ _LISTED_BY = {
     "file": "files",
     "deletes": "files",
     "biography": "files",
-    "row": "files",
     "manifest": "manifests",
     "manifest_list": "manifests",
     "entry": "manifests",
@@ -61,9 +61,10 @@ def add_frame(page: Page, visit: Visit | None, names: frozenset[str] = frozenset
 def list_crumbs(place: Place, more: tuple[Link, ...] = ()) -> tuple[Link, ...]:
     """From the warehouse to a place; `more` stands behind the table, else the name of the page does."""
     crumbs = [Link("warehouse", Place())]
+    inner = tuple(filter(None, place.get(BELOW).split("/"))) if place.table is None else place.table[:-1]
+    for depth, name in enumerate(inner, 1):
+        crumbs.append(Link(name, Place().ask(**{BELOW: "/".join(inner[:depth])})))
     if place.table is not None:
-        for depth, name in enumerate(place.table[:-1], 1):
-            crumbs.append(Link(name, Place().ask(q="/".join(place.table[:depth]) + "/")))
         home = Place(place.table, place.snapshot)
         crumbs.append(Link(place.table[-1] if place.table else "table", home))
         if more:
@@ -98,12 +99,13 @@ def _list_pages(visit: Visit) -> Iterator[Link]:
         (
             ("bytes", "Bytes", lambda: "any file"),
             *((("manifests", "Manifests", lambda: _count_manifests(snapshot)),) if has_snapshots else ()),
-            ("explain", "Explain", lambda: "any file"),
+            ("explain", "Explain", lambda: "a condition"),
+            ("row", "Row", lambda: _ask_about(table)),
         ),
         (
-            ("check", "Check", lambda: _peek("peek_check", table)),
-            ("health", "Health", lambda: _peek("peek_health", table)),
-            ("space", "Space", lambda: _peek("peek_space", table)),
+            ("check", "Check", lambda: peek_check(table)),
+            ("health", "Health", lambda: peek_health(table)),
+            ("space", "Space", lambda: peek_space(table)),
             ("findings", "Findings", lambda: _count_findings(table)),
         ),
     )
@@ -165,14 +167,10 @@ def _count_findings(table: Table) -> str:
     )
 
 
-def _peek(name: str, table: Table) -> str:
-    """What an answer would say, as far as it is known without asking for it."""
-    try:
-        answers = import_module("lakelens.explorer.answers")
-    except ImportError:  # until the answers' pages are merged
-        return ""
-    words: str = getattr(answers, name)(table)
-    return words
+def _ask_about(table: Table) -> str:
+    """What the page about a row may be asked, with an example from the table."""
+    example = write_example(table.schema)
+    return f"who deleted {example}?" if len(example) <= _SHORT else "who deleted it?"
 
 
 def _list_pins(visit: Visit) -> Iterator[Link]:

@@ -52,11 +52,14 @@ class Inside:
         """The path of a file as an address has it: below the table's directory where it is there, so on every machine."""
         if self._table is None:
             return path
-        for recorded, actual in self._table.relocation.mapping:
+        home = self._table.location.rstrip("/") + "/"
+        relocation = self._table.relocation
+        # a relative location is mapped by the format, and is no place that the table was moved from
+        own = ((relocation.recorded_location, relocation.location),) if relocation.recorded_location else ()
+        for recorded, actual in () if path.startswith(home) else (*relocation.mapping, *own):
             if path.startswith(f"{recorded.rstrip('/')}/"):
                 path = actual.rstrip("/") + path[len(recorded.rstrip("/")) :]
                 break
-        home = self._table.location.rstrip("/") + "/"
         inner = path[len(home) :]
         is_short = path.startswith(home) and _is_plain(inner) and not _SCHEME.match(inner)
         return inner if is_short else path

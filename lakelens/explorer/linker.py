@@ -97,7 +97,7 @@ def _find_entry(target: Target, here: Place, inside: Inside | None) -> Place | N
     """The entry beside the page of its manifest that it is on."""
     asked = dict(target.asked)
     manifest = asked.pop("manifest", "")
-    is_number = target.key.isascii() and target.key.isdigit()
+    is_number = target.key.isascii() and target.key.isdigit() and len(target.key) < 20
     if not manifest or not is_number or (inside is not None and not inside.leads(manifest)):
         return None
     return find_entry(here, manifest, int(target.key)).ask(**asked)

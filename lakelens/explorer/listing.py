@@ -121,7 +121,9 @@ def make_listing(
     shown = ordered[start : start + size]
     sortable, drawn = _draw(source, shown, adorn)
     columns = tuple(
-        _add_sort(column, place, name, asked) if name in sortable else column
+        _add_sort(column, place, name, asked, from_largest=column.is_number or name in source.largest_first)
+        if name in sortable
+        else column
         for name, column in zip(drawn.names, drawn.columns, strict=True)
     )
     mark = shown.index(chosen) if chosen in shown else None
@@ -197,10 +199,10 @@ def _read_start(place: Place, count: int) -> tuple[int, tuple[str, ...]]:
     return asked, ()
 
 
-def _add_sort(column: Column, place: Place, name: str, asked: str) -> Column:
+def _add_sort(column: Column, place: Place, name: str, asked: str, *, from_largest: bool) -> Column:
     is_sorted, descending = name == asked.removeprefix("-"), asked.startswith("-")
     # numbers are looked at from the largest, names from the first; a second click turns the order round
-    wanted = f"-{name}" if (not descending if is_sorted else column.is_number) else name
+    wanted = f"-{name}" if (not descending if is_sorted else from_largest) else name
     leads = place.ask(**{SORT: wanted, FROM: None})
     order: Order = ("descending" if descending else "ascending") if is_sorted else ""
     return replace(column, target=Target("page", place.page, leads.asked), order=order)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError, Missing
 from lakelens.explorer.page import Page
-from lakelens.explorer.place import NO_SNAPSHOT, Place
+from lakelens.explorer.place import BELOW, NO_SNAPSHOT, Place
 from lakelens.model.table import Table
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def pin(table: Table, names: tuple[str, ...] = ()) -> Place:
 
 
 def locate(explorer: Explorer, path: str) -> Place:
-    """The place of a path below the root: the page of a table, of a file of one, else the warehouse, filtered by the path.
+    """The place of a path below the root: the page of a table, of a view, of a file of one, else the tables below the path.
 
     Parameters
     ----------
@@ -70,10 +70,13 @@ def locate(explorer: Explorer, path: str) -> Place:
     names = tuple(name for name in path.split("/") if name)
     if len(path) > _MOST or "\0" in path or any(name in (".", "..") for name in names):
         raise Missing("no path below the root", path=path[:200])
-    known = {explorer.name(found) for found in explorer.catalog}
+    catalog = explorer.catalog
+    if names in {explorer.name(view) for view in catalog.views}:
+        return Place(names)
+    known = {explorer.name(found) for found in catalog}
     home = next((names[:n] for n in range(len(names), -1, -1) if names[:n] in known), None)
     if home is None:
-        return Place(None, asked=(("q", "/".join(names)),) if names else ())
+        return Place().ask(**{BELOW: "/".join(names)})
     return _locate_in_table(explorer, Place(home), "/".join(names[len(home) :]))
 
 

@@ -13,7 +13,7 @@ from lakelens.explorer.page import Link, Links, Section, Wide
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 from lakelens.views.card import wording
-from lakelens.views.card.model import Card, Picture
+from lakelens.views.card.model import Card, Fold, Picture
 from lakelens.views.present import present
 
 #: What is asked where a map that reads much is wanted all the same.
@@ -35,7 +35,9 @@ def show_map(visit: Visit, after: Snapshot | None, diff: Diff | None = None) -> 
     pictures = tuple(body for body in card.body if isinstance(body, Picture))
     drawn = tuple(Wide(Card("", "", body=(picture,)), picture.words) for picture in pictures)
     rest = replace(card, noun="", sentence="", body=tuple(body for body in card.body if body not in pictures))
-    return Section("Map", card.sentence, (*drawn, rest))
+    # the picture says it already: its words are for those who want whole names, and who do not see it
+    words = Fold("in words", "every box of the picture with its whole name", lambda: (rest,))
+    return Section("Map", card.sentence, (*drawn, Card("", "", folds=(words,))))
 
 
 def _map(table: Table, after: Snapshot | None, diff: Diff | None) -> Map:

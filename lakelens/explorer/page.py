@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from lakelens.explorer.place import Place
 from lakelens.model.bytes_view import BytesView
-from lakelens.views.card.model import Card, Cell
+from lakelens.views.card.model import Card, Cell, Picture
 from lakelens.views.timeline.layout import Layout
 
 if TYPE_CHECKING:
@@ -115,6 +115,24 @@ class Wide:
 
     card: Card
     words: str
+
+
+def widen(card: Card) -> tuple[Wide | Card, ...]:
+    """A card as parts of a page: what it says above its pictures, each picture in a box of its own, and the rest.
+
+    >>> from lakelens.views.card.model import Note, Picture
+    >>> card = Card("Space", "", body=(Note("first"), Picture("<svg/>", "boxes"), Note("last")))
+    >>> [type(part).__name__ for part in widen(card)], len(widen(Card("Space", "")))
+    (['Card', 'Wide', 'Card'], 1)
+    """
+    at = next((place for place, body in enumerate(card.body) if isinstance(body, Picture)), None)
+    if at is None:
+        return (card,)
+    picture = card.body[at]
+    assert isinstance(picture, Picture)
+    head = replace(card, body=card.body[:at], folds=())
+    rest = replace(card, noun="", sentence="", place="", alert="", facts=(), body=card.body[at + 1 :])
+    return head, Wide(Card("", "", body=(picture,)), picture.words), rest
 
 
 @dataclass(frozen=True, slots=True)

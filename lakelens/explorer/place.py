@@ -24,6 +24,8 @@ from lakelens.errors import Missing
 
 #: What is pinned of a table that keeps no snapshots, or has none yet.
 NO_SNAPSHOT = "-"
+#: What is asked of the warehouse: the directory below the root whose tables alone are listed.
+BELOW = "below"
 _PIN, _ESCAPE = "@", "~"
 _ENDS = frozenset("?#")
 _SPELLED = {"~": "~~", "?": "~q", "#": "~h"}
@@ -38,6 +40,9 @@ _MOST_ASKED = 40
 class Place:
     """An address: of the warehouse without a `table`, of its newest state without a `snapshot`, of its overview without a
     `page`; the table that is the root itself has the empty tuple.
+
+    >>> Place.parse("/shop.db/orders/files").as_table.url, Place.parse("/orders").as_table.url
+    ('shop.db/orders/files/', 'orders/')
     """
 
     table: tuple[str, ...] | None = None
@@ -78,8 +83,14 @@ class Place:
             return (_quote(self.page),)
         shown = [_quote(_mark(name), "=,") for name in self.table]
         if not self.snapshot:
-            return (*shown, "")
+            return (*shown, _quote(self.page))
         return (*shown, _PIN + _quote(self.snapshot), _quote(self.page))
+
+    @property
+    def as_table(self) -> Place:
+        """What is asked for where the last part of the path is the name of a table too, without the slash behind it."""
+        names = (*(self.table or ()), *_unmark_all([self.page], self.page))
+        return Place(names, "", "", self.asked)
 
     @property
     def query(self) -> str:
@@ -114,9 +125,7 @@ class Place:
         if not pins:
             if len(steps) == 1:
                 return Place(None, "", steps[0], asked)
-            if steps[-1]:
-                raise Missing("no such page", path=path, hint="the address of a table ends with a slash")
-            return Place(_unmark_all(steps[:-1], path), "", "", asked)
+            return Place(_unmark_all(steps[:-1], path), "", steps[-1], asked)
         if len(pins) > 1 or len(steps) - pins[0] != 2 or len(steps[pins[0]]) < 2:
             raise Missing("no such page", path=path)
         return Place(_unmark_all(steps[: pins[0]], path), steps[pins[0]][1:], steps[-1], asked)

@@ -39,6 +39,8 @@ def render_page(page: Page, *, link: Callable[[Place], str] | None = None, asset
     template = _environment().get_template("explorer.html")
     markup: str = template.render(
         page=page,
+        # what is not there has no pages of its own
+        keys_page=page.place.with_page("help") if page.status == 200 else Place(None, "", "help"),
         has_heading=not (page.parts and _has_heading(page.parts[0])),
         link=to,
         assets=where,

@@ -7,11 +7,13 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from lakelens.errors import AccessDenied, LakeError, Missing
 from lakelens.io.border import Border
+from lakelens.io.pieces import fetch_along
 from lakelens.io.relocation import Locator, split_location
 from lakelens.io.store import ObjectInfo, find_info
 from lakelens.io.tracing import ReadCounts, TracingStore
@@ -23,10 +25,12 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from lakelens.model.bytes_view import BytesView
+    from lakelens.model.scan.plan import ScanTask
 
 T = TypeVar("T")
 #: Directories outside of a table's own that are listed to look for its files.
 _MOST_FOLDERS = 1_000
+_MOST_NAMED = 100  # missing files with a finding each
 
 
 class TableAccess(Bound):
@@ -35,6 +39,10 @@ class TableAccess(Bound):
     def __init__(self, store: TracingStore, locator: Locator, findings: Findings | None = None) -> None:
         self.locator = locator
         self.findings = findings if findings is not None else Findings()
+        #: files that are not in the table's directory, and where they were recorded and still are
+        self.elsewhere: dict[str, str] = {}
+        self._reported: set[str] = set()
+        self._substitutes: dict[str, str] = {}
         self._border = Border(locator.root, store.scheme, self._report_foreign)
         self.store = store.within(self._border)
 
@@ -49,8 +57,11 @@ class TableAccess(Bound):
                 return place, info.size
         raise Missing("no such file", path=path, hint=_name_recorded(recorded, path))
 
-    def read_recorded(self, recorded: str) -> tuple[str, bytes]:
-        """Where a recorded file is now, and its bytes; the recorded place itself is tried second. Raises `Missing`."""
+    def read_recorded(self, recorded: str, *, here: bool = False) -> tuple[str, bytes]:
+        """Where a recorded file is now, and its bytes; the recorded place itself is tried second. Raises `Missing`.
+
+        With `here` a file that belongs into the table's directory is read there and nowhere else.
+        """
         path = self.locator.locate(recorded)
         try:
             return path, self.store.read(path)
@@ -58,6 +69,10 @@ class TableAccess(Bound):
             original = self._find_original(recorded, path)
             if original is None or self._find_info(original, path) is None:
                 raise Missing(missing.message, path=path, hint=_name_recorded(recorded, path)) from missing
+            if here and self.locator.was_at_home(recorded):
+                message = f"not in this copy; {original} still has it"
+                self.findings.add("error", "missing", path, message)
+                raise Missing(message, path=path) from missing
             self._report_substitute(recorded, original, path)
             return original, self.store.read(original)
 
@@ -90,6 +105,15 @@ class TableAccess(Bound):
         if self._border.is_new(folder):
             message = f"files are missing in {missing.rpartition('/')[0]}, and were read from here, where they were recorded"
             self.findings.add("warning", "foreign-file", folder, message)
+        if not self.locator.was_at_home(recorded) or missing in self._reported:
+            return
+        self.elsewhere[missing] = place
+        self._reported.add(missing)
+        if len(self._reported) <= _MOST_NAMED:
+            self.findings.add("error", "missing", missing, f"not in this copy; read from {place} instead")
+        else:
+            more = f"{len(self._reported) - _MOST_NAMED:,} more files are not in this copy, and were read elsewhere"
+            self.findings.add("error", "missing", self.locator.root, more, counts_on=True)
 
     def expect(self, folder: str) -> None:
         """A folder outside of the table's directory that is known to hold files of it, and is reported elsewhere."""
@@ -102,7 +126,8 @@ class TableAccess(Bound):
     def find_sizes(self, recorded: Iterable[tuple[str, str | None]]) -> Iterator[int | None]:
         """The sizes of files that are not below the table's directory, or that were recorded elsewhere before it was moved.
 
-        Each file is where it is expected and where it was recorded. None for one that is nowhere, -1 for one that was not
+        Each file is where it is expected and where it was recorded. None for one that is nowhere, or that is missing in this
+        copy of the table and still where it was recorded (`elsewhere` has it then), -1 for one that was not
         looked for: of other directories at most 1,000 are listed, each once.
         """
         folders: dict[str, dict[str, int] | None] = {}
@@ -111,8 +136,36 @@ class TableAccess(Bound):
             outside = [place for place in dict.fromkeys(places) if not self._is_below_root(place)]
             sizes = [self._find_size(place, folders) for place in outside]
             known = next((size for size in sizes if size is not None and size >= 0), None)
+            if known is not None and location is not None and path != places[-1]:
+                self._substitutes[path] = places[-1]
+                if self._is_missed(path, location):
+                    self.elsewhere[path] = places[-1]
+                    known = None
             is_unknown = known is None and -1 in sizes and path in outside
             yield -1 if is_unknown else known
+
+    def measure(self, tasks: Iterable[ScanTask]) -> tuple[ScanTask, ...]:
+        """Manifests that are going to be read, with the bytes that they have; as recorded where that is not to be known."""
+        measured = []
+        for task in fetch_along(self.store, tasks, lambda task: (task.path, task.size_bytes)):
+            if self.store.is_far:  # what was just read is kept, and nobody is asked again
+                kept = self.store.find_document(task.path)
+                size = None if kept is None else len(kept)
+            else:
+                try:
+                    size = self.store.info(task.path).size
+                except LakeError:  # whoever reads it says so
+                    size = None
+            measured.append(task if size is None else replace(task, size_bytes=size))
+        return tuple(measured)
+
+    def find_place(self, path: str) -> str:
+        """Where a file is that was never in the table's directory, as far as `find_sizes` has looked; else its path."""
+        return path if path in self.elsewhere else self._substitutes.get(path, path)
+
+    def _is_missed(self, path: str, recorded: str) -> bool:
+        """Whether a file that is not at its path belongs below the table's directory."""
+        return self._is_below_root(path) and self.locator.was_at_home(recorded)
 
     def _is_below_root(self, path: str) -> bool:
         return path.startswith(self.locator.root.rstrip("/") + "/")
@@ -149,7 +202,12 @@ class TableAccess(Bound):
     def describe_relocation(self, recorded_location: str | None) -> Relocation:
         """The mapping of locations that was used so far."""
         return Relocation(
-            recorded_location, self.locator.root, tuple(self.locator.mapping), tuple(self.locator.unmapped)
+            recorded_location,
+            self.locator.root,
+            tuple(self.locator.mapping),
+            tuple(self.locator.unmapped),
+            tuple(self.locator.homes),
+            tuple(self.elsewhere.items()),
         )
 
 

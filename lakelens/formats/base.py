@@ -1,6 +1,7 @@
-"""What a format is: it recognises its tables in a directory, and opens them.
+"""What a format is: a driver, which recognises its tables in a directory, opens them, and has a part for each answer.
 
-A package adds a format by an entry point in the group `lakelens.formats` that names an object with these members.
+A package adds a format by an entry point in the group `lakelens.formats` that names a `Driver`, or any object with the
+members of `Format`.
 """
 
 from __future__ import annotations
@@ -8,15 +9,18 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lakelens.errors import LakeError, Unsupported
 from lakelens.io.store import ObjectInfo, Store
 from lakelens.io.tracing import TracingStore
+from lakelens.model.driver import Parts, load_named
 from lakelens.model.storage import Evidence
-from lakelens.model.table import Table
 
 if TYPE_CHECKING:
+    from lakelens.codecs.kinds import Kind
+    from lakelens.model.table import Table
     from lakelens.model.view import View
 
 
@@ -142,6 +146,44 @@ class Format(Protocol):
             When the metadata is missing, damaged or of an unknown version.
         """
         ...
+
+
+class Driver(Parts):
+    """A table format as data: what it is called, what its detection looks for, and where the code is that does the rest.
+
+    `detection` and `opening` are functions, and `parts` what the answers ask, each as `module:name` and loaded when first
+    needed; a small format defines `detect` and `open` instead. Its tables name it as their `driver`. The other members are
+    those of `Format`.
+
+    >>> from lakelens.formats.registry import get_format
+    >>> sorted(get_format("iceberg").parts)[:3]
+    ['check', 'defects', 'health']
+    """
+
+    name: str
+    looked_for: str
+    looks_at: tuple[str, ...] = ()
+    opens: tuple[str, ...] = ()
+    never_changes: tuple[str, ...] = ()
+    is_numbered: tuple[str, ...] = ()
+    detection: str
+    opening: str
+    #: kinds of bytes that `explain_bytes` knows by this format
+    kinds: tuple[Kind, ...] = ()
+    #: data files whose rows nothing here decodes, by the format that entries name, with what they are called
+    known_formats: Mapping[str, str] = MappingProxyType({})
+    #: the life of each kind of file, as `package:file.toml`
+    lifetimes: str = ""
+
+    def detect(self, place: Candidate) -> Evidence | None:
+        """Recognise a table of this format: see `Format.detect`."""
+        evidence: Evidence | None = load_named(self.detection)(place)
+        return evidence
+
+    def open(self, request: OpenRequest) -> Table:
+        """Open a table: see `Format.open`."""
+        table: Table = load_named(self.opening)(request)
+        return table
 
 
 def name_table(path: str) -> str:

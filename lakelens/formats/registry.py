@@ -7,14 +7,16 @@ import re
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.resources import files
 
+from lakelens.codecs.kinds import register_kinds
 from lakelens.errors import AccessDenied, LakeError, NotATable, Unsupported, list_nearest
 from lakelens.formats.base import Candidate, Format
 from lakelens.io.ahead import fetch
 from lakelens.io.cache import Rule
 from lakelens.io.store import ObjectInfo, Store
 from lakelens.io.waves import NEAR
-from lakelens.model.storage import Evidence
+from lakelens.model.storage import KNOWN_FORMATS, Evidence
 
 GROUP = "lakelens.formats"
 #: Those of this package are known without its metadata: from a zip file, or a directory on the path, they open too.
@@ -32,7 +34,16 @@ def load_formats() -> dict[str, Format]:
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         if point.name not in found:
             found[point.name] = point.load()
+    for driver in found.values():
+        register_kinds(getattr(driver, "kinds", ()))
+        KNOWN_FORMATS.update(getattr(driver, "known_formats", {}))
     return dict(sorted(found.items()))
+
+
+def read_resource(place: str) -> str:
+    """Read a file that a driver names as `package:file`."""
+    package, _, name = place.partition(":")
+    return files(package).joinpath(name).read_text("utf-8")
 
 
 def get_format(name: str) -> Format:
@@ -54,8 +65,10 @@ def detect_at(place: Candidate, format: str | None = None) -> tuple[Format, Evid
     found: list[tuple[Evidence, Format]] = []
     refused: list[LakeError] = []
     # those without files of their own are the last: they are never sure, and may look far to have an opinion
-    for candidate in sorted(candidates, key=lambda format: not hasattr(format, "looks_at")):
-        if not hasattr(candidate, "looks_at") and any(evidence.confidence >= 0.5 for evidence, _ in found):
+    for candidate in sorted(candidates, key=lambda format: not getattr(format, "looks_at", ())):
+        if not getattr(candidate, "looks_at", ()) and any(
+            evidence.confidence >= 0.5 for evidence, _ in found
+        ):
             break
         try:
             evidence = candidate.detect(place)
@@ -93,7 +106,7 @@ def find_rule(format: Format | None = None) -> Rule:
     if format is not None:
         return _make_rule(_list_patterns(format, "never_changes"), _list_patterns(format, "is_numbered"))
     known = [
-        _list_patterns(one, "is_numbered") for one in load_formats().values() if hasattr(one, "looks_at")
+        _list_patterns(one, "is_numbered") for one in load_formats().values() if getattr(one, "looks_at", ())
     ]
     return _make_rule((), tuple(pattern for patterns in known for pattern in patterns))
 

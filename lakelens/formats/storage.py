@@ -41,7 +41,7 @@ class TableStorage:
 
     def read_footer(self, path: str, file_format: str) -> Footer:
         """See `Storage.read_footer`."""
-        return contents.read_footer(self._access.store, path, file_format)
+        return contents.read_footer(self._access.store, self._access.find_place(path), file_format)
 
     def follow(
         self, files: Iterable[T], place: Callable[[T], tuple[str, int | None]], *, whole: bool = False
@@ -97,7 +97,7 @@ class TableStorage:
         """See `Storage.read_columns`; of an Avro file all columns, whatever was asked for."""
         import pyarrow as pa
 
-        store = self._access.store
+        store, path = self._access.store, self._access.find_place(path)
         kind = contents.choose_kind(contents.read_kind(store, path), file_format)
         if kind not in ("parquet", "orc"):
             rows: Any = contents.read_rows_as(store, path, kind, 2**62)
@@ -111,16 +111,16 @@ class TableStorage:
 
     def divide(self, path: str, file_format: str, size: int) -> FileDivision | None:
         """See `Storage.divide`: Parquet by its column chunks, ORC by the streams of its stripes, nothing else."""
-        store = self._access.store
+        store, path = self._access.store, self._access.find_place(path)
         kind = contents.choose_kind(contents.read_kind(store, path), file_format)
         if kind == "parquet":
-            from lakelens.codecs.parquet import parts as parquet
+            from lakelens.codecs.parquet import column_bytes as parquet
 
             footer = contents.read_facts(store, path, kind)
             columns, parts, rest = parquet.measure_parts(footer)
             return divide(size, columns, parts, path, rest)
         if kind == "orc":
-            from lakelens.codecs.orc import parts as orc
+            from lakelens.codecs.orc import column_bytes as orc
             from lakelens.formats.row_groups.orc import open_tail
 
             with in_file(path):

@@ -7,7 +7,7 @@ is kept elsewhere is no mistake, so it is read; but nobody should look at bytes 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from posixpath import normpath
 from typing import TypeVar
@@ -104,6 +104,12 @@ class EnclosedStore:
         forget = getattr(self.inner, "refresh", None)
         if forget is not None:
             forget()
+
+    def expect(self, sizes: Iterable[tuple[str, int]]) -> None:
+        """Files of which a document records the sizes: a store behind a network reads no more of them."""
+        expect = getattr(self.inner, "expect", None)
+        if expect is not None:
+            expect(sizes)
 
     def info(self, path: str) -> ObjectInfo:
         return replace(self._ask(path, self.inner.info), path=path)

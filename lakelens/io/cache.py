@@ -5,7 +5,9 @@ where a listing has said one; so a file that is replaced is another one. What is
 what a format may rewrite (`Format.never_changes`, `Format.is_numbered`): hints, tags, consumers.
 
 Nothing of it has to be believed: an entry that was cut, changed, or is another one's does not have its checksum, and is
-written again. Where the directory cannot be read or written, or the disk is full, the storage is asked as if it were not.
+written again. A checksum has no key, so it proves nothing against who can write an entry: only a directory and regular files
+that belong to this user, and that nobody else may write, are looked at. Where the directory cannot be read or written, or
+the disk is full, the storage is asked as if it were not.
 Names of entries are digests. Whoever may read the directory may read what is kept in it: it is made for its owner alone.
 
 Why not a package: `diskcache` unpickles what it finds in its files, and is not maintained; fsspec's own caches keep whole
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -30,10 +33,15 @@ from lakelens.io.store import ObjectInfo, Store
 Rule: TypeAlias = Callable[[str], bool | None]
 _MAGIC = b"lakelens cache 1\n"
 _DIGEST = 32
+_HEAD = len(_MAGIC) + _DIGEST
 _ENDING, _UNFINISHED = ".kept", ".new"
 _LARGEST_DOCUMENT, _LARGEST_RANGE = 16 << 20, 1 << 20
 _ROOM = 0.9  # of the bound is what remains when something has to go
-_OTHERS_MAY_WRITE = 0o002
+_OTHERS_MAY_WRITE = 0o022
+# a pipe is not waited for, and a link is not followed
+_READ = os.O_RDONLY | sum(
+    getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
+)
 
 
 class CacheFolder:
@@ -48,6 +56,7 @@ class CacheFolder:
 
     def __init__(self, path: str | os.PathLike[str], most: int) -> None:
         self.path, self.most = Path(path).expanduser(), most
+        self._largest = min(most, _HEAD + _LARGEST_DOCUMENT)
         self._lock = threading.Lock()
         self._size: int | None = None
 
@@ -55,12 +64,11 @@ class CacheFolder:
         """What was put under a name; None where nothing is, or nothing that can be trusted."""
         place = self._find(name)
         try:
-            held = place.read_bytes()
+            held = _read_own(place, self._largest) if self._is_own() else b""
         except (OSError, MemoryError):
             return None
-        head = len(_MAGIC) + _DIGEST
-        data = held[head:]
-        if held[:head] != _MAGIC + _digest(name, data) or self._is_open_to_all():
+        data = held[_HEAD:]
+        if held[:_HEAD] != _MAGIC + _digest(name, data):
             return None
         with suppress(OSError):
             os.utime(place)
@@ -68,13 +76,13 @@ class CacheFolder:
 
     def put(self, name: str, data: bytes) -> None:
         """Keep something, if that can be; another process never sees a part of it."""
-        whole = len(_MAGIC) + _DIGEST + len(data)
-        if whole > self.most:
+        whole = _HEAD + len(data)
+        if whole > self._largest:
             return
         place = self._find(name)
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if self._is_open_to_all():
+            if not self._is_own():
                 return
             number, unfinished = tempfile.mkstemp(dir=self.path, suffix=_UNFINISHED)  # for this user alone
             try:
@@ -103,12 +111,13 @@ class CacheFolder:
     def _find(self, name: str) -> Path:
         return self.path / f"{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}{_ENDING}"
 
-    def _is_open_to_all(self) -> bool:
-        """Whether every user of this machine may write there: what is there then is anybody's."""
+    def _is_own(self) -> bool:
+        """Whether it is a directory of this user, no link to one, and nobody else may write there."""
         try:
-            return os.name == "posix" and bool(self.path.stat().st_mode & _OTHERS_MAY_WRITE)
+            status = self.path.lstat()
         except OSError:
-            return True
+            return False
+        return stat.S_ISDIR(status.st_mode) and _belongs(status)
 
     def _make_room(self, added: int) -> None:
         with self._lock:
@@ -136,6 +145,19 @@ class CacheFolder:
                         status = child.stat(follow_symlinks=False)
                         found.append((status.st_mtime, status.st_size, Path(child.path)))
         return found
+
+
+def _read_own(place: Path, most: int) -> bytes:
+    """A regular file of this user that nobody else may write, of at most that many bytes; nothing of any other."""
+    with os.fdopen(os.open(place, _READ), "rb") as file:
+        status = os.fstat(file.fileno())
+        is_own = stat.S_ISREG(status.st_mode) and _belongs(status) and status.st_size <= most
+        return file.read(most) if is_own else b""
+
+
+def _belongs(status: os.stat_result) -> bool:
+    """Whether something is this user's, and no group and nobody else may write it."""
+    return os.name != "posix" or (status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_MAY_WRITE)
 
 
 _folders: dict[tuple[str, int], CacheFolder] = {}

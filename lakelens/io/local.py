@@ -13,10 +13,8 @@ from typing import Any, BinaryIO
 
 from lakelens.errors import AccessDenied, LakeError, Missing
 from lakelens.io.relocation import split_location
-from lakelens.io.store import ObjectInfo, Store
+from lakelens.io.store import MOST_BYTES, ObjectInfo, Store
 
-#: Bytes. No document, manifest or footer is as large; a whole read of more is refused, ranges of any file are not.
-MOST_BYTES = 1 << 31
 # what a name may lead to that is neither a file nor a directory: reading it may never end
 _SPECIAL = (
     (stat.S_ISFIFO, "a pipe"),

@@ -8,6 +8,10 @@ on text alone (no request is made), in this order:
 3. a location that holds the opened directory's own name as a component is taken from there on;
 4. a location that holds one of the format's own folders (`metadata`, `data`, `bucket-0`, …) is taken from there on;
 5. anything else stays where it was recorded, and is named in `unmapped`.
+
+Of a table that was moved or copied a file may be where it was recorded and not here. Where it was recorded below a `home`,
+a directory in which the table itself has stood, it belongs to the table and is missing here; recorded elsewhere (files that
+were imported, a `write.data.path` in another bucket) it was never in the table's directory, and nothing is missing.
 """
 
 from __future__ import annotations
@@ -80,14 +84,18 @@ class Locator:
         self.scheme = scheme
         self._folders = tuple(folders)
         self._roots: list[tuple[str, str]] = []  # (recorded, normalised), longest first
+        #: the directories in which the table has stood, as recorded
+        self.homes: list[str] = []
         self._unmapped: dict[str, None] = {}
         self._used: dict[str, str] = {}
         for recorded in recorded_roots:
-            self.add_root(recorded)
+            self.add_root(recorded, is_home=True)
 
-    def add_root(self, recorded: str) -> None:
-        """Another location at which the table has once stood."""
+    def add_root(self, recorded: str, *, is_home: bool = False) -> None:
+        """Another location below which files of the table were recorded; a home is where the table has once stood."""
         _, path = split_location(recorded)
+        if is_home and path not in ("", "/") and recorded not in self.homes:
+            self.homes.append(recorded)
         if len(path) > _LONGEST:
             return
         if path in ("", "/") or any(path == known for _, known in self._roots):
@@ -129,6 +137,17 @@ class Locator:
     def roots(self) -> list[str]:
         """The paths at which the table stands or has stood, without their schemes."""
         return [self.place, *(path for _, path in self._roots)]
+
+    def was_at_home(self, recorded: str) -> bool:
+        """Whether a location was recorded below a home, so that its file is missing where it is not below the root.
+
+        >>> locator = Locator("/now/t", ["file:/was/t"])
+        >>> locator.was_at_home("file:/was/t/data/f.parquet"), locator.was_at_home("file:/import/data/f.parquet")
+        (True, False)
+        """
+        path = split_location(recorded)[1]
+        homes = (split_location(home)[1] for home in self.homes)
+        return any(self._lies_below(path, home) and home != self.place for home in homes)
 
     @property
     def unmapped(self) -> list[str]:

@@ -15,6 +15,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from lakelens.errors import LakeError, Missing
 
+#: Bytes. No document, manifest or footer is as large; a whole read of more is refused, ranges of any file are not.
+MOST_BYTES = 1 << 31
 # objects that a walk holds of directories that it has not come to, and those that a store lists at once
 _MOST_HELD, _PAGE = 50_000, 1_000
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lakelens import options
 from lakelens.errors import LakeError
@@ -144,9 +144,16 @@ class TracingStore:
             self._cache.rule = rule
 
     def expect(self, sizes: Iterable[tuple[str, int]]) -> None:
-        """Files of which a document of the table records the sizes: without a size nothing is kept for the next session."""
+        """Files of which a document of the table records the sizes.
+
+        Of others behind a network `options.budgets.max_document` bytes are read, and nothing is kept for the next session.
+        """
+        expected = list(sizes)
+        inner: Any = self.inner
+        if hasattr(inner, "expect"):
+            inner.expect(expected)
         if self._cache is not None:
-            self._cache.expect(sizes)
+            self._cache.expect(expected)
 
     def _open_cache(self, counted: CountingStore) -> CacheStore | None:
         identity = None if options.cache_dir is None else find_identity(self.inner)

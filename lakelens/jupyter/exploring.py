@@ -148,8 +148,8 @@ def _is_plain(table: Table) -> bool:
     """Whether a table was opened from the files of this machine, and its newest state: as everyone opens it."""
     if table.reopening is None or "://" in table.location:
         return False
-    _, _, _, branch, version, _, catalog = table.reopening[1]
-    return branch is None and version is None and catalog is None
+    _, _, wanted = table.reopening[1]
+    return all(wanted.get(name) is None for name in ("branch", "version", "catalog"))
 
 
 def _explore_locally(

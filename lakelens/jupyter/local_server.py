@@ -23,7 +23,6 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
-_MOST_CONNECTIONS = 100
 # what a browser says about the page that asks: a notebook of any origin may, if it has the token
 _ORIGIN = (b"origin", b"sec-fetch-site")
 _PATIENCE = 10.0  # seconds for a start and for a stop
@@ -35,22 +34,13 @@ class LocalServer:
     def __init__(self, app: App) -> None:
         import uvicorn
 
+        from lakelens.serving.connections import configure
+
         self.token = secrets.token_urlsafe(24)
         self._socket = socket.socket()
         self._socket.bind(("127.0.0.1", 0))
         self.port: int = self._socket.getsockname()[1]
-        config = uvicorn.Config(
-            guard(app, self.token),
-            http="h11",
-            ws="none",
-            log_config=None,  # the log of a notebook is its own
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=_MOST_CONNECTIONS,
-            timeout_graceful_shutdown=1,
-        )
-        self._server = uvicorn.Server(config)
+        self._server = uvicorn.Server(configure(guard(app, self.token)))
         self._thread = Thread(
             target=self._server.run, kwargs={"sockets": [self._socket]}, name="lakelens", daemon=True
         )

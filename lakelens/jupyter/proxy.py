@@ -25,16 +25,12 @@ def describe_server() -> dict[str, Any]:
     ('make_command', True, False)
     """
     return {
-        **(_at_socket() if hasattr(socket, "AF_UNIX") else _at_port()),
+        **({"command": make_command, "unix_socket": True} if hasattr(socket, "AF_UNIX") else _at_port()),
         "timeout": _SECONDS,
         "new_browser_tab": False,
         # JupyterLab's tile is the extension's, which follows the theme; Notebook 7 takes this for its menu "New"
         "launcher_entry": {"enabled": False, "title": NAME},
     }
-
-
-def _at_socket() -> dict[str, Any]:
-    return {"command": make_command, "unix_socket": True}
 
 
 def _at_port() -> dict[str, Any]:

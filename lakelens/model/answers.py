@@ -6,28 +6,96 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lakelens import display
 from lakelens.errors import LakeError
-from lakelens.model.skeleton.bones import Redactable
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Collection, Mapping
 
+    from lakelens.analysis.check.check import Check
     from lakelens.analysis.diff.diff import Diff
+    from lakelens.analysis.dry_run.plan import Plan
     from lakelens.analysis.explain.explanation import Explanation
+    from lakelens.analysis.health.health import Health
     from lakelens.analysis.life.biography import Biography
     from lakelens.analysis.life.rows import RowLife
     from lakelens.analysis.map import Map
+    from lakelens.analysis.skeleton.skeleton import Skeleton
     from lakelens.analysis.space.space import Space
     from lakelens.analysis.trace.trace import Trace
     from lakelens.jupyter.exploring import Explored
     from lakelens.model.collections import QueryResult
     from lakelens.model.datafile import DataFile
+    from lakelens.model.maintenance.procedure import Procedure
     from lakelens.model.table import Table
 
 
-class Answers(Redactable):
+class Answers:
     """Gives a table its answers. Each is worked out when it is looked at, and nothing is written."""
 
     __slots__ = ()
+
+    def check(self, *, data: bool = False, snapshots: Any = "all") -> Check:
+        """Whether the table is sound: every figure that its metadata records, compared with what it is about.
+
+        Totals of snapshots, counts and partition ranges of manifests, sequence numbers, row ids, refs and hints; every file
+        that is referred to is looked for in one listing; the footers of data files are read (of more than a thousand a
+        sample). Each manifest is read once, however many snapshots name it. Nothing is written.
+
+        Parameters
+        ----------
+        data
+            Whether to read the rows too, for bounds, counts of values and nulls, keys and their order.
+        snapshots
+            "all" (tags, branches and kept changelogs too), "current", or anything that `Table.snapshot` takes, or several.
+
+        Raises
+        ------
+        Missing
+            There is no such snapshot.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> check = ll.sample("iceberg").check()
+        >>> check.ok, len(check.findings)
+        (True, 0)
+        """
+        return display.check_table(cast("Table", self), data, snapshots)
+
+    def health(self, *, snapshot: Any = None) -> Health:
+        """Whether the table is well: its figures against its own limits, and the calls that would help.
+
+        Sizes of files against the size that writers aim at, skew of partitions and buckets, deletes and whom they reach,
+        how many files a look-up of one value must open (from bounds alone), manifests, what makes the metadata large,
+        levels and sorted runs (Paimon), columns without statistics. Each limit says whose it is: a property's, an
+        engine's default, or lakelens's own. Ages are measured from the table's newest commit. No data file is opened but
+        one for its footer; nothing is written.
+
+        Parameters
+        ----------
+        snapshot
+            An id, a branch, a tag or a time; by default the current snapshot.
+
+        Returns
+        -------
+        Health
+            `measures`, `calls` (the most worth first), `parts` by partition, bucket, column and document, `who_can_read`.
+
+        Raises
+        ------
+        Missing
+            There is no such snapshot.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> health = ll.sample("iceberg").health()
+        >>> health.measures["metadata.json files"].compared_with
+        'write.metadata.previous-versions-max, and the one in use'
+        >>> [column.name for column in health.parts.columns][:2]
+        ['name', 'id']
+        """
+        return display.measure_health(cast("Table", self), snapshot)
 
     def explain(self, where: str, *, snapshot: Any = None, row_groups: bool = False) -> Explanation:
         """Why a predicate reads these files, and no others.
@@ -96,6 +164,55 @@ class Answers(Redactable):
         True
         """
         return display.measure_space(cast("Table", self), before)
+
+    @property
+    def procedures(self) -> Mapping[str, Procedure]:
+        """The maintenance procedures that `dry_run` knows for this format, by name; none where files are all there is.
+
+        >>> import lakelens as ll
+        >>> "expire_snapshots" in ll.sample("iceberg").procedures, len(ll.sample("hive").procedures)
+        (True, 0)
+        """
+        procedures: Mapping[str, Procedure] = cast("Table", self).driver.part("maintenance", {})
+        return procedures
+
+    def dry_run(self, procedure: str, **options: Any) -> Plan:
+        """What a maintenance procedure would do, before anyone runs it. Nothing is written.
+
+        Worked out by the rules of the engine's own code, from metadata and one listing: which files go in, which come
+        out, which are deleted, and which states can never be read again. Sizes of files that do not exist yet are
+        estimates and marked so.
+
+        Parameters
+        ----------
+        procedure
+            One of `Table.procedures`. Iceberg: `expire_snapshots`, `remove_orphan_files`, `rewrite_data_files`,
+            `rewrite_position_delete_files`, `rewrite_manifests`, `rollback_to_snapshot`, `rollback_to_timestamp`,
+            `set_current_snapshot`, `fast_forward`, `cherrypick_snapshot`. Paimon: `compact`, `expire_snapshots`,
+            `expire_partitions`, `delete_tag`, `expire_tags`, `remove_orphan_files`, `rollback`.
+        options
+            The procedure's own options, under the names of the engine (`-` as `_`). Times are ISO text, datetimes or dates;
+            without a zone they are UTC.
+
+        Returns
+        -------
+        Plan
+            `reads`, `writes`, `deletes`, `replaced`, `snapshots_lost`, `kept`, `assumptions`, and the `call` to copy.
+
+        Raises
+        ------
+        Unsupported
+            The format has no procedures.
+        LakeError
+            There is no such procedure or option, or a value does not fit; the nearest names are in it.
+
+        Examples
+        --------
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").dry_run("expire_snapshots", older_than="2100-01-01", retain_last=2)
+        <Plan of expire_snapshots on lakes.v3_merge_on_read: frees 30.4 KiB, 3 of 5 snapshots go, nothing was written>
+        """
+        return display.dry_run_procedure(cast("Table", self), procedure, options)
 
     def map(self, change: Diff | Trace | None = None, *, snapshot: Any = None) -> Map:
         """Draw how the files of this table hang together: pointer, metadata, lists, manifests, data, deletes, indexes.
@@ -204,6 +321,51 @@ class Answers(Redactable):
         """
         return display.trace_rows(cast("Table", self), where, most_files)
 
+    def skeleton(
+        self, target: str | os.PathLike[str], *, keep: Collection[str] = (), seed: int | str | None = None
+    ) -> Skeleton:
+        """Write a redacted copy of the metadata elsewhere, to attach to a bug report. Nothing is written into the table.
+
+        Every name and value is replaced: columns, partition fields, branches and tags, properties that no format specifies,
+        users and hosts, comments, files and directories; bounds, partition values, keys and defaults keep their order, so
+        that the engines and `explain` skip the same files. Ids, counts, sizes, times of commits and the structure stay. Data
+        files, delete files with values and statistics are not copied. See the page *Skeletons* of the documentation.
+
+        Parameters
+        ----------
+        target
+            A directory of this machine that is empty or not there yet, and not in the table. Its path is in the
+            skeleton, by which engines open it: for others name one that says nothing of you, such as `/tmp/report`.
+        keep
+            What stays by choice: "names", "values", "properties", or names of columns, which stay with their values.
+        seed
+            Makes the same skeleton each time; by default it is random.
+
+        Returns
+        -------
+        Skeleton
+            The path, a `str`; its `findings` say what was left out, its `translate_predicate(where)` takes a predicate over.
+
+        Raises
+        ------
+        LakeError
+            The directory cannot be written to, or `keep` names no column.
+        Unsupported
+            The format does not say how its documents are redacted.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import lakelens as ll
+        >>> path = ll.sample("iceberg").skeleton(tempfile.mkdtemp(), seed=1)
+        >>> copy = ll.open(path)
+        >>> copy.schema.names, len(copy.snapshots), len(copy.files)
+        (('c1', 'c2', 'c3'), 5, 7)
+        >>> len(copy.explain(path.translate_predicate("id > 15 AND p = 1")).kept)
+        1
+        """
+        return display.write_skeleton(cast("Table", self), target, keep, seed)
+
     def sql(
         self, query: str, *, snapshot: Any = None, engine: Literal["duckdb", "datafusion"] | None = None
     ) -> QueryResult:
@@ -307,7 +469,8 @@ class Answers(Redactable):
         Returns
         -------
         Site or None
-            For a folder its pages by name, `size_bytes`, `left_out` (pages at least), and `words` about these.
+            For a folder its `path`, its `pages` by name, `size_bytes`, `left_out` (pages at least), and `words` about these;
+            a cell shows these figures and a link to the first page.
 
         Raises
         ------

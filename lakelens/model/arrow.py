@@ -69,7 +69,7 @@ def arrow_field(column: Field) -> pa.Field:
     metadata = {b"PARQUET:field_id": str(column.id).encode()}
     if column.doc:
         metadata[b"doc"] = column.doc.encode()
-    return pa.field(column.name, arrow_type(column.type), column.nullable, metadata)
+    return pa.field(escape_text(column.name), arrow_type(column.type), column.nullable, metadata)
 
 
 def arrow_schema(fields: Iterable[Field]) -> pa.Schema:
@@ -109,7 +109,7 @@ def _convert_singly(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     converted = []
     for value in values:
         try:
-            converted.append(pa.scalar(_make_text(value) if isinstance(value, str) else value, kind))
+            converted.append(pa.scalar(escape_text(value) if isinstance(value, str) else value, kind))
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError, ValueError):
             converted.append(pa.scalar(None, kind))
     return pa.array([scalar.as_py() for scalar in converted], kind)
@@ -126,10 +126,15 @@ def text_array(texts: Sequence[str | None]) -> pa.Array:
     try:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError:
-        return pa.array([None if text is None else _make_text(text) for text in texts], pa.string())
+        return pa.array([None if text is None else escape_text(text) for text in texts], pa.string())
 
 
-def _make_text(text: str) -> str:
+def escape_text(text: str) -> str:
+    r"""A text that Arrow takes: bytes of a name that are not UTF-8, and halves of characters, as backslash escapes.
+
+    >>> escape_text("k\udcff"), escape_text("\ud800"), escape_text("é")
+    ('k\\xff', '\\ud800', 'é')
+    """
     try:
         return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:  # half of a character, from a document

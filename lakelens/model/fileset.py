@@ -82,7 +82,14 @@ class FileSet(Bound, ArrowFiles, Interactive):
             return None
         from lakelens.model.scan.scan_to_arrow import is_worthwhile
 
-        return self._reader.plan() if is_worthwhile(self._reader) else None
+        if is_worthwhile(self._reader.tasks):
+            return self._reader.plan()
+        tasks = self._reader.measure()  # a list may record less than is there
+        if not is_worthwhile(tasks):
+            return None
+        scan = self._reader.plan()
+        scan.tasks = tasks
+        return scan
 
     @cached_property
     def _table(self) -> FileTable:
@@ -122,8 +129,10 @@ class FileSet(Bound, ArrowFiles, Interactive):
 
         Reading the files shows more: which of them a damaged manifest has lost, and that a list counts wrongly.
         """
-        counts = None if self._reader is None or self._scan is None else self._reader.count()
-        return None if counts is None or (counts.files or 0) < _MANY else counts
+        counts = None if self._reader is None else self._reader.count()
+        if counts is None or (counts.files or 0) < _MANY:
+            return None
+        return None if self._scan is None else counts
 
     def __len__(self) -> int:
         counted = None if self.is_loaded or self.counted is None else self.counted.files

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -12,6 +12,8 @@ from lakelens.model.collections import Items
 from lakelens.model.facts.facts import FINDING
 
 Severity = Literal["error", "warning", "note"]
+#: The code of the note that a table has gone on since it was opened: what is missing may have expired meanwhile.
+GONE_ON = "gone-on"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,7 +37,7 @@ class Finding(Displayable):
 class Findings(Items[Finding]):
     """The findings of one table so far; it grows while more of the table is read. Equal ones are kept once."""
 
-    __slots__ = ("_found",)
+    __slots__ = ("_find_newer", "_found", "_gone")
     facts = FINDING
     # it grows: it is equal to nothing but itself
     __eq__ = object.__eq__
@@ -44,6 +46,8 @@ class Findings(Items[Finding]):
     def __init__(self, found: Iterable[Finding] = ()) -> None:
         self._make = None
         self._found = {(one.code, one.path, one.message): one for one in found}
+        self._find_newer: Callable[[], str | None] | None = None
+        self._gone = 0
 
     @property
     def _held(self) -> Sequence[Finding]:  # type: ignore[override]
@@ -56,10 +60,20 @@ class Findings(Items[Finding]):
         return len(self._found)
 
     def add(
-        self, severity: Severity, code: str, path: str, message: str, snapshots: Sequence[int] = ()
+        self,
+        severity: Severity,
+        code: str,
+        path: str,
+        message: str,
+        snapshots: Sequence[int] = (),
+        *,
+        counts_on: bool = False,
     ) -> None:
-        """Keep a finding; the same code, path and message again only adds snapshots."""
-        key = (code, path, message)
+        """Keep a finding; the same code, path and message again only adds snapshots.
+
+        One that `counts_on` takes the place of the one of the same code and path that did.
+        """
+        key = (code, path, "" if counts_on else message)
         known = self._found.get(key)
         merged = tuple(sorted({*snapshots, *(known.snapshots if known else ())}))
         self._found[key] = Finding(severity, code, path, message, merged)
@@ -68,3 +82,18 @@ class Findings(Items[Finding]):
         """Keep what a reader raised as a finding of severity error."""
         code = type(error).__name__.lower()
         self.add("error", code, error.path or path, error.reason, snapshots)
+        if code == "missing":
+            self.look_again()
+
+    def look_with(self, find_newer: Callable[[], str | None]) -> None:
+        """Look at the table's pointer when a file is missing: `find_newer` says that the table has gone on since."""
+        self._find_newer = find_newer
+
+    def look_again(self) -> None:
+        """Say where the table has gone on, a file being missing; of many the first, second, fourth, eighth, … look."""
+        self._gone += 1
+        if self._find_newer is None or self._gone & (self._gone - 1):
+            return
+        newer = self._find_newer()
+        if newer is not None:
+            self.add("note", GONE_ON, "", newer, counts_on=True)

@@ -129,6 +129,11 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
         return Figures(rows=self.record_count)
 
     @property
+    def known_figures(self) -> Figures:
+        """The figures; where lists or files that were read add up to others, what these add up to. Nothing is read."""
+        return self.figures
+
+    @property
     def picked_from(self) -> str | None:
         """The id of the snapshot that this one is a cherry-pick of, where it records that."""
         return None
@@ -239,14 +244,22 @@ class Snapshot(FoundAgain, Explainable, Displayable, ABC):
 
     @property
     def known_live_rows(self) -> LiveRows:
-        """`live_rows` where they were counted before; else what is known without any manifest: a number, or its bounds."""
+        """`live_rows` where they were counted before; else what is known cheaply: a number, or its bounds.
+
+        What is known without any manifest is enough in most cases; a format may look at a few small ones.
+        """
         counted: LiveRows | None = vars(self).get("live_rows")
         return self._bound_live_rows() if counted is None else counted
+
+    @property
+    def recorded_live_rows(self) -> LiveRows:
+        """The bounds of `live_rows` that are known without any manifest, for whoever looks at many tables."""
+        return self._bound_live_rows()
 
     def _bound_live_rows(self) -> LiveRows:
         from lakelens.model.deletes import bound_live_rows
 
-        return bound_live_rows(self.figures)
+        return bound_live_rows(self.known_figures)
 
     @property
     def known_vector_count(self) -> int | None:

@@ -21,15 +21,8 @@ if TYPE_CHECKING:
     from lakelens.model.space.division import FileDivision
 
 T = TypeVar("T")
-#: Formats of data files that lakelens knows and whose rows it does not decode, with their names.
-KNOWN_FORMATS = {
-    "row": "Paimon's Row format",
-    "mosaic": "Paimon's Mosaic format",
-    "lance": "the Lance format",
-    "vortex": "the Vortex format",
-    "blob": "Paimon's blob format",
-    "video": "Paimon's video format",
-}
+#: Formats of data files that lakelens knows and whose rows it does not decode, with their names; table formats bring theirs.
+KNOWN_FORMATS = {"lance": "the Lance format", "vortex": "the Vortex format"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +150,20 @@ class Evidence(Displayable):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Relocation(Displayable):
-    """How recorded locations were mapped: pairs of recorded and actual prefix, and what could not be mapped."""
+    """How recorded locations were mapped: pairs of recorded and actual prefix, and what could not be mapped.
+
+    `homes` are the directories in which the table has stood, as its metadata shows: its recorded location, and the parents
+    of the folders of earlier metadata. A file that was recorded below one of them and is not here is missing here, also
+    where it still is at the recorded place: `elsewhere` has such files as far as they were seen, each where it should be
+    and where it is. What was recorded anywhere else was never in the table's directory, and is read there.
+    """
 
     recorded_location: str | None
     location: str
     mapping: tuple[tuple[str, str], ...] = ()
     unmapped: tuple[str, ...] = ()
+    homes: tuple[str, ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_moved(self) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,43 +12,47 @@ from typing import TYPE_CHECKING, Any, Literal
 from lakelens import display
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
-from lakelens.errors import LakeError, Missing, find_nearest
+from lakelens.errors import LakeError, Missing, find_nearest, say_value
 from lakelens.model.answers import Answers
-from lakelens.model.check.checkable import Checkable
 from lakelens.model.collections import Document, stored
+from lakelens.model.driver import Parts
 from lakelens.model.explainable import Explainable, Reopened
 from lakelens.model.facts.traits import Traits
 from lakelens.model.facts.vocabulary import UNKNOWN, Vocabulary
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.finding import Findings
-from lakelens.model.health.measurable import Measurable
-from lakelens.model.life.living import Living
-from lakelens.model.maintenance.maintainable import Maintainable
-from lakelens.model.map.mappable import Mappable
+from lakelens.model.revision import Default, find_revision
 from lakelens.model.schema import PartitionSpec, PartitionSpecs, Schema, Schemas, SortOrders
 from lakelens.model.snapshot import History, Refs, Snapshot, SnapshotLog, Snapshots
-from lakelens.model.storage import EncryptionKeys, Evidence, MetadataLog, Reads, Relocation, StoredFile
+from lakelens.model.storage import (
+    EncryptionKeys,
+    Evidence,
+    MetadataLog,
+    Reads,
+    Relocation,
+    Storage,
+    StoredFile,
+)
 
 if TYPE_CHECKING:
     from lakelens.analysis.diff.diff import Diff
     from lakelens.analysis.timeline.timeline import Timeline
     from lakelens.analysis.tree import StorageTree
     from lakelens.model.manifest import Manifest
-    from lakelens.model.scan.placement import Placement
     from lakelens.model.scan.plan import FileScan
-    from lakelens.model.scan.splits import SplitRules
     from lakelens.views.render.plot import Plot
     from lakelens.watching import Watch
 
+_ID = re.compile(r"-?[0-9]{1,19}")  # 64 bits
 _MOST_SUGGESTED = 20  # of the newest snapshots, each of which may be a document of its own
 
 
-class Table(
-    Reopened, Answers, Checkable, Living, Maintainable, Mappable, Measurable, Explainable, Displayable, ABC
-):
+class Table(Reopened, Answers, Explainable, Displayable, ABC):
     """A data lake table, read from nothing but its files. Lazy, cached, never written to."""
 
     format: str
+    #: what its format is, and says to the answers
+    driver: Parts = Parts()
     format_version: int | None = None
     name: str
     location: str
@@ -65,22 +70,47 @@ class Table(
         title = self.format.title()
         return Traits(title, f"{title} table")
 
-    @cached_property
-    def placement(self) -> Placement:
-        """What partitions and buckets say of the rows in them."""
-        from lakelens.model.scan.placement import Placement
-
-        return Placement(self.specs)
-
     @property
-    def split_rules(self) -> SplitRules | None:
-        """How an engine divides its files into the tasks of a scan; None where that is not known."""
+    def storage(self) -> Storage | None:
+        """What the table's data files say; None where the format gives no access to them."""
         return None
 
     @property
     def metadata_path(self) -> str | None:
         """The document that says what the table is now; None where there is none."""
         return self.current.path if self.current is not None else None
+
+    @property
+    def pointer_mark(self) -> tuple[str, Hashable]:
+        """What the table was opened as: in words, and what differs as soon as a commit or an expiry was made since."""
+        path = self.metadata_path or ""
+        return path.rpartition("/")[2] or "nothing", (path, self.snapshot_count)
+
+    def find_newer(self) -> str | None:
+        """Whether the table has gone on since it was opened, as a sentence; None where it has not, or where nobody can say.
+
+        The pointer is looked at once more: a writer may commit, expire and delete beside a reader, whose opened state then
+        lacks files, although the table is sound.
+
+        >>> import lakelens as ll
+        >>> ll.sample("iceberg").find_newer() is None
+        True
+        """
+        if self.reopening is None:
+            return None
+        open_again, how = self.reopening
+        try:
+            (now, mark), (then, known) = open_again(*how).pointer_mark, self.pointer_mark
+        except LakeError:
+            return None
+        if mark == known:
+            return None
+        is_newer = (
+            f"{now} is newer than {then}, which was opened"
+            if now != then
+            else f"{now} is not as it was opened"
+        )
+        return f"the table has gone on: {is_newer}; what is missing may have expired since: open it again"
 
     @property
     @abstractmethod
@@ -219,18 +249,22 @@ class Table(
         return None
 
     def snapshot(self, ref: Any) -> Snapshot:
-        """The snapshot of an id, a branch, a tag or a time.
+        """The snapshot of an id, a branch, a tag or a time; also as git names a commit.
 
         Parameters
         ----------
         ref
             An id, the name of a branch or tag, or a time (`datetime`, UTC when it has no zone, or ISO text): the last
             snapshot committed at or before it. None is the current one; a `Snapshot` is returned unchanged.
+            As text also `"main~1"`, the parent of what `main` points at, `"~1"`, the current one's parent, `"-1"`, the
+            newest one, and in Iceberg tables the first digits of an id, at least four.
 
         Raises
         ------
         Missing
             There is no such snapshot; the hint lists some that exist.
+        Ambiguous
+            Several ids begin so; the hint lists them.
         LakeError
             `ref` is none of these.
 
@@ -240,12 +274,19 @@ class Table(
         >>> table = ll.sample("iceberg")
         >>> table.snapshot("main").id == table.snapshots[-1].id
         True
+        >>> table.snapshot("main~1").id == table.snapshot("-2").id == table.snapshots[-2].id
+        True
         """
         if isinstance(ref, Snapshot):
             return ref
         found = self._find_snapshot(ref)
+        if found is None and (isinstance(ref, str) or (isinstance(ref, int) and ref < 0)):
+            found = find_revision(self, ref if isinstance(ref, str) else say_value(ref))
         if found is None:
-            raise Missing(f"no snapshot {ref!r}", path=self.location, hint=self._suggest_snapshot(str(ref)))
+            name = say_value(ref)
+            raise Missing(
+                f"no snapshot {name}", path=self.location, hint=self._suggest_snapshot(name.strip("'"))
+            )
         return found
 
     def _suggest_snapshot(self, ref: str) -> str:
@@ -264,7 +305,7 @@ class Table(
         if isinstance(ref, str):
             if self.refs.get(ref) is not None:
                 return self._snapshot_of_ref(ref)
-            if ref.lstrip("-").isdigit():
+            if _ID.fullmatch(ref):
                 return self._find_snapshot(int(ref))
             ref = _parse_time(ref)
             if ref is None:
@@ -273,7 +314,8 @@ class Table(
             return self._snapshot_at(ref if ref.tzinfo else ref.replace(tzinfo=UTC))
         if ref is None:
             return self.current
-        raise LakeError(f"{ref!r} is not a snapshot id, a branch, a tag or a time", path=self.location)
+        message = f"{say_value(ref)} is not a snapshot id, a branch, a tag or a time"
+        raise LakeError(message, path=self.location)
 
     def _snapshot_of_ref(self, name: str) -> Snapshot | None:
         wanted = self.refs[name].snapshot_id
@@ -283,8 +325,10 @@ class Table(
         before = [s for s in self.snapshots if s.committed_at is not None and s.committed_at <= moment]
         return before[-1] if before else None
 
-    def diff(self, before: Any, after: Any) -> Diff:
-        """What changed from one snapshot to another. Files, manifests and documents are read when a part is accessed.
+    def diff(self, before: Any = Default.PARENT, after: Any = None) -> Diff:
+        """What changed from one snapshot to another: of `table.diff()` by the last commit.
+
+        Files, manifests and documents are read when a part is accessed.
 
         Files are identified by path, deletion vectors in Puffin files by their offset too; the files of two tables by
         their path below the table.
@@ -292,13 +336,14 @@ class Table(
         Parameters
         ----------
         before, after
-            Snapshots, anything that `Table.snapshot` takes (an id, a branch, a tag, a time), or tables of this format,
-            of which the current snapshot is meant. `before` may be None, for a diff from nothing.
+            Snapshots, anything that `Table.snapshot` takes (an id, a branch, a tag, a time, `"main~1"`), or tables of this
+            format, of which the current snapshot is meant. `before` may be None, for a diff from nothing, and is the
+            parent of `after` where it is left out; `after` is the current snapshot then.
 
         Raises
         ------
         Missing
-            There is no such snapshot.
+            There is no such snapshot, or the parent has expired.
         LakeError
             The two are of different formats.
 
@@ -382,7 +427,7 @@ class Table(
         --------
         >>> import lakelens as ll
         >>> [axes.get_ylabel() for axes in ll.sample("iceberg").plot().figure.axes]
-        ['rows', 'files', 'bytes (binary units)']
+        ['live rows', 'files', 'bytes (binary units)']
         """
         return display.plot_growth(self, figsize)
 

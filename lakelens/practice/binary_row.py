@@ -27,7 +27,7 @@ _HINTS = (
 _JAVA = "bytes that Paimon's own Java writer (1.3.1 and 2.0.0) gives for these types"
 
 
-class Source(NamedTuple):
+class RowSource(NamedTuple):
     """Where a row is: an entry of a sample's snapshot, the smaller or larger values of its statistics."""
 
     title: str
@@ -45,12 +45,12 @@ class Written(NamedTuple):
     data: str
 
 
-ROWS: tuple[Source | Written, ...] = (
-    Source("numbers and a short text", "paimon", 1, 0),
-    Source("a null", "paimon", 5, -1),
-    Source("a negative number", "paimon-file-index", 1, 0),
-    Source("a far text and a decimal", "paimon-deletion-vectors", 7, -1),
-    Source("a float and a nested row that is null", "paimon-evolution", 1, 0),
+ROWS: tuple[RowSource | Written, ...] = (
+    RowSource("numbers and a short text", "paimon", 1, 0),
+    RowSource("a null", "paimon", 5, -1),
+    RowSource("a negative number", "paimon-file-index", 1, 0),
+    RowSource("a far text and a decimal", "paimon-deletion-vectors", 7, -1),
+    RowSource("a float and a nested row that is null", "paimon-evolution", 1, 0),
     Written(
         "dates and times, and a null that keeps its room",
         (
@@ -82,11 +82,11 @@ ROWS: tuple[Source | Written, ...] = (
     ),
 )
 #: Rows for single questions of a quiz; no exercise shows them.
-SPARE: tuple[Source | Written, ...] = (
-    Source("a row of a manifest", "paimon-append", 2, -1),
-    Source("a row of a manifest", "paimon-branches", 2, -1),
-    Source("a row of a manifest", "paimon-evolution", 2, -1),
-    Source("a row of a manifest", "paimon-deletion-vectors", 5, -1),
+SPARE: tuple[RowSource | Written, ...] = (
+    RowSource("a row of a manifest", "paimon-append", 2, -1),
+    RowSource("a row of a manifest", "paimon-branches", 2, -1),
+    RowSource("a row of a manifest", "paimon-evolution", 2, -1),
+    RowSource("a row of a manifest", "paimon-deletion-vectors", 5, -1),
     Written(
         "a row of many types",
         tuple(
@@ -104,7 +104,7 @@ SPARE: tuple[Source | Written, ...] = (
 )
 
 
-def read_row(source: Source | Written) -> tuple[StoredRow, str]:
+def read_row(source: RowSource | Written) -> tuple[StoredRow, str]:
     """A row as it was decoded, and the words for where it is from."""
     if isinstance(source, Written):
         return decode_binary_row(bytes.fromhex(source.data), source.fields), _JAVA
@@ -117,7 +117,7 @@ def read_row(source: Source | Written) -> tuple[StoredRow, str]:
     return row, origin
 
 
-def ask_row(source: Source | Written, only: int | None = None) -> Question:
+def ask_row(source: RowSource | Written, only: int | None = None) -> Question:
     """An exercise on a row: all of its fields, or `only` one."""
     row, origin = read_row(source)
     names = row.names if only is None else (row.names[only],)
@@ -128,21 +128,17 @@ def ask_row(source: Source | Written, only: int | None = None) -> Question:
         text = f"What is the value of `{names[0]}` in this row?"
         expects = f"the value of `{names[0]}` alone"
     places = range(len(row.names)) if only is None else (only,)
+    lines = tuple((str(i + 1), column.name, spell_type(column.type)) for i, column in enumerate(row.columns))
     return Question(
         source.title,
         text,
         f"{expects}; None for null",
         origin,
-        (_list_types(row), dump_row(row)),
+        (Exhibit("The types, which the bytes do not say", ("field", "name", "type"), lines), dump_row(row)),
         _HINTS,
         partial(find_wrong, row, places),
         partial(work_out, row, places),
     )
-
-
-def _list_types(row: StoredRow) -> Exhibit:
-    lines = tuple((str(i + 1), column.name, spell_type(column.type)) for i, column in enumerate(row.columns))
-    return Exhibit("The types, which the bytes do not say", ("field", "name", "type"), lines)
 
 
 def dump_row(row: StoredRow) -> Exhibit:

@@ -28,7 +28,7 @@ _HINTS = (
 )
 
 
-class Source(NamedTuple):
+class BoundsSource(NamedTuple):
     """Columns of a file of a sample: which of its files, counted from 0."""
 
     title: str
@@ -37,30 +37,28 @@ class Source(NamedTuple):
     columns: tuple[str, ...]
 
 
-SOURCES: tuple[Source, ...] = (
-    Source("whole numbers", "iceberg-planning", 0, ("order_id", "customer_id")),
-    Source("texts, one of them cut", "iceberg-planning", 1, ("status", "session")),
-    Source("dates, times and a flag", "iceberg-types", 0, ("da", "ts", "b")),
-    Source("decimals", "iceberg-types", 0, ("dec9", "dec18")),
-    Source("decimals of one and of two bytes", "iceberg-planning", 0, ("amount",)),
-    Source("a long, a double and a decimal that was widened", "iceberg-evolution", 0, ("id", "f", "dec")),
+SOURCES: tuple[BoundsSource, ...] = (
+    BoundsSource("whole numbers", "iceberg-planning", 0, ("order_id", "customer_id")),
+    BoundsSource("texts, one of them cut", "iceberg-planning", 1, ("status", "session")),
+    BoundsSource("dates, times and a flag", "iceberg-types", 0, ("da", "ts", "b")),
+    BoundsSource("decimals", "iceberg-types", 0, ("dec9", "dec18")),
+    BoundsSource("decimals of one and of two bytes", "iceberg-planning", 0, ("amount",)),
+    BoundsSource(
+        "a long, a double and a decimal that was widened", "iceberg-evolution", 0, ("id", "f", "dec")
+    ),
 )
 #: Columns for single questions of a quiz.
-SPARE: tuple[Source, ...] = (
-    Source("a bound", "iceberg-evolution", 1, ("id",)),
-    Source("a bound", "iceberg-types", 0, ("st.y.a.b",)),
-    Source("a bound", "iceberg-planning", 5, ("amount",)),
+SPARE: tuple[BoundsSource, ...] = (
+    BoundsSource("a bound", "iceberg-evolution", 1, ("id",)),
+    BoundsSource("a bound", "iceberg-types", 0, ("st.y.a.b",)),
+    BoundsSource("a bound", "iceberg-planning", 5, ("amount",)),
 )
 
 
-def _read(source: Source) -> list[ColumnBounds]:
-    bounds = open_sample(source.sample).files[source.file].bounds
-    return [bounds[name] for name in source.columns]
-
-
-def ask_bounds(source: Source, only: str = "") -> Question:
+def ask_bounds(source: BoundsSource, only: str = "") -> Question:
     """An exercise on the bounds of some columns: lower and upper of each, or `only` one of the two."""
-    columns = _read(source)
+    bounds = open_sample(source.sample).files[source.file].bounds
+    columns = [bounds[name] for name in source.columns]
     sides = (only,) if only else ("lower", "upper")
     names = [f"{column.name} {side}" for column in columns for side in sides]
     values = [getattr(column, side) for column in columns for side in sides]

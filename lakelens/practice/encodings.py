@@ -20,7 +20,7 @@ _GROUP = 7  # bits of a varint's byte
 _AROUND = 4  # numbers of zigzag on each side
 
 
-class Box(NamedTuple):
+class BitBox(NamedTuple):
     """A box of a picture: what is in it, and whether it is what the row is about."""
 
     text: str
@@ -31,7 +31,7 @@ class Row(NamedTuple):
     """A row of boxes, and what it shows."""
 
     label: str
-    boxes: tuple[Box, ...]
+    boxes: tuple[BitBox, ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -110,8 +110,10 @@ def _explain_little_endian(value: int, width: int | None) -> Encoding:
         f"{data[::-1].hex(' ')} with the most significant byte first. In the file the same {size} bytes are turned round."
     )
     rows = (
-        Row("as we write it", tuple(Box(f"{byte:02x}", i == size - 1) for i, byte in enumerate(data[::-1]))),
-        Row("in the file", tuple(Box(f"{byte:02x}", i == 0) for i, byte in enumerate(data))),
+        Row(
+            "as we write it", tuple(BitBox(f"{byte:02x}", i == size - 1) for i, byte in enumerate(data[::-1]))
+        ),
+        Row("in the file", tuple(BitBox(f"{byte:02x}", i == 0) for i, byte in enumerate(data))),
     )
     return Encoding("little-endian", value, data, paragraph, rows)
 
@@ -142,8 +144,8 @@ def _draw_bits(label: str, data: bytes) -> Row:
     """Bits one by one where there are few, else bytes; what holds the sign is marked."""
     if len(data) <= 2:
         digits = "".join(f"{byte:08b}" for byte in data)
-        return Row(label, tuple(Box(digit, i == 0) for i, digit in enumerate(digits)))
-    return Row(label, tuple(Box(f"{byte:02x}", i == 0) for i, byte in enumerate(data)))
+        return Row(label, tuple(BitBox(digit, i == 0) for i, digit in enumerate(digits)))
+    return Row(label, tuple(BitBox(f"{byte:02x}", i == 0) for i, byte in enumerate(data)))
 
 
 def _split_groups(value: int) -> list[int]:
@@ -162,13 +164,13 @@ def _write_varint(value: int) -> bytes:
 def _draw_varint(value: int) -> tuple[Row, ...]:
     groups, data = _split_groups(value), _write_varint(value)
     return (
-        Row("groups of seven bits", tuple(Box(f"{group:07b}") for group in reversed(groups))),
-        Row("the last group first", tuple(Box(f"{group:07b}") for group in groups)),
+        Row("groups of seven bits", tuple(BitBox(f"{group:07b}") for group in reversed(groups))),
+        Row("the last group first", tuple(BitBox(f"{group:07b}") for group in groups)),
         Row(
             "1 before it: more follows",
-            tuple(Box(f"{byte >> 7} {byte & 0x7F:07b}", byte > 0x7F) for byte in data),
+            tuple(BitBox(f"{byte >> 7} {byte & 0x7F:07b}", byte > 0x7F) for byte in data),
         ),
-        Row("bytes", tuple(Box(f"{byte:02x}", byte > 0x7F) for byte in data)),
+        Row("bytes", tuple(BitBox(f"{byte:02x}", byte > 0x7F) for byte in data)),
     )
 
 
@@ -193,7 +195,7 @@ def _explain_zigzag(value: int, width: int | None) -> Encoding:
     data = _write_varint(mapped)
     first = max(0, mapped - _AROUND)
     numbers = range(first, max(mapped + 2, first + 2 * _AROUND))
-    before = [Box("…")] if first else []
+    before = [BitBox("…")] if first else []
     rule = "2 n" if value >= 0 else "−2 n − 1"
     paragraph = (
         "Zigzag: negative and positive numbers take turns, 0, −1, 1, −2, 2, …, and each is known by its place, so that "
@@ -203,10 +205,10 @@ def _explain_zigzag(value: int, width: int | None) -> Encoding:
     rows = (
         Row(
             "number",
-            (*before, *(Box(str(n // 2 if n % 2 == 0 else -(n + 1) // 2), n == mapped) for n in numbers)),
+            (*before, *(BitBox(str(n // 2 if n % 2 == 0 else -(n + 1) // 2), n == mapped) for n in numbers)),
         ),
-        Row("place", (*before, *(Box(str(n), n == mapped) for n in numbers))),
-        Row("bytes", tuple(Box(f"{byte:02x}", True) for byte in data)),
+        Row("place", (*before, *(BitBox(str(n), n == mapped) for n in numbers))),
+        Row("bytes", tuple(BitBox(f"{byte:02x}", True) for byte in data)),
     )
     return Encoding("zigzag", value, data, paragraph, rows)
 

@@ -166,15 +166,11 @@ def _explain_timestamp(row: bytes, slot: bytes, type_: PaimonType, value: Any, g
     if (type_.precision or 0) <= 3:
         return f"the slot `{_hex(slot)}` is milliseconds since 1970-01-01 00:00, little-endian"
     nanos, offset = struct.unpack("<ii", slot)
-    if is_same(_without_micros(value), given):
+    if is_same(value.replace(microsecond=value.microsecond // 1000 * 1000), given):
         return f"those are the milliseconds: the slot's first four bytes add {nanos:,} nanoseconds"
     millis = row[offset : offset + 8]
     head = f"the milliseconds since 1970-01-01 are at offset {offset}, `{_hex(millis)}`"
     return f"{head}, and the slot's first four bytes add nanoseconds"
-
-
-def _without_micros(value: datetime) -> datetime:
-    return value.replace(microsecond=value.microsecond // 1000 * 1000)
 
 
 def _explain_nested(content: bytes, offset: int, type_: PaimonType, value: Any, given: Any) -> str:

@@ -24,7 +24,7 @@ _HINTS = (
 )
 
 
-class Source(NamedTuple):
+class VectorSource(NamedTuple):
     """The deletion vector of one file of a snapshot: which of those that have one, counted from 0."""
 
     title: str
@@ -33,20 +33,20 @@ class Source(NamedTuple):
     vector: int
 
 
-SOURCES: tuple[Source, ...] = (
-    Source("one row", "iceberg", 1, 1),
-    Source("two rows", "iceberg", 4, 1),
-    Source("rows in a run", "iceberg", 4, 0),
-    Source("a vector of Paimon", "paimon-deletion-vectors", 3, 0),
+SOURCES: tuple[VectorSource, ...] = (
+    VectorSource("one row", "iceberg", 1, 1),
+    VectorSource("two rows", "iceberg", 4, 1),
+    VectorSource("rows in a run", "iceberg", 4, 0),
+    VectorSource("a vector of Paimon", "paimon-deletion-vectors", 3, 0),
 )
 #: Vectors for single questions of a quiz.
-SPARE: tuple[Source, ...] = (
-    Source("a deletion vector", "iceberg", 2, 0),
-    Source("a deletion vector", "iceberg", 1, 0),
+SPARE: tuple[VectorSource, ...] = (
+    VectorSource("a deletion vector", "iceberg", 2, 0),
+    VectorSource("a deletion vector", "iceberg", 1, 0),
 )
 
 
-def find_vector(source: Source) -> DeleteMatch:
+def find_vector(source: VectorSource) -> DeleteMatch:
     """The deletion vector; snapshots count from 0."""
     snapshot = open_sample(source.sample).snapshots[source.snapshot]
     found = [
@@ -58,7 +58,7 @@ def find_vector(source: Source) -> DeleteMatch:
     return sorted(found, key=lambda match: match.data_file)[source.vector]
 
 
-def ask_vector(source: Source) -> Question:
+def ask_vector(source: VectorSource) -> Question:
     """An exercise on a deletion vector."""
     match = find_vector(source)
     view = match.bytes_view()

@@ -13,14 +13,16 @@ import atexit
 import json
 import os
 import shutil
+import sys
 import tempfile
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, overload
 
 from lakelens.errors import LakeError, Missing, list_nearest
-from lakelens.model.catalog import Sample, Samples
+from lakelens.model.warehouse.catalog import Sample, Samples
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table
@@ -56,7 +58,7 @@ def sample(name: str | None = None) -> Samples | Table:
     --------
     >>> sample("icebreg")
     Traceback (most recent call last):
-    lakelens.errors.Missing: no sample 'icebreg'; try: did you mean iceberg?; ll.sample() lists all of them
+    lakelens.errors.Missing: no sample 'icebreg'; try: did you mean iceberg? ll.sample() lists all of them
     """
     known = read_samples()
     if name is None:
@@ -65,7 +67,8 @@ def sample(name: str | None = None) -> Samples | Table:
         chosen = known[str(name)]
     except KeyError:
         near = list_nearest(str(name), known.keys())
-        raise Missing(f"no sample {name!r}", hint=f"{near}; ll.sample() lists all of them") from None
+        near += " " if near.endswith("?") else "; "
+        raise Missing(f"no sample {name!r}", hint=f"{near}ll.sample() lists all of them") from None
     return chosen.open()
 
 
@@ -116,3 +119,14 @@ def _remove_directory(place: Path, maker: int) -> None:
     # a forked process must not remove its parent's directory when it ends
     if os.getpid() == maker:
         shutil.rmtree(place, ignore_errors=True)
+
+
+class _List(ModuleType):
+    """This module as the terminal's verb: `ll.samples()` lists what `ll.sample()` does."""
+
+    def __call__(self, name: str | None = None) -> Samples | Table:
+        """What `sample` gives."""
+        return sample(name) if name is not None else sample()
+
+
+sys.modules[__name__].__class__ = _List

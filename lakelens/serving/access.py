@@ -1,5 +1,8 @@
 """Who may ask: a token in the first address, then a cookie; by the server's own name; from its own pages; to read.
 
+A browser sends the cookies of a host to all of its ports. So the pages are below a path that nobody can guess, and the
+cookie is for that path: whoever listens at another port is never asked for it.
+
 A page of another site may not show, load or send anything here, and it may not lead here either without the reader's own
 click on a page of ours: the two are not distinguished by any header, and one page more to click is no harm.
 """
@@ -12,7 +15,7 @@ import re
 import secrets
 from dataclasses import dataclass, field
 from typing import Literal
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 from starlette.requests import Request
 
@@ -20,8 +23,13 @@ from starlette.requests import Request
 TOKEN, HEADER = "token", "x-lakelens-token"
 METHODS = ("GET", "HEAD")
 MOST_ADDRESS, MOST_HEADERS = 16_384, 32_768
+_PREFIX = re.compile(r"(?:/[\w.~@%+-]+)*", re.ASCII)
 _OWN_SITE = ("", "none", "same-origin")
-_TOKENS = re.compile(r"([?&]|%3F|%26)token=[^&\s]*", re.IGNORECASE)
+# a letter of the name may be encoded, as the mark behind it
+_NAMED = "".join(f"(?:{letter}|%{ord(letter):x})" for letter in f"{TOKEN}=")
+_TOKENS = re.compile(rf"([?&]|%3F|%26){_NAMED}[^&\s]*", re.IGNORECASE)
+# no name of a table is spelled so in an address: see `Place`
+_HOMES = re.compile(r"/~[\w-]{22}(?=/|$)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +54,7 @@ class Access:
 
     `token` is empty where whoever reaches the server may ask. `hosts` are the names that the server has, in lower case;
     `takes_any_host` where a proxy asks by another one, `takes_addresses` where it is asked by any address of the machine.
+    `home` is the path of the pages: there is none where nobody gets a cookie.
     """
 
     token: str = field(repr=False)
@@ -57,22 +66,28 @@ class Access:
     base: str = ""
     is_secure: bool = False
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    path: str = field(default_factory=lambda: f"/~{secrets.token_urlsafe(16)}", repr=False)
 
-    def judge(self, request: Request, *, is_asset: bool = False) -> Verdict | Refusal:
-        """Whether a request is answered, or enters with its token; else why not."""
-        for rule in (_check_method, _check_size, self._check_host, self._check_origin):
+    @property
+    def home(self) -> str:
+        """The path below which the pages are; empty where a proxy, or nobody, checks who asks."""
+        return self.path if self.token and not self.is_proxied else ""
+
+    def judge(self, request: Request, *, is_asset: bool = False, is_home: bool = True) -> Verdict | Refusal:
+        """Whether a request, of a page in the `home` or elsewhere, is answered or enters with its token; else why not."""
+        for rule in (_check_method, _check_target, _check_size, self._check_host, self._check_origin):
             refusal = rule(request)
             if refusal is not None:
                 return refusal
         given, foreign = find_token(request), self._check_site(request)
-        is_known = is_asset or not self.token or self._has_cookie(request) or self._has_header(request)
+        is_known = is_asset or self.knows(request)
         if foreign is not None and not foreign.may_click:
             return foreign
         if given is not None and (_equal(given, self.token) or (is_known and foreign is None)):
             return "enter"
         if given is not None and not is_known:
             return Refusal(403, "Not open", "The token of this address is not this server's.", _HOW)
-        if foreign is not None:
+        if foreign is not None and (is_home or is_known):  # elsewhere one more click leads no further
             return foreign
         if is_known:
             return "open"
@@ -80,16 +95,18 @@ class Access:
             403, "Not open", "This address has no token, and this browser has no cookie of it.", _HOW
         )
 
-    def make_cookie(self) -> str:
-        """What is set when somebody enters."""
+    def knows(self, request: Request) -> bool:
+        """Whether who asks has entered, or was checked by a proxy, or has no need to be."""
+        if not self.token or _equal(request.headers.get(HEADER, ""), self.token):
+            return True
+        return bool(self.home) and _equal(request.cookies.get(self.cookie, ""), self.secret)
+
+    def make_cookie(self, request: Request) -> str:
+        """What is set when somebody enters: for the path of the pages, as the browser sees that."""
+        prefix = request.headers.get("x-forwarded-prefix", "").rstrip("/")  # a proxy that knows no base
+        before = self.base or (prefix if _PREFIX.fullmatch(prefix) else "")
         secure = "; Secure" if self.is_secure else ""
-        return f"{self.cookie}={self.secret}; HttpOnly; SameSite=Strict; Path={self.base or '/'}{secure}"
-
-    def _has_cookie(self, request: Request) -> bool:
-        return _equal(request.cookies.get(self.cookie, ""), self.secret)
-
-    def _has_header(self, request: Request) -> bool:
-        return _equal(request.headers.get(HEADER, ""), self.token)
+        return f"{self.cookie}={self.secret}; HttpOnly; SameSite=Strict; Path={before}{self.home}{secure}"
 
     def _check_host(self, request: Request) -> Refusal | None:
         given = request.headers.getlist("host")
@@ -108,7 +125,11 @@ class Access:
             return None
         asked = request.headers.get("host", "").lower()
         forwarded = request.headers.get("x-forwarded-host", "").lower() if self.is_proxied else asked
-        if urlsplit(origin).netloc.lower() in (asked, forwarded) and asked:
+        try:
+            own = urlsplit(origin).netloc.lower()
+        except ValueError:  # no URL: of nobody's own pages
+            own = ""
+        if own and own in (asked, forwarded):
             return None
         return Refusal(403, "Refused", "Another site asked for this page.", "Open it in a tab of its own.")
 
@@ -128,7 +149,8 @@ class Access:
 
 _HOW = (
     "Open the address that lakelens serve printed when it was started, with its token: it is asked once for each browser. "
-    "A server that was started again has another token."
+    "A server that was started again has another token: an address that you kept is found again with ?token= and that "
+    "behind it."
 )
 
 
@@ -142,17 +164,26 @@ def find_token(request: Request) -> str | None:
 def drop_token(query: str) -> str:
     """A query without its token.
 
-    >>> drop_token("from=50&token=abc&q=x%20y"), drop_token("token=abc")
+    >>> drop_token("from=50&token=abc&q=x%20y"), drop_token("%74oken=abc")
     ('from=50&q=x%20y', '')
     """
-    return "&".join(part for part in query.split("&") if part.partition("=")[0] != TOKEN)
+    return "&".join(part for part in query.split("&") if unquote_plus(part.partition("=")[0]) != TOKEN)
+
+
+def drop_home(path: str) -> str:
+    """A path as it is below the path of the pages, of this server or of one before it.
+
+    >>> drop_home("/~" + 22 * "a" + "/web/clicks/"), drop_home("/~" + 22 * "a"), drop_home("/~@81/")
+    ('/web/clicks/', '/', '/~@81/')
+    """
+    return _HOMES.sub("", path, count=1) or "/" if _HOMES.match(path) else path
 
 
 def hide_token(text: str) -> str:
     """Text for a log, without tokens.
 
-    >>> hide_token("GET /t/?token=abc&q=1")
-    'GET /t/?token=…&q=1'
+    >>> hide_token("GET /t/?token=abc&q=1"), hide_token("?%74oken=abc")
+    ('GET /t/?token=…&q=1', '?token=…')
     """
     return _TOKENS.sub(r"\1token=…", text)
 
@@ -162,6 +193,12 @@ def _check_method(request: Request) -> Refusal | None:
         return None
     why = "Nothing is written here: pages are asked for with GET and HEAD."
     return Refusal(405, "Not allowed", why, headers=(("allow", ", ".join(METHODS)),))
+
+
+def _check_target(request: Request) -> Refusal | None:
+    if (request.scope.get("raw_path") or request.scope["path"].encode()).startswith(b"/"):
+        return None
+    return Refusal(400, "No address", "What is asked for here is a path, which begins with a slash.")
 
 
 def _check_size(request: Request) -> Refusal | None:

@@ -6,24 +6,22 @@ import hashlib
 import logging
 import traceback
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 from urllib.parse import quote
 
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
 from lakelens.errors import AccessDenied, LakeError, Missing, visible
 from lakelens.explorer import download
 from lakelens.explorer.assets import read_assets
 from lakelens.explorer.explorer import Explorer
-from lakelens.explorer.page import Page, Redirect
+from lakelens.explorer.page import Link, Page, Redirect
 from lakelens.explorer.place import Place
-from lakelens.serving.access import Access, Refusal, drop_token, hide_token
-from lakelens.serving.answers import (
+from lakelens.serving.access import Access, Refusal, drop_home, drop_token, hide_token
+from lakelens.serving.connections import ADMIT
+from lakelens.serving.responses import (
     Answer,
     make_answer,
     make_entrance,
@@ -52,7 +50,10 @@ class Application:
         self._headers = make_headers(may_be_framed=access.is_proxied)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Answer one request: no router looks at it before the rules do."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
@@ -64,26 +65,38 @@ class Application:
             response = Response("an error of lakelens: see its log", 500, self._headers, "text/plain")
         await response(scope, receive, send)
 
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Start and stop with the server."""
+        while (await receive())["type"] == "lifespan.startup":
+            await send({"type": "lifespan.startup.complete"})
+        self.workers.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
     async def _respond(self, request: Request) -> Response:
-        path = self._find_path(request)
+        asked = self._find_path(request)
+        home = self.access.home
+        is_home = asked == home or asked.startswith(home + "/")
+        path = asked[len(home) :] if is_home else asked
         asset = path.removeprefix(_ASSETS) if path.startswith(_ASSETS) else None
-        verdict = self.access.judge(request, is_asset=asset in read_assets())
+        # browsers ask for it unasked, above the path of the pages, where they send no cookie
+        is_icon = path == "/favicon.ico"
+        verdict = self.access.judge(request, is_asset=is_icon or asset in read_assets(), is_home=is_home)
         if isinstance(verdict, Refusal):
-            answer = make_refusal(verdict, max(path.count("/") - 1, 0))
+            answer = make_refusal(verdict, max(asked.count("/") - 1, 0))
             return answer.send(request, {**self._headers, **dict(verdict.headers)})
+        if verdict == "enter" or self.access.knows(request):
+            request.scope.get(ADMIT, _do_nothing)()
         if asset in read_assets():
             return self._send_asset(request, asset or "")
-        if path == "/favicon.ico":  # which browsers ask for unasked
+        if is_icon:  # there is none, which is no error
             return Response(None, 204, self._headers)
         query = request.scope.get("query_string", b"").decode("latin-1")
-        if verdict == "enter":
-            return self._lead_in(request, path, drop_token(query))
-        if self.access.base and path == "":
-            return Answer(303, location=self.access.base + "/").send(request, self._headers)
+        if verdict == "enter" or not path:
+            return self._lead_in(request, asked, drop_token(query), is_entering=verdict == "enter")
         try:
             place = Place.parse(path, query)
         except LakeError as error:
-            return self._make_page_of(Place(), error).send(request, self._headers)
+            return self._make_page_of(Place(), error, path.count("/") - 1).send(request, self._headers)
         if place.table is not None and place.page == download.PAGE:
             return await self._send_file(request, place)
         answer = await self._wait_for(request, place)
@@ -96,12 +109,15 @@ class Application:
         base = self.access.base
         return path[len(base) :] if base and (path == base or path.startswith(base + "/")) else path
 
-    def _lead_in(self, request: Request, path: str, query: str) -> Response:
-        location = "./" + path.rpartition("/")[2] + (f"?{query}" if query else "")
+    def _lead_in(self, request: Request, asked: str, query: str, *, is_entering: bool) -> Response:
+        """To the same page below the home, without the token; who enters gets the cookie for it."""
+        up = ("../" * (asked.count("/") - 1) or "./") if asked else f"{self.access.base}/"
+        place = drop_home(asked) if self.access.home else asked
+        location = up + (self.access.home + (place or "/")).removeprefix("/") + (f"?{query}" if query else "")
         is_own_site = request.headers.get("sec-fetch-site", "") in ("", "none", "same-origin")
         response = make_entrance(location, is_own_site=is_own_site).send(request, self._headers)
-        if self.access.token:
-            response.headers["set-cookie"] = self.access.make_cookie()
+        if is_entering and self.access.home:
+            response.headers["set-cookie"] = self.access.make_cookie(request)
         return response
 
     def _send_asset(self, request: Request, name: str) -> Response:
@@ -146,11 +162,13 @@ class Application:
             )
             return make_notice(place, 500, "Cannot be shown", *words)
 
-    def _make_page_of(self, place: Place, error: LakeError) -> Answer:
+    def _make_page_of(self, place: Place, error: LakeError, depth: int | None = None) -> Answer:
+        """The page of an error; `depth` is how far down its address is, where that is not an address of ours."""
         statuses = ((Missing, 404), (AccessDenied, 403))
         status = next((status for kind, status in statuses if isinstance(error, kind)), 500)
         parts = [present(error.without_frames())]
-        return make_answer(Page(place, type(error).__name__, parts, status=status))
+        page = Page(place, type(error).__name__, parts, crumbs=(Link("all tables", Place()),), status=status)
+        return make_answer(page, up=None if depth is None else "../" * depth or "./")
 
     async def _send_file(self, request: Request, place: Place) -> Response:
         if not self.allow_download:
@@ -202,13 +220,17 @@ def _describe_slow(place: Place, key: str, slow: TooSlow) -> Answer:
     if slow.is_waiting:
         doing = "It waits: other pages of this table are being made."
     else:
-        doing = f"It is in {slow.doing}." if slow.doing else "It is nearly done."
+        doing = f"It is {slow.doing}." if slow.doing else "It is nearly done."
     words = (
         f"The page {place.page or 'overview'!r} {table} was not made within {slow.seconds:.0f} seconds.",
         doing,
         "It is still being made, and what was read is kept. Pages of other tables do not wait for it.",
     )
     return make_notice(place, 504, "Takes long", *words, reload="It goes on where it was:")
+
+
+def _do_nothing() -> None:
+    """For a server that counts no strangers."""
 
 
 async def _nothing() -> AsyncIterator[bytes]:
@@ -223,7 +245,7 @@ def make_app(
     timeout: float = 20.0,
     allow_download: bool = False,
     workers: Workers | None = None,
-) -> Starlette:
+) -> Application:
     """The ASGI application of an explorer.
 
     Parameters
@@ -244,14 +266,7 @@ def make_app(
     >>> import lakelens as ll
     >>> app = make_app(Explorer(ll.sample("iceberg").location), access=Access("secret"))
     >>> type(app).__name__
-    'Starlette'
+    'Application'
     """
     pool = workers or Workers(timeout=min(timeout, _MOST_WAITED))
-
-    @asynccontextmanager
-    async def run(app: Starlette) -> AsyncIterator[None]:
-        yield
-        pool.stop()
-
-    own = Application(explorer, access, pool, allow_download=allow_download)
-    return Starlette(routes=[Mount("/", app=own)], lifespan=run)
+    return Application(explorer, access, pool, allow_download=allow_download)

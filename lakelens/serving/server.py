@@ -22,14 +22,14 @@ import uvicorn
 from lakelens.errors import AccessDenied, LakeError
 from lakelens.explorer.explorer import Explorer
 from lakelens.options import display
-from lakelens.serving.access import MOST_ADDRESS, MOST_HEADERS, Access
+from lakelens.serving.access import Access
 from lakelens.serving.application import make_app
+from lakelens.serving.connections import Limits, configure
 from lakelens.serving.workers import Workers
 
 #: The port that is taken where none is asked for, or one of those after it.
 PORT = 8765
 _PORTS_TRIED = 50
-_MOST_CONNECTIONS = 500
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -50,6 +50,7 @@ class Settings:
     token: str = field(default="", repr=False)
     allow_download: bool = False
     timeout: float = 20.0
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def is_local(self) -> bool:
@@ -79,20 +80,7 @@ def serve(
         access = _make_access(chosen, port)
         workers = Workers(timeout=chosen.timeout)
         app = make_app(explorer, access=access, allow_download=chosen.allow_download, workers=workers)
-        config = uvicorn.Config(
-            app,
-            http="h11",
-            ws="none",
-            log_config=None,
-            log_level="error",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=_MOST_CONNECTIONS,
-            timeout_keep_alive=5,
-            timeout_graceful_shutdown=1,
-            h11_max_incomplete_event_size=MOST_ADDRESS + MOST_HEADERS + 4_096,
-        )
+        config = configure(app, chosen.limits)
         address = _find_address(chosen, access, port)
         with display.using(progress=False), _logging():
             _Server(config, workers, lambda: announce(address)).run(sockets=[listening])

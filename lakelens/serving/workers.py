@@ -11,13 +11,36 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-_MOST_NAMES = 3
-_OWN = "lakelens.serving"
+# what is worked out, and what is done for it, by the modules that do it
+_ANSWERS = {
+    "analysis.check": "checking the table",
+    "analysis.diff": "comparing two states",
+    "analysis.explain": "finding which files a query opens",
+    "analysis.health": "measuring the table's health",
+    "analysis.life": "following a row or a file through the history",
+    "analysis.map": "drawing the map",
+    "explorer.maps": "drawing the map",
+    "analysis.space": "counting the bytes below the table's directory",
+    "analysis.timeline": "laying out the timeline",
+    "warehouse": "looking for tables",
+}
+_STEPS = {
+    "codecs.avro": "reading manifests and their lists",
+    "codecs.parquet": "reading the ends of data files",
+    "codecs.orc": "reading the ends of data files",
+    "codecs": "decoding what is stored",
+    "io": "waiting for the storage",
+    "progress": "reading files of the table",
+    "formats": "reading the table's metadata",
+    "model": "reading the table's metadata",
+    "views": "writing the page",
+    "explorer": "writing the page",
+}
 _KEPT_SECONDS = 120.0
 
 
@@ -74,7 +97,14 @@ class Workers:
         """What `make` gives, for the table `key`; `name` is the same for what is the same page."""
         if self._is_stopping:
             raise Stopping
-        self._forget_old()
+        now = time.monotonic()
+        too_late = [
+            old
+            for old, job in self._jobs.items()
+            if job.done.done() and now - job.asked > _KEPT_SECONDS and not job.waiters
+        ]
+        for old in too_late:  # nobody has asked for it since
+            del self._jobs[old]
         job = self._jobs.get(name)
         if job is None:
             if len(self._waiting) >= self.most_waiting:
@@ -154,24 +184,21 @@ class Workers:
             del self._jobs[name]
             self._waiting = deque(one for one in self._waiting if one[1] is not job)
 
-    def _forget_old(self) -> None:
-        """What came too late, and nobody has asked for since."""
-        now = time.monotonic()
-        old = [n for n, job in self._jobs.items() if job.done.done() and now - job.asked > _KEPT_SECONDS]
-        for name in old:
-            if not self._jobs[name].waiters:
-                del self._jobs[name]
-
 
 def _describe(thread: threading.Thread | None) -> str:
-    """The innermost functions of ours that a thread is in, the outermost of them first; nothing of what they handle."""
+    """What a thread is about, in a reader's words: what is worked out, and what is done for that just now."""
     frame = None if thread is None or thread.ident is None else sys._current_frames().get(thread.ident)
-    names: list[str] = []
-    while frame is not None and len(names) < _MOST_NAMES:
-        module = frame.f_globals.get("__name__", "")
-        function = frame.f_code.co_name
-        is_ours = module.startswith("lakelens.") and not module.startswith(_OWN)
-        if is_ours and not function.startswith("<"):
-            names.append(f"{module.removeprefix('lakelens.')}.{function}")
+    modules: list[str] = []  # the innermost first
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name.startswith("lakelens."):
+            modules.append(name.removeprefix("lakelens."))
         frame = frame.f_back
-    return " › ".join(reversed(names))
+    doing = next(filter(None, (_find_words(module, _STEPS) for module in modules)), "")
+    answer = next(filter(None, (_find_words(module, _ANSWERS) for module in reversed(modules))), "")
+    return ": ".join(filter(None, (answer, doing)))
+
+
+def _find_words(module: str, known: Mapping[str, str]) -> str:
+    """What a module is for; empty where that says nothing to a reader."""
+    return next((words for name, words in known.items() if f"{module}.".startswith(f"{name}.")), "")

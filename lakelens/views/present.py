@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
+from lakelens.analysis.check.check import Check
+from lakelens.model.table import Table
 from lakelens.views import answers, cards
 from lakelens.views.card.meanings import add_meanings
 from lakelens.views.card.model import Card
+from lakelens.views.cards.evidence import note_elsewhere, note_newer
 from lakelens.views.describe import describe
 
 if TYPE_CHECKING:
@@ -18,9 +22,13 @@ if TYPE_CHECKING:
 
 
 def present(thing: Any, detail: int = 1) -> Card:
-    """The view-model of an object."""
+    """The view-model of an object; what an answer about a table took from elsewhere, or could not have, is on it."""
     _load_cards()
-    return add_meanings(describe(thing, detail), detail)
+    card = describe(thing, detail)
+    table = getattr(thing, "table", None)
+    if isinstance(table, Table) and not isinstance(thing, Check):
+        card = replace(card, body=(*card.body, *note_elsewhere(table), *note_newer(table)))
+    return add_meanings(card, detail)
 
 
 def present_page(thing: Any, detail: int) -> Sequence[Section]:

@@ -79,13 +79,19 @@ class StillWidget(anywidget.AnyWidget):
         self.send({"type": "shown", "version": self._version, "whole": is_whole, "parts": parts})
 
     def _receive(self, _: Any, content: Any, buffers: Any) -> None:
-        """A message of the browser: a new view asks for all that is drawn, the rest is for the widget."""
+        """A message of the browser: a new view asks for all that is drawn, the rest is for the widget.
+
+        Each is answered, if only by that it was heard: a browser that hears nothing says so.
+        """
         if not isinstance(content, dict):
             return
         if content.get("type") == "show":
             self._tell(self._shown)
-        else:
+            return
+        try:
             self._answer(content)
+        finally:
+            self.send({"type": "heard"})
 
     def _answer(self, content: dict[str, Any]) -> None:
         """What a widget does with a message of its own browser side."""

@@ -188,7 +188,7 @@ class BenchWidget(StillWidget):
             "noun": visible(view.noun),
             "place": visible(view.place),
             "sentence": f"{plural(len(data), 'byte')}, {said}",
-            "value": self._format_value(error),
+            "value": "" if error else clean(repr(self.explanation.value), 400),
             "error": clean(error, 300),
             "lines": lines,
             "changed": changed,
@@ -203,9 +203,6 @@ class BenchWidget(StillWidget):
         except LakeError as error:
             return str(error)
         return ""
-
-    def _format_value(self, error: str) -> str:
-        return "" if error else clean(repr(self.explanation.value), 400)
 
     def _write_lines(self, lines: list[tuple[str, Line]], data: bytes) -> Iterator[dict[str, Any]]:
         """Lines in order; bytes that no line shows have lines of their own, so that each is there once."""

@@ -13,10 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lakelens as ll
-from lakelens.analysis.timeline.folds import fold_marks
+from lakelens.analysis.timeline.folds import Item, fold_marks
 from lakelens.analysis.timeline.marks import trace_history
+from lakelens.analysis.timeline.row_counts import Commit, RowCount, count_rows
+from lakelens.analysis.timeline.statements import group_statements
 from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.errors import Unsupported
+from lakelens.model.facts.amounts import Amount
 from lakelens.model.facts.traits import Figures
 from lakelens.model.snapshot import Snapshot
 from lakelens.opening import open_table
@@ -90,6 +93,58 @@ def check_amounts(mark: Mark) -> None:
     assert amounts.rows == raw.get("totalRecordCount")
     if raw.get("deltaRecordCount") is not None:
         assert (amounts.added_rows or 0) - (amounts.removed_rows or 0) == raw["deltaRecordCount"]
+
+
+@pytest.mark.parametrize("path", EVERY, ids=name_lake)
+def test_a_statement_changed_what_its_marks_changed(path: Path) -> None:
+    """The last changes of a table and its timeline say the same rows of the same commits, by one rule."""
+    try:
+        table = open_table(path)
+    except Unsupported:
+        pytest.skip("a view, not a table")
+    history = table.history
+    own = {mark.key: mark for mark in history.marks}
+    for statement in group_statements(table.snapshots[::-1]):
+        marks = [own[str(snapshot.id)] for snapshot in statement.snapshots]
+        assert [mark.rows for mark in marks] == list(statement.counts)
+        item = Item(0, len(marks) - 1, tuple(marks))
+        assert (item.added, item.removed) == (
+            statement.changes.added_rows,
+            statement.changes.removed_rows,
+        )
+        assert item.gone[1] == statement.rows_gone[0]
+        for mark in marks:  # a rewrite changes no row; every other commit has what it records of itself
+            recorded = (mark.amounts.added_rows or 0, mark.amounts.removed_rows or 0)
+            assert (mark.rows.came, mark.rows.went) == ((0, 0) if mark.rows.is_rewrite else recorded)
+            assert not mark.rows.is_rewrite or mark.operation in ("replace", "COMPACT")
+
+
+def test_an_upsert_is_as_many_rows_that_went_as_came() -> None:
+    job = ("writer", 1)
+    upsert = [
+        Commit("APPEND", None, job, Figures(net_rows=25)),
+        Commit("COMPACT", None, job, Figures(net_rows=-25)),
+    ]
+    assert [(count.came, count.went) for count in count_rows(upsert)] == [(25, 0), (0, 25)]
+    # the same compaction by itself changes no row: what it leaves out was written over before
+    alone = count_rows([upsert[1]._replace(job=None)])
+    assert alone == [RowCount(dropped=25, is_rewrite=True)]
+
+
+def test_the_keys_that_a_delete_appends_did_not_come() -> None:
+    job = ("writer", 1)
+    keys = Commit("APPEND", "DELETE", job, Figures(net_rows=3))
+    merged = Commit("COMPACT", "DELETE", job, Figures(net_rows=-6))
+    assert [(count.came, count.went) for count in count_rows([keys, merged])] == [(0, 0), (0, 3)]
+    assert [(count.came, count.went) for count in count_rows([keys])] == [(0, 3)]
+
+
+def test_what_deletes_rows_is_no_rewrite_whatever_its_word() -> None:
+    """Paimon commits a DELETE of an append table with deletion vectors as COMPACT."""
+    marked = Commit("COMPACT", None, None, Figures(net_rows=0, deleted=Amount(3, 3)))
+    assert not count_rows([marked])[0].is_rewrite
+    # nothing but rows of its own accounts for more rows after a rewrite than before it
+    assert count_rows([Commit("replace", None, None, Figures(added_rows=9, removed_rows=4))]) == [RowCount(5)]
 
 
 def test_branches_follow_parents_and_tags_are_flags() -> None:

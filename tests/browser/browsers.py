@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,5 +25,18 @@ def launch_browser() -> Iterator[Any]:
     with sync_playwright() as playwright:
         # Chromium refuses its sandbox to root, as which containers run; pages here are our own
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-quic"])
+        for name in ("new_context", "new_page"):
+            setattr(browser, name, _make_patient(getattr(browser, name)))
         yield browser
         browser.close()
+
+
+def _make_patient(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Wait longer than Playwright's half a minute: a machine with other work to do is no fault of a page."""
+
+    def make_patiently(**options: Any) -> Any:
+        made = make(**options)
+        made.set_default_timeout(180_000)
+        return made
+
+    return make_patiently

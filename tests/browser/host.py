@@ -67,10 +67,10 @@ def collect(widget: Any) -> list[Any]:
 
 
 def ask(widget: Any, content: Any) -> list[Any]:
-    """Send a message as a browser does; gives the answers, without what is drawn anew."""
+    """Send a message as a browser does; gives the answers, without what is drawn anew, and without that it was heard."""
     sent = collect(widget)
     widget._handle_custom_msg(content, [])
-    return [answer for answer in sent if answer["type"] != "shown"]
+    return [answer for answer in sent if answer["type"] not in ("shown", "heard")]
 
 
 def host_widget(page: Any, widget: Any, scheme: str = "light") -> list[str]:

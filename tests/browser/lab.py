@@ -15,7 +15,7 @@ from typing import Any
 import nbformat
 
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
-_WAIT = 60_000  # milliseconds; a cold JupyterLab on two busy cores
+_WAIT = 180_000  # milliseconds; a cold JupyterLab on two busy cores
 
 _RUN_CELL = """async index => {
   const panel = window.jupyterapp.shell.currentWidget;

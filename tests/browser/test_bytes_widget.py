@@ -37,7 +37,7 @@ def test_a_field_shows_its_bytes_and_bytes_their_field(page: Any) -> None:
     assert list_marked(page, "ll-on") == ["68 65 6c 6c 6f 77 6f 72", "6c 64"]
     assert (
         page.locator(".ll-q").inner_text()
-        == "name · text: UTF-8 · at +24 to +33, 10 bytes, counted from byte 0 28 to 37"
+        == "name · text: UTF-8 · at +24 to +33, 10 bytes; bytes 28 to 37 of all"
     )
     assert errors == []
 
@@ -65,7 +65,7 @@ def test_what_python_selects_is_shown(page: Any) -> None:
     assert list_marked(page, "ll-sel") == ["68 65 6c 6c 6f 77 6f 72", "6c 64"]
     assert (
         page.locator(".ll-q").inner_text()
-        == "selected: text · at +24 to +33, 10 bytes, counted from byte 0 28 to 37"
+        == "selected: text · at +24 to +33, 10 bytes; bytes 28 to 37 of all"
     )
     page.evaluate("host.model.set('selected', null)")
     assert list_marked(page, "ll-sel") == []
@@ -160,7 +160,7 @@ def test_the_status_counts_as_the_rows_do(page: Any) -> None:
     assert line["start"] == line["origin"] + 8
     page.locator("tr", has=page.locator("td", has_text=line["at"])).first.click()
     first, last = line["start"], line["end"] - 1
-    said = f"selected: {line['name']} · at +8 to +15, 8 bytes, counted from byte 0 {first} to {last}"
+    said = f"selected: {line['name']} · at +8 to +15, 8 bytes; bytes {first} to {last} of all"
     assert page.locator(".ll-q").inner_text() == said
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
@@ -219,7 +219,7 @@ def test_search_offsets_copying(page: Any) -> None:
 def test_listeners_end_with_the_view(page: Any) -> None:
     host_widget(page, make_blocks().widget())
     page.evaluate("window.row = document.querySelector('#widget tr[tabindex]')")
-    assert page.evaluate("Object.values(host.handlers).flat().length") == 3
+    assert page.evaluate("Object.values(host.handlers).flat().length") == 4
     page.evaluate("host.dispose()")
     assert page.evaluate("Object.values(host.handlers).flat().length") == 0
     assert page.locator("#widget > *").count() == 0

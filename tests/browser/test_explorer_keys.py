@@ -11,7 +11,9 @@ import pytest
 
 import lakelens as ll
 from lakelens.explorer.assets import read_assets
-from lakelens.explorer.keys import KEYS, PAGES
+from lakelens.explorer.explorer import Explorer
+from lakelens.explorer.keys import KEYS, PAGES, list_keys
+from tests.explorer.site import serve
 from tests.serving.running import Running, serving
 
 # a page as those of the explorer are: crumbs, navigation, a picture of links, a list in pages, keys of its own
@@ -82,13 +84,60 @@ def test_links_by_keys(made: Any) -> None:
     assert press(made, "u") == "page#table"
     assert press(made, "n") == "page#next"
     assert press(made, "m") == "page#min"
-    assert press(made, "?") == "page#help"
-    assert press(made, "p") == "page#help", "there are no rows before"
+    assert press(made, "p") == "page#min", "there are no rows before"
     assert "no link" in made.locator("[role=status]").inner_text()
     for keys in ("Control+j", "Alt+u", "Meta+n", "Shift+J"):
-        assert press(made, keys) == "page#help"
-    assert made.evaluate("document.activeElement === document.body || document.activeElement.rel === 'help'")
+        assert press(made, keys) == "page#min"
+    assert made.evaluate(
+        "document.activeElement === document.body || document.activeElement.accessKey === 'm'"
+    )
     assert press(made, "g", "x", "u") == "page#table", "g and a key that is none is nothing"
+
+
+def test_the_keys_lie_over_the_page(made: Any) -> None:
+    was = press(made, "j")
+    layer = made.get_by_role("dialog", name="Keys")
+    for close in ("Escape", "?"):
+        assert press(made, "?") == was, "the page stays"
+        assert layer.is_visible()
+        assert layer.locator("dt").all_inner_texts() == [key for key, _ in list_keys()]
+        assert press(made, "u", "j", "g") == was, "no key leads away below it"
+        press(made, close)
+        assert not layer.is_visible()
+    made.get_by_role("link", name="keys", exact=True).click()
+    assert layer.is_visible()
+    assert layer.get_by_role("link").get_attribute("href").endswith("#help"), "and a page of them"
+
+
+def test_what_is_beside_has_keys_of_its_own(tmp_path: Path, page: Any) -> None:
+    shutil.copytree(ll.sample("iceberg").location, tmp_path / "t")
+    table = ll.open(tmp_path / "t")
+    manifest = next(one for one in table.current.manifests if len(one.entries) > 1)
+    with serve(Explorer(tmp_path)) as address:
+        page.goto(f"{address}t/@{table.current.id}/manifest?path={manifest.path}&entry=0")
+        page.keyboard.press("j")
+        assert page.evaluate("document.activeElement.href").endswith("entry=1"), "a row, as everywhere"
+        assert page.url.endswith("entry=0")
+        page.keyboard.press(".")
+        page.wait_for_url("**entry=1")
+        page.keyboard.press("e")
+        page.wait_for_url("**/entry?**entry=1")
+        page.keyboard.press(",")
+        page.wait_for_url("**/entry?**entry=0")
+
+
+def test_the_page_of_the_keys_leads_back(tmp_path: Path, page: Any) -> None:
+    shutil.copytree(ll.sample("iceberg").location, tmp_path / "db" / "t")
+    with serve(Explorer(tmp_path)) as address:
+        page.goto(f"{address}db/t/")
+        page.goto(page.url + "files")
+        was = page.url
+        page.keyboard.press("?")
+        page.get_by_role("link", name="as a page").click()
+        page.wait_for_url("**/help")
+        assert page.locator(".lx-crumbs a").all_inner_texts() == ["warehouse", "db", "t"]
+        page.keyboard.press("Escape")
+        page.wait_for_url(was)
 
 
 @pytest.mark.parametrize(("key", "where"), [("t", "timeline"), ("o", ""), ("f", "files"), ("w", "page#all")])
@@ -104,7 +153,7 @@ def test_the_help_lists_what_there_is() -> None:
     names = {"→": "ArrowRight", "←": "ArrowLeft"}
     for key, _ in KEYS:
         name = names.get(key, key)
-        assert f"    {name}: (" in script or f'    "{name}": (' in script, key
+        assert f"    {name}: (" in script or f'    "{name}": ' in script or f"    {name}: {{" in script, key
     for key, name in PAGES:
         if key != "w":
             assert f'{key}: "{"" if name == "overview" else name}"' in script, key
@@ -125,9 +174,11 @@ def test_keys_of_the_server(page: Any, running: Running) -> None:
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.goto(running.address)
     page.keyboard.press("?")
-    page.wait_for_url("**/help")
+    assert page.get_by_role("dialog").get_by_text("to the filter of a list").is_visible()
+    page.keyboard.press("Escape")
+    page.goto(page.get_by_role("link", name="all keys").evaluate("link => link.href"))
     assert page.get_by_role("cell", name="to the filter of a list").count() == 1
-    page.goto(f"{running.origin}/db/iceberg/")
+    page.goto(f"{running.pages}db/iceberg/")
     page.wait_for_url("**/@*/")
     page.goto(page.url + "files")
     page.keyboard.press("g")

@@ -10,7 +10,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.explorer.explorer import Explorer
-from tests.browser.looks import find_faults, open_folds
+from tests.browser.looks import find_faults, find_overflow, open_folds
 from tests.explorer.site import serve
 
 _SAMPLES = {
@@ -147,3 +147,73 @@ def test_what_leads_elsewhere_is_not_printed(site: str, opened: Any, scheme: str
     assert grid.evaluate("e => e.getBoundingClientRect().height") > 0
     assert opened.locator(".lx-nav").is_hidden()
     assert opened.pdf(prefer_css_page_size=True).startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    "path", ["", "shop.db/orders/", "web/clicks/", "web/clicks/space", "web/clicks/diff"]
+)
+def test_what_scrolls_on_a_phone_is_reached_by_tab(site: str, page: Any, path: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 900})
+    table, slash, name = path.rpartition("/")
+    page.goto(site + table + slash)
+    page.goto(page.url + name)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert find_faults(page, "body") == []
+
+
+def test_the_space_of_a_table_is_dark_in_the_dark_and_legible_on_a_phone(site: str, browser: Any) -> None:
+    context = browser.new_context(color_scheme="dark", viewport={"width": 390, "height": 900})
+    page = context.new_page()
+    page.goto(site + "web/clicks/")
+    page.goto(page.url + "space")
+    picture = page.locator("main img").first
+    assert picture.bounding_box()["width"] >= 600, "it scrolls in its box"
+    light = page.evaluate(
+        """async () => {
+          const image = document.querySelector("main img");
+          const shown = document.createElement("canvas");
+          shown.width = 760; shown.height = 84;
+          const pen = shown.getContext("2d");
+          pen.drawImage(image, 0, 0, 760, 84);
+          const data = pen.getImageData(0, 0, 760, 84).data;
+          let light = 0;
+          for (let at = 0; at < data.length; at += 4) light += data[at + 3] > 0 && data[at] > 150 && data[at + 1] > 150;
+          return light / (data.length / 4);
+        }"""
+    )
+    assert light < 0.1, "letters alone"
+    context.close()
+
+
+@pytest.mark.parametrize("width", [705, 800, 950, 1200])
+def test_what_was_found_is_in_sight_in_a_narrow_window(site: str, page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(site + "?sort=-findings")
+    assert find_overflow(page, "main") == []
+    first = page.locator("tbody tr").first
+    assert "1 ERROR" in first.inner_text()
+    box, line = first.bounding_box(), page.locator("tbody tr", has_text="shop.db/orders").bounding_box()
+    assert box is not None
+    assert line is not None
+    assert box["height"] < 80, "not one word a line"
+    assert line["height"] < 50
+
+
+def test_the_life_of_a_row_is_asked_for_on_the_overview_without_scripts(site: str, browser: Any) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(site + "web/clicks/")
+    newest = page.url
+    page.get_by_role("searchbox", name="row").fill("idd = 3")
+    page.get_by_role("button", name="who wrote it, who deleted it").click()
+    assert page.url.endswith("row?where=idd+%3D+3")
+    assert "did you mean id?" in page.locator("main").inner_text()
+    box = page.get_by_role("searchbox", name="row")
+    assert box.input_value() == "idd = 3", "the question stays, its error below it"
+    box.fill("id = 3")
+    box.press("Enter")
+    assert "deleted" in page.locator("main").inner_text()
+    page.goto(newest)
+    page.get_by_role("link", name="Row who deleted id = 3?").click()
+    assert page.get_by_role("searchbox", name="row").get_attribute("placeholder") == "id = 3"
+    context.close()

@@ -26,15 +26,17 @@ LISTEN = """window.refused = [];
 const note = (e) => window.refused.push(`${e.violatedDirective} ${e.blockedURI}`);
 document.addEventListener("securitypolicyviolation", note);"""
 # what our own pages are made of; anything else, or any handler, came from the lake
-FOREIGN = """() => [...document.querySelectorAll('*')].filter(e =>
-  (e.tagName === 'SCRIPT' && !e.src.startsWith(location.origin + '/-/'))
+FOREIGN = """() => {
+  const own = location.origin + '/' + location.pathname.split('/')[1] + '/-/';
+  return [...document.querySelectorAll('*')].filter(e =>
+  (e.tagName === 'SCRIPT' && !e.src.startsWith(own))
   || (e.tagName === 'IMG' && !e.src.startsWith('data:image/svg+xml;base64,'))
   || ['IFRAME', 'OBJECT', 'EMBED', 'BASE'].includes(e.tagName.toUpperCase())
-  || (e.tagName === 'LINK' && !e.href.startsWith(location.origin + '/-/'))
+  || (e.tagName === 'LINK' && !e.href.startsWith(own))
   || (e.tagName === 'FORM' && !e.action.startsWith(location.origin + '/'))
   || (e.tagName.toUpperCase() === 'A' && !String(e.href.baseVal ?? e.href).match(/^(https?:|[.\\/?#@a-z]|$)/))
   || [...e.attributes].some(a => a.name.startsWith('on') || /^\\s*(javascript|data:text):/i.test(a.value)))
-  .map(e => e.outerHTML.slice(0, 200))"""
+  .map(e => e.outerHTML.slice(0, 200)) }"""
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +67,9 @@ def list_first(root: Path) -> list[str]:
 
 def crawl(page: Any, running: Running, root: Path, part: int) -> Iterator[str]:
     """Visits a part of all pages, then what they link to, a few of each kind, and says where it is."""
-    first = [f"{running.origin}/{url}" for url in list_first(root)[part::PARTS]]
+    first = [f"{running.pages}{url}" for url in list_first(root)[part::PARTS]]
     pending, kinds = deque([running.address, *first]), Counter[tuple[str, str]]()
-    seen = {running.origin + "/", *first}
+    seen = {running.pages, *first}
     visits = 0
     while pending and visits <= len(first) + MOST:
         page.goto(pending.popleft(), wait_until="load")
@@ -80,7 +82,7 @@ def crawl(page: Any, running: Running, root: Path, part: int) -> Iterator[str]:
             parts = urlsplit(url)
             table, _, name = parts.path.partition("@")
             kind = (table, name.partition("/")[2])
-            if url in seen or not url.startswith(running.origin + "/") or kinds[kind] >= MOST_OF_A_KIND:
+            if url in seen or not url.startswith(running.pages) or kinds[kind] >= MOST_OF_A_KIND:
                 continue
             seen.add(url)
             kinds[kind] += 1
@@ -139,7 +141,7 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture
 def second(tmp_path: Path, running: Running) -> Iterator[str]:
     """Another origin of the same machine, whose page wants what the explorer shows."""
-    target = running.origin
+    target = running.pages.rstrip("/")
     (tmp_path / "index.html").write_text(
         f"""<!DOCTYPE html><meta charset="utf-8"><title>other</title>
         <form id="get" action="{target}/active/" method="get"><input name="q" value="1"><button>get</button></form>
@@ -154,18 +156,19 @@ def second(tmp_path: Path, running: Running) -> Iterator[str]:
 
 
 def test_a_second_origin_gets_nothing(page: Any, running: Running, second: str) -> None:
-    """Another port of this machine: the same site to a browser, which sends the cookie even if it is strict."""
+    """Another port of this machine, which knows the path: the same site to a browser, which sends a strict cookie too."""
     statuses: dict[str, set[int]] = {}
     page.goto(running.address)
     assert page.context.cookies()[0]["sameSite"] == "Strict" and page.context.cookies()[0]["httpOnly"]
     page.on(
-        "response", lambda r: statuses.setdefault(r.url.removeprefix(running.origin), set()).add(r.status)
+        "response",
+        lambda r: statuses.setdefault(r.url.removeprefix(running.pages.rstrip("/")), set()).add(r.status),
     )
     page.goto(second)
     fetched = page.evaluate(
         """async (target) => Promise.all(['cors', 'no-cors'].map((mode) =>
           fetch(target, {mode, credentials: 'include'}).then((r) => r.type + r.status, (e) => 'refused')))""",
-        running.origin + "/",
+        running.pages,
     )
     assert fetched == ["refused", "refused"]
     assert statuses.pop("/") == {403} and statuses.pop("/-/explorer.css", {403}) == {403}
@@ -173,11 +176,25 @@ def test_a_second_origin_gets_nothing(page: Any, running: Running, second: str) 
         page.goto(second)
         statuses.clear()
         page.locator(f"#{name}" if name == "link" else f"#{name} button").click()
-        page.wait_for_url(running.origin + path)
+        page.wait_for_url(running.pages.rstrip("/") + path)
         assert statuses[path] == ({405} if name == "post" else {403})
         assert page.locator("table").count() == 0
     page.get_by_role("link", name="go on").click()
     page.locator("table").first.wait_for()
+
+
+def test_no_other_port_is_sent_the_cookie(page: Any, running: Running, second: str) -> None:
+    """Cookies know no ports: it is the path, which nobody else knows, that keeps the cookie here."""
+    page.goto(running.address)
+    assert [cookie["path"] for cookie in page.context.cookies()] == [running.home]
+    requests: list[Any] = []
+    page.on("request", lambda request: requests.append(request))
+    for url in (second, f"{second}db/t/", f"{running.origin}/db/t/", running.pages):
+        page.goto(url)
+    sent = {request.url: "cookie" in request.all_headers() for request in requests}
+    assert {url for url, has_cookie in sent.items() if has_cookie} == {
+        url for url in sent if url.startswith(running.pages)
+    }
 
 
 def test_another_site_leads_in_by_one_click(page: Any, running: Running, second: str) -> None:
@@ -186,7 +203,7 @@ def test_another_site_leads_in_by_one_click(page: Any, running: Running, second:
     page.goto(elsewhere)
     page.evaluate("url => { document.querySelector('#link').href = url }", running.address)
     page.locator("#link").click()
-    page.wait_for_url(running.origin + "/")
+    page.wait_for_url(running.pages)
     page.locator("table").first.wait_for()
     page.goto(elsewhere)
     page.locator("#link").click()
@@ -198,10 +215,9 @@ def test_without_scripts(browser: Any, running: Running, hostile: Path) -> None:
     """Every page is reached all the same, and none of them needs one."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.set_default_timeout(5_000)
     page.goto(running.address)
     for url in ["", *list_first(hostile)[:2]]:
-        page.goto(f"{running.origin}/{url}")
+        page.goto(f"{running.pages}{url}")
         page.get_by_role("link", name="keys").click()
         assert "the next row" in page.locator("table").first.inner_text()
         page.go_back()

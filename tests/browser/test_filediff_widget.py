@@ -237,7 +237,7 @@ def test_listeners_end_with_the_view(page: Any) -> None:
     widget = make_diff().widget()
     host_widget(page, widget)
     page.evaluate("window.body = document.querySelector('#widget tbody')")
-    assert page.evaluate("Object.values(host.handlers).flat().length") == 3
+    assert page.evaluate("Object.values(host.handlers).flat().length") == 4
     page.evaluate("host.dispose()")
     assert page.evaluate("Object.values(host.handlers).flat().length") == 0
     assert page.locator("#widget > *").count() == 0
@@ -283,7 +283,6 @@ def test_in_jupyterlab_a_choice_comes_back_as_a_file(lab: Lab, browser: Any) -> 
     cells = [nbformat.v4.new_code_cell(source) for source in (MAKE, ask)]
     lab.write("files.ipynb", cells, trusted=True)
     page = browser.new_page(viewport={"width": 900, "height": 1000})
-    page.set_default_timeout(60_000)
     try:
         panel = lab.open(page, "files.ipynb")
         lab.run_cell(page, 0)

@@ -142,7 +142,6 @@ def test_notebook_7(lab: Lab, browser: Any) -> None:
     ]
     lab.write("alone.ipynb", cells, trusted=True)
     page = browser.new_page(viewport={"width": 1000, "height": 1400})
-    page.set_default_timeout(60_000)
     try:
         panel = lab.open_alone(page, "alone.ipynb")
         for index in range(len(MAKE)):
@@ -164,7 +163,6 @@ def test_notebook_7(lab: Lab, browser: Any) -> None:
 def test_marimo(marimo: Marimo, browser: Any) -> None:
     context = browser.new_context(viewport={"width": 1000, "height": 1400}, color_scheme="light")
     page = context.new_page()
-    page.set_default_timeout(60_000)
     try:
         page.goto(marimo.url)
         page.locator(".ll-ls tbody tr").first.wait_for()

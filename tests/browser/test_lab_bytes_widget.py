@@ -29,7 +29,6 @@ def test_a_fold_is_filled_and_a_click_comes_back_as_a_span(lab: Lab, browser: An
     cells = [nbformat.v4.new_code_cell(source) for source in (MAKE, ask)]
     lab.write("widget.ipynb", cells, trusted=True)
     page = browser.new_page(viewport={"width": 900, "height": 1000})
-    page.set_default_timeout(60_000)
     try:
         panel = lab.open(page, "widget.ipynb")
         lab.run_cell(page, 0)

@@ -26,7 +26,6 @@ ASK = "'kept', sum(map(len, table.files._table.begun.values())) > 0"
 @pytest.fixture
 def shown(browser: Any) -> Any:
     page = browser.new_page(viewport={"width": 900, "height": 1000})
-    page.set_default_timeout(120_000)
     yield page
     page.close()
 

@@ -32,7 +32,6 @@ STORIES = ("5 snapshots of lakes.v3_merge_on_read", "5 files added, 0 removed", 
 @pytest.fixture
 def shown(lab: Lab, browser: Any) -> Any:
     page = browser.new_page(viewport={"width": 900, "height": 1400})
-    page.set_default_timeout(60_000)
     yield page
     page.close()
 
@@ -76,6 +75,22 @@ def test_they_draw_move_and_are_told_again_without_a_kernel(lab: Lab, shown: Any
     told = HTMLExporter().from_notebook_node(nbformat.reads(saved, 4))[0]
     assert told.count("ll-still") > 2
     assert "Widget of" not in told
+
+
+@pytest.mark.exhaustive
+def test_a_restarted_kernel_is_told_and_no_fact_is_of_another_snapshot(lab: Lab, shown: Any) -> None:
+    lab.write("restarted.ipynb", [nbformat.v4.new_code_cell(MAKE)], trusted=True)
+    panel = lab.open(shown, "restarted.ipynb")
+    lab.run_cell(shown, 0)
+    options = panel.locator(".ll-tl [role=option]")
+    options.nth(4).wait_for()
+    shown.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    assert panel.locator(".ll-detail").is_visible(), "still about what is chosen"
+    options.nth(0).click()
+    panel.get_by_text("un the cell again").wait_for()
+    panel.locator(".ll-detail").wait_for(state="hidden")
+    label = options.nth(0).get_attribute("aria-label")
+    assert panel.locator(".ll-said").first.inner_text() == label
 
 
 def _tell_again(lab: Lab, page: Any, saved: str) -> None:

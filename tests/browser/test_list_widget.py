@@ -31,9 +31,10 @@ def list_things(count: int = 100) -> Items[Any]:
 
 
 def press(page: Any, *keys: str) -> None:
+    # a key may ask Python for another page: the next one is meant for what that page shows
     for key in keys:
         page.keyboard.press(key)
-    settle(page)
+        settle(page)
 
 
 def test_keys_lead_through_pages_titles_and_rows(page: Any) -> None:

@@ -48,3 +48,42 @@ def test_keys_stay_inside_and_are_listed(page: Any, name: str) -> None:
     page.locator("[data-act=keys]").click()
     assert keys.is_visible()
     assert errors == []
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_a_widget_that_nobody_answers_says_so_until_somebody_does(page: Any, name: str) -> None:
+    """A page whose line to Python leads nowhere, as after a restart of a kernel in a host that says nothing of it."""
+    errors = host_widget(page, make_widget(name))
+    silence = page.get_by_text("Python has not answered yet")
+    page.locator(f"#widget {STOPS[name]}").last.focus()
+    page.evaluate(
+        "() => { window.send = host.model.send; host.model.send = host.model.save_changes = () => {} }"
+    )
+    for key in {"timeline": ["ArrowLeft"], "diff": ["ArrowDown", "Enter"], "bytes": ["Enter"]}[name]:
+        page.keyboard.press(key)
+    silence.wait_for()
+    assert "run the cell again" in silence.inner_text()
+    assert page.locator("#widget .ll-detail").locator("visible=true").count() == 0, (
+        "facts of what was chosen before"
+    )
+    if name == "timeline":
+        label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+        assert page.locator("#widget .ll-said").inner_text() == label
+    assert find_overflow(page, "#widget") == []
+    assert find_faults(page, "#widget") == []
+    page.evaluate("host.model.send = send; host.model.send({ type: 'hear' })")
+    silence.wait_for(state="hidden")
+    assert errors == []
+
+
+def test_a_widget_whose_line_is_closed_says_so_at_once(page: Any) -> None:
+    """As JupyterLab does after a restart of the kernel: what is sent raises."""
+    host_widget(page, make_widget("timeline"))
+    page.evaluate(
+        "() => { host.model.save_changes = () => {}; host.model.send = () => { throw new Error('Cannot send') } }"
+    )
+    page.locator("#widget [role=option]").first.click()
+    page.get_by_text("The kernel was restarted or is gone").wait_for()
+    assert not page.locator("#widget .ll-detail").is_visible()
+    label = page.locator("#widget [role=option]").first.get_attribute("aria-label")
+    assert page.locator("#widget .ll-said").inner_text() == label

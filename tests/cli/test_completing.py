@@ -63,6 +63,13 @@ def test_bash_completes_samples_refs_and_snapshots(tmp_path: Path) -> None:
     assert complete_in_bash(["lakelens", "show", "/nowhere", "-s", ""], tmp_path) == []
 
 
+def test_bash_completes_procedures_and_columns(tmp_path: Path) -> None:
+    table = ll.sample("iceberg")
+    assert complete_in_bash(["lakelens", "dry-run", table.location, "exp"], tmp_path) == ["expire_snapshots"]
+    found = complete_in_bash(["lakelens", "files", table.location, "--columns", "path,rec"], tmp_path)
+    assert found == ["path,recorded_path", "path,record_count"]
+
+
 def test_nothing_that_a_shell_would_run_is_completed(tmp_path: Path) -> None:
     table = unpack_table("iceberg-branches", tmp_path)
     newest = max(Path(table).glob("metadata/*.metadata.json"))

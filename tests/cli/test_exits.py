@@ -9,12 +9,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import lakelens as ll
+from lakelens.cli.commands import VERBS
+from lakelens.options import display
 from tests.support.documents import invoke, read_document
 
 LAKELENS = [sys.executable, "-m", "lakelens.cli"]
@@ -34,6 +36,13 @@ TABLE_VERBS = {
     "row": ["FALSE"],
     "html": ["page.html"],
 }
+
+
+@pytest.fixture(autouse=True)
+def without_progress() -> Iterator[None]:
+    """No line about how far a reading is: it would come on a slow machine alone."""
+    with display.using(progress=False):
+        yield
 
 
 def end(*arguments: str) -> tuple[int, str, str]:
@@ -77,7 +86,8 @@ def test_a_wrong_path_is_a_mistake(verb: str, form: list[str], tmp_path: Path) -
         ["files", "sample:iceberg", "--columns", "nothing"],
         ["files", "sample:iceberg", "--where", "nothing=1"],
         ["files", "sample:iceberg", "--where", "nothing"],
-        ["diff", "sample:iceberg", "main"],
+        ["diff", "sample:iceberg", "main~9"],
+        ["diff", "sample:hive"],
         ["diff", "sample:hive", "1", "2"],
         ["find", "/nowhere/at/all"],
         ["samples", "nothing"],
@@ -93,6 +103,79 @@ def test_a_wrong_path_is_a_mistake(verb: str, form: list[str], tmp_path: Path) -
 def test_a_mistake_is_one_line_that_says_what_to_do(arguments: list[str]) -> None:
     status, told, _ = end(*arguments)
     assert (status, told) == (2, "")
+
+
+# of each verb what can be asked wrongly: a name that there is not, a value that is none, a text that is not understood
+WRONG: dict[str, list[list[str]]] = {
+    "show": [["sample:iceberg", "-s", "0"]],
+    "snapshots": [["sample:iceberg", "--limit", "none"]],
+    "history": [["sample:iceberg", "--limit", "0"]],
+    "diff": [["sample:iceberg", "nothing", "nobody"]],
+    "biography": [["sample:iceberg", "nofile"]],
+    "row": [["sample:iceberg", "idd = 3"], ["sample:iceberg", "id = 'three'"], ["sample:paimon", "id ="]],
+    "manifests": [["sample:iceberg", "-s", "nobody"]],
+    "files": [["sample:iceberg", "--where", "partion=1"], ["sample:iceberg", "--columns", "pth"]],
+    "schema": [["sample:iceberg", "-s", "nobody"]],
+    "refs": [["sample:hive", "--branch", "main"]],
+    "tree": [["sample:iceberg", "--version", "99"]],
+    "findings": [["sample:iceberg", "--format", "delta"]],
+    "check": [["sample:nothing"]],
+    "health": [["sample:iceberg", "-d", "9"]],
+    "explain": [
+        ["sample:iceberg", "idd = 3"],
+        ["sample:iceberg", "id LIKE 3"],
+        ["sample:iceberg", "1", "-s", "x"],
+    ],
+    "space": [["sample:iceberg", "--before", "tomorrow"]],
+    "dry-run": [
+        ["sample:iceberg", "expir"],
+        ["sample:hive", "expire_snapshots"],
+        ["sample:iceberg", "expire_snapshots", "-o", "older_than=tomorrow"],
+        ["sample:paimon", "expire_snapshots", "-o", "retain_max=-1"],
+        ["sample:iceberg", "expire_snapshots", "-o", "older=2024-01-01"],
+        ["sample:iceberg", "rollback_to_snapshot"],
+    ],
+    "bytes": [["sample:iceberg"], ["sample:iceberg/nothing"], ["sample:iceberg", "--kind", "nothing"]],
+    "html": [["sample:iceberg"], ["sample:iceberg", "/nowhere/at/all/page.html"]],
+    "serve": [["sample:nothing"], ["/nowhere/at/all"]],
+    "find": [["sample:nothing"], ["sample:iceberg", "--depth", "-1"], ["--catalog", "nothing"]],
+    "inventory": [["sample:nothing"]],
+    "watch": [["sample:nothing", "--", "true"]],
+    "samples": [["icberg"]],
+    "demo": [["--nothing"]],
+    "completion": [["tcsh"]],
+    "skeleton": [["sample:nothing", "target"]],
+    "map": [["sample:iceberg", "-s", "nobody"]],
+    "lifetimes": [["delta"]],
+    "exercise": [["nothing"], ["bounds", "--check"]],
+    "quiz": [["9"], ["1", "eleven"]],
+}
+
+
+def test_every_verb_calls_what_was_asked_wrongly_a_mistake() -> None:
+    assert set(WRONG) == {verb.name for verb in VERBS}
+    for verb, cases in WRONG.items():
+        for arguments in ([*cases], [["--surely-no-option"]]):
+            for words in arguments:
+                status, told, _ = end(verb, *words)
+                assert (status, told) == (2, ""), (verb, words)
+
+
+def test_a_snapshot_that_is_not_there_is_a_mistake_however_the_table_is_named(tmp_path: Path) -> None:
+    table = ll.sample()["iceberg"].unpack(tmp_path)
+    document = max((table / "metadata").glob("*.metadata.json"), key=lambda path: path.name)
+    for path in (str(table), f"{table}/", f"file:{table}", str(document)):
+        assert end("show", path, "-s", "nobody")[0] == 2, path
+
+
+def test_a_sample_that_there_is_not_has_its_nearest_names() -> None:
+    assert "try: sample:iceberg" in end("show", "sample:icberg")[2]
+
+
+def test_bytes_of_a_file_of_a_sample() -> None:
+    status, told, _ = end("bytes", "sample:paimon/snapshot/snapshot-5")
+    assert status == 0
+    assert "schemaId" in told
 
 
 def cut(path: Path) -> None:
@@ -185,7 +268,7 @@ def test_an_interrupt_ends_a_verb_quietly(tmp_path: Path) -> None:
         time.sleep(0.05)
     os.killpg(verb.pid, signal.SIGINT)
     told, said = verb.communicate()
-    assert (verb.returncode, told, said.strip()) == (130, b"", b"")
+    assert (verb.returncode, told, said) == (130, b"", b"lakelens: interrupted\n")
 
 
 def test_help_is_fast_to_load() -> None:

@@ -15,7 +15,7 @@ from pyarrow import orc, parquet
 
 import lakelens as ll
 from lakelens.cli.json_values import make_plain
-from lakelens.codecs.avro.notes import format_logical
+from lakelens.codecs.avro.record_spans import format_logical
 from lakelens.codecs.avro.types import FixedType
 from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.codecs.iceberg.types import IcebergType
@@ -26,7 +26,7 @@ from lakelens.codecs.orc.tail import OrcTail
 from lakelens.codecs.paimon.row import decode_binary_row
 from lakelens.codecs.paimon.row_hash import encode_row
 from lakelens.codecs.paimon.types import PaimonField, PaimonType
-from lakelens.codecs.parquet.enums import decode_statistic
+from lakelens.codecs.parquet.thrift_schema import decode_statistic
 from lakelens.codecs.variant.value import Variant
 from lakelens.formats.iceberg.metadata.partitions import convert_stored
 from lakelens.formats.paimon.life.merge import PaimonMerge

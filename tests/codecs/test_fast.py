@@ -16,7 +16,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.codecs import compression, fast
-from lakelens.codecs.avro import arrow, bulk
+from lakelens.codecs.avro import bulk
 from lakelens.codecs.avro.container import decode_header, iter_blocks
 from lakelens.codecs.avro.records import decode_block, decode_records
 from lakelens.errors import Corrupt, LakeError
@@ -27,7 +27,7 @@ from tests.support import growth
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No datafusion and no isal, whatever is installed."""
-    monkeypatch.setattr(arrow, "find_datafusion", lambda: None)
+    monkeypatch.setattr(bulk, "find_datafusion", lambda: None)
     monkeypatch.setattr(compression, "find_inflater", lambda: zlib)
     fast.advise.cache_clear()
     yield

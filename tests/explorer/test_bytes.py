@@ -14,9 +14,10 @@ from lakelens.explorer.inside import Inside
 from lakelens.explorer.linker import find_place
 from lakelens.explorer.place import Place
 from lakelens.model.bytes_view import BytesView
+from lakelens.views.card import wording
 from lakelens.views.card.model import Target
 from lakelens.views.render.html import render_card
-from tests.explorer.reading import Reader, find_bytes, list_links, read_text
+from tests.explorer.reading import Reader, find_bytes, list_links, read_column, read_text
 from tests.support.rewriting import find_document, rewrite_document, rewrite_manifest
 
 SAMPLES = (
@@ -73,7 +74,7 @@ def check_keys(reader: Reader, place: Place, number: int, count: int, partner: s
     keys = {
         key: link.place for key, link in page.keys if link.place is not None and link.place.page != "help"
     }
-    expected = {"u"} | ({"k"} if number else set()) | ({"j"} if number + 1 < count else set())
+    expected = {"u", "e"} | ({","} if number else set()) | ({"."} if number + 1 < count else set())
     assert keys.keys() == expected | ({"m"} if partner else set())
     assert set(keys.values()) <= {link.place for link in list_links(page)}
     if partner:
@@ -327,3 +328,17 @@ def test_a_remote_table_is_walked_too() -> None:
             assert reader.ask(reader.place("bytes", path=path))[0].status == 404
     finally:
         memory.rm("/explored", recursive=True)
+
+
+def test_objects_to_choose_from_are_sorted_by_their_sizes() -> None:
+    reader = Reader.of_sample("iceberg")
+    stored = {one.relative_path: one for one in reader.table.tree(references=False)}
+    page, markup = reader.get("bytes", sort="-bytes")
+    names = [cell.text for cell in read_column(page, "object")]
+    sizes = [stored[name].size_bytes for name in names]
+    assert sizes == sorted(sizes, reverse=True)
+    assert [cell.text for cell in read_column(page, "what it is")] == [stored[name].role for name in names]
+    assert [cell.text for cell in read_column(page, "bytes")] == [wording.size(size) for size in sizes]
+    assert "&#39;" not in markup.partition("<main")[2], "no role in quotes"
+    few, _ = reader.get("bytes", q="manifest list")
+    assert {cell.text for cell in read_column(few, "what it is")} == {"manifest list"}

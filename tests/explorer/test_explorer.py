@@ -164,7 +164,7 @@ def test_crumbs_lead_to_every_part_and_navigation_answers(lake: Lake) -> None:
     assert [link.text for link in page.crumbs] == ["warehouse", "shop.db", "orders", "files"]
     assert [link.is_current for link in page.crumbs] == [False, False, False, True]
     assert all(link.place is not None for link in page.crumbs)
-    assert page.crumbs[1].place == Place(None, "", "", (("q", "shop.db/"),))
+    assert page.crumbs[1].place == Place(None, "", "", (("below", "shop.db"),))
     answers = {link.text: link.small for link in page.navigation}
     assert answers["Timeline"] == "4 commits"
     assert answers["Snapshots"] == "1 to 4"

@@ -60,7 +60,7 @@ def test_files_are_sorted_by_every_column_that_is_shown(name: str) -> None:
     page, _ = reader.get("files")
     shown = [column.name for column in find_grid(page, "file").columns if column.name]
     read = {"file": lambda file: file.path.rpartition("/")[2], "rows": lambda file: file.record_count,
-            "bytes": lambda file: file.size_bytes, "sequence": lambda file: file.sequence_number,
+            "bytes": lambda file: file.own_size_bytes, "sequence": lambda file: file.sequence_number,
             "partition": lambda file: str(file.partition), "content": lambda file: file.content,
             "bucket": lambda file: file.bucket, "level": lambda file: file.level}  # fmt: skip
     for column in shown:

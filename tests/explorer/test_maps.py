@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,10 @@ def find_map(page: Page) -> Section:
 
 
 def find_answers(section: Section) -> dict[str, str]:
-    """What the folds of a map answer."""
-    return {
-        fold.label: fold.answer for part in section.parts if isinstance(part, Card) for fold in part.folds
-    }
+    """What the map says in words, behind one fold."""
+    (words,) = [fold for part in section.parts if isinstance(part, Card) for fold in part.folds]
+    assert words.label == "in words" and not words.opened
+    return {fold.label: fold.answer for card in words.body() if isinstance(card, Card) for fold in card.folds}
 
 
 @pytest.mark.exhaustive(keep=3)
@@ -63,7 +64,11 @@ def test_another_snapshot_and_a_diff_have_their_own(name: str) -> None:
 
 def test_rows_are_not_counted_for_it() -> None:
     """The map says what the figures above it say, before and after it was drawn; no data file is read."""
-    for name in ("hive", "paimon-deletion-vectors"):
+    told = {
+        "hive": "not known",
+        "paimon-deletion-vectors": "4 = 8 stored − 3 deleted − 1 that wait in level 0",
+    }
+    for name, words in told.items():
         reader = Reader.of_sample(name)
         first, _ = reader.get("")
         again, _ = reader.get("")
@@ -71,7 +76,8 @@ def test_rows_are_not_counted_for_it() -> None:
             part for part in again.parts if isinstance(part, Figures)
         ]
         for page in (first, again):
-            assert find_answers(find_map(page))["live rows"].startswith("not known")
+            assert find_answers(find_map(page))["live rows"].startswith(words)
+        assert not [path for path in reader.table.reads.paths if path.endswith((".parquet", ".orc"))]
 
 
 def test_of_many_files_it_is_drawn_when_asked_for(tmp_path: Path) -> None:
@@ -85,6 +91,29 @@ def test_of_many_files_it_is_drawn_when_asked_for(tmp_path: Path) -> None:
     assert link.place is not None
     page, markup = reader.ask(link.place)
     assert isinstance(find_map(page).parts[0], Wide) and "data:image" in markup
+
+
+@pytest.mark.parametrize("said", ["3", "-1", "x", None])
+def test_a_summary_that_says_of_few_files_is_not_believed(tmp_path: Path, said: str | None) -> None:
+    path = grow_iceberg(tmp_path / "t", files=2_000, manifests=4)
+    for document in Path(path).glob("metadata/*.metadata.json"):
+        content = json.loads(document.read_text())
+        for snapshot in content["snapshots"]:
+            snapshot["summary"].pop("total-data-files", None)
+            if said is not None:
+                snapshot["summary"]["total-data-files"] = said
+        document.write_text(json.dumps(content))
+    assert not is_quick(ll.open(path).current)
+
+
+def test_few_files_in_large_manifests_are_not_drawn_unasked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a thousand columns a manifest is large: what a map costs is its bytes."""
+    path = grow_iceberg(tmp_path / "t", files=50, manifests=2)
+    assert is_quick(ll.open(path).current)
+    monkeypatch.setattr("lakelens.analysis.map._FEW_BYTES", 1_000)
+    assert not is_quick(ll.open(path).current)
 
 
 def test_damage_leaves_the_page(tmp_path: Path) -> None:

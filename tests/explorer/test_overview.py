@@ -20,6 +20,7 @@ from lakelens.explorer.explorer import Explorer
 from lakelens.explorer.page import Figure, Figures, Listing, Page, Redirect, Section
 from lakelens.explorer.place import Place
 from lakelens.explorer.render import MOST_BYTES, render_page
+from lakelens.views.card import wording
 from lakelens.views.card.model import Card, Grid
 from tests.benchmarks.tables import Tables
 
@@ -115,13 +116,31 @@ def orders(tmp_path: Path) -> Path:
 def test_one_line_is_one_statement(orders: Path) -> None:
     rows = list_grid(find_section(show(Explorer(orders), Place(())), "Last changes"))
     assert [row["snapshots"] for row in rows] == ["7", "5 6", "3 4", "1 2"]
-    # appended rows replace others, which the compaction of the same statement marks in files that stay
-    assert rows[1]["rows \u2212"] == "\u22122"
+    # appended rows replace others: two that the compaction of the same statement marks in files that stay, one that it
+    # merges away
+    assert (rows[1]["rows \u2212"], rows[1]["rows +"]) == ("\u22123", "+2")
     table = ll.open(orders)
     changes = [one.changes for one in group_statements(table.snapshots[::-1])]
     stored = sum((one.added_rows or 0) - (one.removed_rows or 0) for one in changes)
     assert table.current is not None
     assert stored == table.current.record_count
+
+
+@pytest.mark.parametrize(("name", "shared"), [("iceberg", True), ("paimon-evolution", False)])
+def test_times_within_a_second_have_their_milliseconds(name: str, shared: bool) -> None:
+    table = ll.sample(name)
+    explorer = Explorer(table.location)
+    times = [one.snapshots[-1].committed_at for one in group_statements(table.snapshots[::-1])]
+    known = [time for time in times if time is not None]
+    assert (len({time.replace(microsecond=0) for time in known}) < len(known)) is shared
+    changes = list_grid(find_section(show(explorer, Place(())), "Last changes"))
+    assert [row["committed, UTC"] for row in changes] == [
+        wording.moment(time, exact=shared) for time in known
+    ]
+    newest = show(explorer, Place(())).place
+    rows = list_grid(find_section(show(explorer, newest.with_page("timeline")), "In rows"))
+    dates = [snapshot.committed_at for snapshot in table.snapshots[::-1]]
+    assert [row["committed, UTC"] for row in rows] == [wording.moment(time, exact=shared) for time in dates]
 
 
 def test_a_compaction_counts_no_rows_and_says_what_it_raised(tmp_path: Path) -> None:
@@ -130,8 +149,8 @@ def test_a_compaction_counts_no_rows_and_says_what_it_raised(tmp_path: Path) -> 
     alone = [row for row in rows if row["statement"] == "COMPACT" and " " not in row["snapshots"]]
     assert alone
     for row in alone:
-        assert (row["rows \u2212"] if "rows \u2212" in row else row["live \u2212"]) == "0"
-        assert (row["rows +"] if "rows +" in row else row["live +"]) == "0"
+        assert (row["rows \u2212"], row["rows +"]) == ("0", "0")
+        assert "no row changed" in row["how"]
     raised = list_grid(
         find_section(show(Explorer(ll.sample("paimon-deletion-vectors").location), Place(())), "Last changes")
     )
@@ -141,7 +160,8 @@ def test_a_compaction_counts_no_rows_and_says_what_it_raised(tmp_path: Path) -> 
     )
     replaced = [row for row in rewrite if row["statement"] == "replace"]
     assert replaced
-    assert all(count(row[name]) == 0 for row in replaced for name in row if name in ("live +", "rows +"))
+    assert all((row["rows \u2212"], row["rows +"]) == ("0", "0") for row in replaced)
+    assert all("rows moved, none changed" in row["how"] for row in replaced)
 
 
 def test_a_delete_is_an_event_with_its_word_and_its_number(orders: Path) -> None:

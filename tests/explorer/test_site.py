@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from lakelens.explorer.render import MOST_BYTES as MOST_OF_A_PAGE
 from lakelens.explorer.site.folder import MARKER, write_site
 from lakelens.explorer.site.walk import make_site, name_file
 from lakelens.options import display
+from lakelens.views.card import wording
+from lakelens.whole import NotWritten
 from tests.support.fakes import FakeTable
 from tests.views.test_hostile import cycle
 
@@ -146,6 +149,26 @@ def test_an_earlier_site_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert [path.name for path in site.parent.iterdir()] == ["site"]
 
 
+def test_a_cell_shows_where_the_pages_are_and_not_the_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = ll.sample("iceberg")
+    site = table.to_html(site="a site <&>", most_pages=12)
+    index = tmp_path / "a site <&>" / "index.html"
+    assert repr(site) == f"<Site of 12 pages, {wording.size(site.size_bytes)}: {index}>"
+    assert site.path == str(index.parent)
+    shown = site._repr_html_()
+    assert len(shown.encode()) < 20_000 and Links(shown).found == ["a%20site%20%3C%26%3E/index.html"]
+    assert "a site &lt;&amp;&gt;/index.html" in shown.replace("<wbr>", "")
+    assert f"<b>{len(site.pages)}</b>" in shown and f"{site.left_out} left out" in shown
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert Links(site._repr_html_()).found == [index.as_uri()]
+    unwritten = make_site(table, most_pages=1)
+    assert repr(unwritten).startswith("<Site of 1 page, ") and Links(unwritten._repr_html_()).found == []
+
+
 def test_a_write_that_fails_leaves_the_earlier_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     site = tmp_path / "site"
     write_site(ll.sample("hive"), site, most_pages=2)
@@ -158,7 +181,7 @@ def test_a_write_that_fails_leaves_the_earlier_site(tmp_path: Path, monkeypatch:
         return real(path, data)
 
     monkeypatch.setattr(Path, "write_bytes", fail)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(NotWritten, match="no space left"):
         write_site(ll.sample("hive"), site, most_pages=2)
     assert {path.name: path.read_bytes() for path in site.glob("*.html")} == before
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
@@ -211,3 +234,14 @@ def test_it_is_read_from_a_share_without_script(folders: dict[str, Path], browse
     assert all(url.startswith("file:") for url in asked) and any(
         url.endswith("explorer.css") for url in asked
     )
+
+
+def test_what_is_the_same_at_every_snapshot_is_one_page_and_no_page_asks_in_vain(tmp_path: Path) -> None:
+    site = make_site(ll.sample("iceberg"), most_pages=120)
+    kinds = Counter(name.partition("-")[0] for name in site.pages)
+    assert not kinds.keys() & {"explain", "row", "check"}
+    assert kinds["space"] == kinds["refs"] == kinds["help"] == kinds["findings"] == 1
+    assert kinds["overview"] == len(ll.sample("iceberg").snapshots) - 1, "each other snapshot has its own"
+    titles = Counter(re.findall(r"<title>Bytes of (.*?) [·@]", text)[0] for name, text in site.pages.items()
+                     if name.startswith("bytes-") and "<title>Bytes of " in text)  # fmt: skip
+    assert titles and max(titles.values()) == 1, "a file is explained once"

@@ -16,9 +16,11 @@ from lakelens.explorer.explorer import Explorer
 from lakelens.explorer.page import Form, Listing, Page, Redirect
 from lakelens.explorer.place import Place
 from lakelens.explorer.render import render_page
-from lakelens.model.catalog import Catalog
-from lakelens.views.card.model import Grid
+from lakelens.model.warehouse.catalog import Catalog
+from lakelens.views.card.model import Card, Grid
+from lakelens.views.present import present
 from tests.explorer.test_overview import MEASURED
+from tests.support import LAKES
 
 _SAMPLES = {
     "shop.db/orders": "paimon",
@@ -216,3 +218,62 @@ def test_five_hundred_tables_answer_within_a_second_once_they_were_seen(tmp_path
     assert "100 to 149 of 500 tables" in words
     assert len(words.encode()) < 300_000
     assert fastest < 1 or not MEASURED
+
+
+def test_a_directory_is_a_warehouse_of_its_own(root: Path) -> None:
+    (root / "web" / "old" / "_delta_log").mkdir(parents=True)
+    (root / "finance" / "new" / ".hoodie").mkdir(parents=True)
+    page = show(Explorer(root), below="web")
+    assert page.title == "web"
+    assert set(list_rows(page)) == {"web/clicks", "web/upserts"}
+    words = read(page)
+    assert "2 tables: 2 Iceberg" in words
+    assert "1 directory not listed: a Delta Lake table (1)" in words, "what is elsewhere is not said"
+    assert [link.text for link in page.crumbs] == ["warehouse", "web"]
+    inner = show(Explorer(root), below="web", q="upserts")
+    assert set(list_rows(inner)) == {"web/upserts"}
+    assert 'name="below" value="web"' in read(inner), "a filter stays in the directory"
+    assert show(Explorer(root), below="we").title == "we"
+    assert "no table found" in read(show(Explorer(root), below="we")), "no part of a name"
+
+
+def test_other_formats_are_one_line_and_no_error(root: Path) -> None:
+    for number in range(9):
+        (root / "delta" / f"t{number}" / "_delta_log").mkdir(parents=True)
+    (root / "hudi" / ".hoodie").mkdir(parents=True)
+    page = show(Explorer(root))
+    words = read(page)
+    assert words.count("a Delta Lake table (9), a Hudi table (1)") == 1
+    assert "not looked into" not in words
+    found = present(ll.find(root))
+    assert found.alert == "1 ERROR", "lab/restored alone"
+    head = page.parts[0]
+    assert isinstance(head, Card)
+    assert head.alert == found.alert
+    (own,) = (fold for fold in found.folds if fold.label == "Problems")
+    assert own.answer in words, "both say the same of one root"
+
+
+def test_a_first_click_on_findings_or_times_begins_with_what_one_looks_for(root: Path) -> None:
+    words = read(show(Explorer(root), sort="table"))
+    assert 'href="?sort=-findings"' in words.replace("./?", "?")
+    assert 'href="?sort=-last%20commit,%20UTC"' in words.replace("./?", "?")
+
+
+def test_a_view_is_listed_and_has_its_page(root: Path) -> None:
+    shutil.copytree(LAKES / "views" / "shop" / "orders_by_day", root / "shop.db" / "by_day")
+    explorer = Explorer(root)
+    words = read(show(explorer))
+    assert '<a href="shop.db/by_day/">' in words
+    page = explorer.answer(Place(("shop.db", "by_day")))
+    assert isinstance(page, Page)
+    assert page.status == 200
+    shown = read(page)
+    assert "Iceberg view, format version 1" in shown
+    assert "SELECT day, count(*) AS orders" in shown
+    assert [link.text for link in page.crumbs] == ["warehouse", "shop.db", "by_day"]
+    # whatever else is asked of a view leads to it
+    for place in (Place(("shop.db", "by_day"), "7", "files"), Place(("shop.db", "by_day"), "1")):
+        assert explorer.answer(place) == Redirect(Place(("shop.db", "by_day")))
+    asked = explorer.answer(Place(page="open", asked=(("path", "shop.db/by_day"),)))
+    assert asked == Redirect(Place(("shop.db", "by_day")))

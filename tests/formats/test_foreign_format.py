@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 import lakelens as ll
-from lakelens.errors import Unsupported
+from lakelens.errors import LakeError, Unsupported
 from lakelens.formats.registry import load_formats
+from lakelens.model.storage import KNOWN_FORMATS
 from lakelens.views.render.html import render_card
 from tests.support import ledger_format
 from tests.support.documents import invoke, read_document
@@ -68,18 +69,81 @@ def write_ledger(root: Path) -> Path:
     return root
 
 
-def test_its_health_has_limits_of_lakelens(ledger: ll.Table) -> None:
+def test_its_health_has_limits_of_its_own_and_of_lakelens(ledger: ll.Table) -> None:
     health = ledger.health()
-    assert {one.source for one in health.measures} == {"lakelens"}
-    assert health.measures["file size, median"].verdict == "watch"
-    assert not len(health.calls)
+    assert {one.source for one in health.measures} == {"lakelens", "default", "property"}
+    size, scribes = health.measures["file size, median"], health.measures["scribes"]
+    assert (size.verdict, size.compared_with) == ("good", "ledger.smallest-file")
+    assert (scribes.verdict, scribes.value, scribes.group) == ("good", 1, "metadata")
+    assert not len(health.calls) and "ink fades" in health.gaps
     assert [row["files"] for row in health.parts.partitions.to_arrow().to_pylist()] == [1, 1]
     assert "view failed" not in health._repr_html_() + str(health)
 
 
-def test_a_format_that_names_no_procedures_has_none(ledger: ll.Table) -> None:
-    with pytest.raises(Unsupported, match="a Ledger table has no maintenance procedures"):
-        ledger.dry_run("compact")
+def test_a_measure_that_is_beyond_its_limit_gives_its_call(ledger: ll.Table) -> None:
+    page = Path(ledger.location, "ledger", "p2.csv")
+    page.write_text(page.read_text().replace(",ann", ",bob"))
+    health = ll.open(ledger.location).health()
+    assert health.measures["scribes"].verdict == "act"
+    assert [call.statement for call in health.calls] == ["ledger appoint --one"]
+    assert "ledger appoint --one" in health._repr_html_()
+
+
+def test_a_rule_of_its_own_is_tried(ledger: ll.Table) -> None:
+    assert [tried.rule.code for tried in ledger.check().defects.tried] == ["nameless-scribe"]
+    assert not ledger.check().defects.showing
+    page = Path(ledger.location, "ledger", "p3.csv")
+    page.write_text(page.read_text().replace("+,3.csv,day-3,1,12,ann", "+,3.csv,day-3,1,12,"))
+    check = ll.open(ledger.location).check()
+    (shown,) = check.defects.showing
+    assert shown.concerns and shown.rule.writers == "pen before 2.0"
+    assert [finding.message for finding in shown.findings] == ["nobody wrote 3.csv"]
+    assert "nameless-scribe" in check.to_text(3)
+
+
+def test_a_procedure_of_its_own_is_planned(ledger: ll.Table) -> None:
+    assert list(ledger.procedures) == ["tidy"]
+    plan = ledger.dry_run("tidy")
+    assert [piece.path.rpartition("/")[2] for piece in plan.deletes] == ["1.csv"]
+    assert plan.call == "ledger tidy" and "Tidy" in plan._repr_html_()
+    assert not len(ledger.dry_run("tidy", most=0).deletes)
+    with pytest.raises(LakeError, match="most: the value does not fit"):
+        ledger.dry_run("tidy", most=-1)
+    assert "how many files at most" in invoke("dry-run", ledger.location).stdout
+
+
+def test_a_kind_of_bytes_of_its_own_is_explained(ledger: ll.Table) -> None:
+    path = f"{ledger.location}/ledger/p3.csv"
+    view = ll.explain_file(path)
+    assert [leaf.label for leaf in view.leaves()] == ["names", "added", "removed"]
+    data = Path(path).read_bytes()
+    assert sum(len(leaf) for leaf in ll.explain_bytes(data, "ledger_page").leaves()) == len(data)
+    with pytest.raises(LakeError, match="no mark"):
+        ll.explain_bytes(data.replace(b"+,3", b"?,3"), "ledger_page")
+    assert "ledger page: CSV" in invoke("bytes", path).stdout
+
+
+def test_its_files_have_lives(ledger: ll.Table) -> None:
+    assert [line.file for line in ll.lifetimes("ledger")] == ["pN.csv", "NNNN.json"]
+    assert {line.format for line in ll.lifetimes()} == {"hive", "iceberg", "ledger", "paimon"}
+    assert "a scribe" in invoke("lifetimes", "ledger").stdout
+
+
+def test_its_data_files_may_be_known_and_not_decoded(ledger: ll.Table) -> None:
+    assert KNOWN_FORMATS["parchment"] == "parchment"
+
+
+def test_a_part_that_it_lacks_is_refused_in_one_sentence(ledger: ll.Table, tmp_path: Path) -> None:
+    with pytest.raises(Unsupported, match="a Ledger table has no skeleton: its format does not say how"):
+        ledger.skeleton(tmp_path / "copy")
+    assert "snapshot 3" in ledger.map().to_text(), "a map is drawn of any format"
+
+
+@pytest.mark.parametrize("name", ["hive", "iceberg", "paimon"])
+def test_every_part_of_a_driver_is_there(name: str) -> None:
+    driver: Any = load_formats()[name]
+    assert driver.parts and all(driver.part(answer) is not None for answer in driver.parts)
+    assert not set(driver.parts) & set(driver.lacks)
 
 
 def test_it_is_found_by_its_entry_point(ledger: ll.Table) -> None:
@@ -192,10 +256,10 @@ def test_a_trace_of_a_commit(ledger: ll.Table) -> None:
 
 
 def test_the_inventory_keeps_its_rows(ledger: ll.Table) -> None:
+    from lakelens.spark.warehouse.batches import gather_rows, read_portion
     from lakelens.spark.warehouse.columns import DESCRIBED
-    from lakelens.spark.warehouse.entries import gather_rows, read_portion
     from lakelens.spark.warehouse.facts import Known, describe_place
-    from lakelens.spark.warehouse.tables import Place
+    from lakelens.spark.warehouse.tables import TablePlace
 
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
 
@@ -206,7 +270,7 @@ def test_the_inventory_keeps_its_rows(ledger: ll.Table) -> None:
                     if value is not None:
                         rows[name].append(value)
 
-    collect(gather_rows(describe_place(Place(ledger.location, "ledger"), Known()), DESCRIBED))
+    collect(gather_rows(describe_place(TablePlace(ledger.location, "ledger"), Known()), DESCRIBED))
     for portion in rows.pop("portions"):
         collect(read_portion(portion["plan"]))
     (table,) = rows["tables"]

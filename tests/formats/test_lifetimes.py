@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import lakelens as ll
-from lakelens.model.check.references import Keeper
+from lakelens.model.check.references import Keeper, Referring
 from lakelens.opening import open_table
 from tests.formats.paimon.maintenance.test_recorded import CASES, RECORDS, cut
 from tests.support import LAKES
@@ -121,7 +121,7 @@ def list_names(table: Any, keeper: Keeper) -> set[str]:
                 names |= {entry.file.path for entry in manifest.entries}
     if keeper.roles is None or "base" in keeper.roles:
         names |= {path for (path,) in snapshot.files.pick("path")}
-    names |= {reference.path for reference in table.list_named(keeper)}
+    names |= {reference.path for reference in Referring.of(table).list_named(keeper)}
     names |= {statistics.path for statistics in snapshot.statistics}
     return shorten(names, table)
 
@@ -130,7 +130,7 @@ def divide(table: Any, stays: Any) -> tuple[set[str], set[str]]:
     """The files that the states name which stay, and those that only the others name."""
     kept: set[str] = set()
     gone: set[str] = set()
-    for keeper in table.list_keepers():
+    for keeper in Referring.of(table).list_keepers():
         (kept if stays(keeper) else gone).update(list_names(table, keeper))
     return kept, gone - kept
 

@@ -16,6 +16,7 @@ import lakelens as ll
 from lakelens.formats.iceberg.scan.placement import IcebergPlacement
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.predicate import Term, Test
+from lakelens.model.scan.placement import open_placement
 from lakelens.model.scan.ranges import Ranges, judge
 from lakelens.model.schema import DataType, PartitionField
 from tests.support import LAKES
@@ -156,7 +157,7 @@ def test_buckets_say_which_they_are_and_no_order(case: tuple[DataType, str, Any,
 )
 def test_rows_hash_to_the_bucket_they_are_in(path: Any) -> None:
     table: Any = ll.open(path)
-    names = table.placement.bucket_columns
+    names = open_placement(table).bucket_columns
     if table.current is None or not names:
         pytest.skip("no bucket key")
     columns = [column for column in list_columns(table.schema) if column.name in names]
@@ -169,7 +170,7 @@ def test_rows_hash_to_the_bucket_they_are_in(path: Any) -> None:
             continue
         lists = [_take_values(rows[name], kind) for name, kind in zip(names, kinds, strict=True)]
         for values in zip(*lists, strict=True):
-            found = table.placement.find_bucket(dict(zip(names, values, strict=True)), total)
+            found = open_placement(table).find_bucket(dict(zip(names, values, strict=True)), total)
             assert found == file.bucket, (file.path, values)
             checked += 1
     if not checked:
@@ -195,4 +196,4 @@ def test_bucketed_tables_are_among_them() -> None:
         "spark/paimon/append-buckets",
     ):
         table: Any = ll.open(LAKES / name / "table")
-        assert table.placement.bucket_columns and all(file.total_buckets > 0 for file in table.files)
+        assert open_placement(table).bucket_columns and all(file.total_buckets > 0 for file in table.files)

@@ -21,7 +21,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-CASE_SECONDS = 40.0
+# of a case as many as of four steps
+STEPS_A_CASE = 4
+_MANY_TIMES = 4  # as long for a table with ten thousand of anything
 MOST_MEMORY = (4 << 30) + (os.cpu_count() or 1) * (128 << 20)
 _CHANGES = (
     *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod"),
@@ -44,6 +46,8 @@ class Guard:
     def __init__(self, *allowed: Path) -> None:
         self.allowed = tuple(str(path) for path in allowed)
         self.is_on = False
+        self.connects = False
+        self.writes: Path | None = None
         self.seen: list[str] = []
         sys.addaudithook(self._audit)
 
@@ -56,6 +60,8 @@ class Guard:
             if writes and not self._is_allowed(path):
                 self.seen.append(f"open {mode or flags} {path!r}")
         elif event in _LEAVES and "fc-list" not in str(args[0]):  # matplotlib looks for fonts once
+            if self.connects and _is_near(event, args):
+                return
             self.seen.append(f"{event} {args!r}"[:200])
         elif event in _CHANGES:
             names = [one for one in args if isinstance(one, str | bytes | os.PathLike)]
@@ -67,9 +73,16 @@ class Guard:
         return (
             isinstance(name, int)
             or name.startswith(self.allowed)
+            or (self.writes is not None and name.startswith(str(self.writes)))
             or name == os.devnull
             or "__pycache__" in name
         )
+
+
+def _is_near(event: str, args: tuple[Any, ...]) -> bool:
+    """Whether somebody of this machine is spoken to."""
+    host = args[1][0] if event == "socket.connect" and isinstance(args[1], tuple) else args[0]
+    return event in ("socket.connect", "socket.getaddrinfo") and host in ("127.0.0.1", "localhost")
 
 
 class Bench:
@@ -84,8 +97,11 @@ class Bench:
 
     def lay_out(self, recipe: Any) -> Path:
         """A copy of a recipe's table, changed as it says. Raises `Impossible`."""
-        from tests.fuzz.mutate import change, find_file, replace_place
+        from tests.fuzz.courses import list_courses
+        from tests.fuzz.mutate import Impossible, find_file, replace_place
+        from tests.fuzz.names import NAMES
         from tests.fuzz.recipes import read_lake
+        from tests.fuzz.structure import change_files
 
         files = read_lake(recipe.lake)
         root = self.place / "lakes" / recipe.lake
@@ -94,21 +110,42 @@ class Bench:
             shutil.rmtree(root, ignore_errors=True)
             touched = set(files)
         self._write(root, {name: files[name] for name in touched})
-        changed, places = dict(files), []
+        shutil.rmtree(self.place / "renamed", ignore_errors=True)
+        changed, places, final = dict(files), [], root
         self.touched = []
         for edit in recipe.edits:
-            name = find_file(list(changed), edit)
-            self.touched.append(root / name)
             if edit["how"] == "place":
+                name = find_file(list(changed), edit)
                 places.append((name, edit))
+                self.touched.append(root / name)
+            elif edit.get("part") == "table":
+                final = self.place / "renamed" / NAMES[edit["to"]].replace("{}", root.name)
             else:
-                changed[name] = change(changed[name], edit)
-        differing = {name for name, data in changed.items() if data is not files[name]}
-        self._write(root, {name: changed[name] for name in differing})
-        self.now[root] = differing | ({"*"} if places else set())
+                for name, data in change_files(changed, edit).items():
+                    if data is None:
+                        del changed[name]
+                    else:
+                        changed[name] = data
+                        self.touched.append(root / name)
+        is_new = set(changed) != set(files)
+        differing = {name for name, data in changed.items() if data is not files.get(name)}
+        self.now[root] = {"*"}  # until it is all there
+        try:
+            if set(files) - set(changed):
+                shutil.rmtree(root)
+                differing = set(changed)
+            self._write(root, {name: changed[name] for name in differing})
+        except (OSError, ValueError) as error:
+            raise Impossible(f"{type(error).__name__}: {error}") from error
+        is_written = bool(recipe.course) and list_courses()[recipe.course].writes
+        self.now[root] = differing | ({"*"} if places or is_written or is_new or final != root else set())
         for name, edit in places:
             replace_place(root / name, edit)
-        return root
+        if final != root:
+            final.parent.mkdir()
+            root.rename(final)
+            self.touched = [final / path.relative_to(root) for path in self.touched]
+        return final
 
     @staticmethod
     def _write(root: Path, files: dict[str, bytes]) -> None:
@@ -122,6 +159,7 @@ def walk_case(recipe: Any, bench: Bench, guard: Guard, say: Any, step_seconds: f
     """Lay a case out and walk it."""
     import lakelens as ll
     from tests.fuzz.commands import walk_outside
+    from tests.fuzz.courses import list_courses
     from tests.fuzz.mutate import Impossible
     from tests.fuzz.walk import Failure, Walk
 
@@ -153,14 +191,24 @@ def walk_case(recipe: Any, bench: Bench, guard: Guard, say: Any, step_seconds: f
 
     walk = Walk(random.Random(recipe.seed), recipe.share, bench.scratch, recipe.steps, begin, end)
     plant(walk)
-    walk.run(lambda: ll.open(root))
-    walk_outside(walk, root, bench.touched)
+    if recipe.course:
+        course = list_courses()[recipe.course]
+        guard.connects, guard.writes = course.connects, root if course.writes else None
+        try:
+            course.run(walk, root, recipe.settings)
+        finally:
+            guard.connects, guard.writes = False, None
+    else:
+        walk.run(lambda: ll.open(root))
+        walk_outside(walk, root, bench.touched)
     seconds = time.process_time() - started
-    if seconds > CASE_SECONDS:
+    if seconds > STEPS_A_CASE * max(step_seconds, 10) * (
+        _MANY_TIMES if any(edit["how"] == "many" for edit in recipe.edits) else 1
+    ):
         walk.failures.append(
             Failure(slowest[0], f"slow walk, most in {slowest[0].rpartition('.')[2]}", f"{seconds:.0f} s")
         )
-    if _list_tree(root) != before:
+    if not (recipe.course and course.writes) and _list_tree(root) != before:
         walk.failures.append(Failure("", "the table's directory changed", ""))
     shutil.rmtree(bench.scratch, ignore_errors=True)
     bench.scratch.mkdir(parents=True)

@@ -65,10 +65,10 @@ def list_files(lake: str) -> list[tuple[str, int, str]]:
     roles: dict[str, list[str]] = {}
     for name in read_lake(lake):
         roles.setdefault(_NUMBERS.sub("*", name), []).append(name)
-    return [_locate(lake, names[-1]) for names in roles.values()]
+    return [locate(lake, names[-1]) for names in roles.values()]
 
 
-def _locate(lake: str, name: str) -> tuple[str, int, str]:
+def locate(lake: str, name: str) -> tuple[str, int, str]:
     pattern = _NUMBERS.sub("*", name.replace("[", "[[]"))
     same = sorted(one for one in read_lake(lake) if fnmatchcase(one, pattern))
     return pattern, same.index(name) - len(same), find_kind(read_lake(lake)[name])
@@ -174,7 +174,7 @@ def make_random(lake: str, seed: int) -> Recipe:
 
 def _make_edit(lake: str, rng: random.Random) -> Edit:
     files = sorted(read_lake(lake))
-    pattern, place, kind = _locate(lake, rng.choice(files))
+    pattern, place, kind = locate(lake, rng.choice(files))
     base: Edit = {"file": pattern, "place": place}
     data = read_lake(lake)[find_file(files, base)]
     if rng.random() < 0.02:

@@ -2,7 +2,8 @@
 
 `json` reaches into documents (inside gzip too), `avro` into header, schema, records by the writer's schema, and content
 without compression; `puffin` into the footer; `parquet` and `orc` into a copy without compression, so that a change of a
-byte means something; `bytes`, `cut` and `content` into anything. `place` replaces a file by what is no file.
+byte means something; `column` and `row` into these by structure; `bytes`, `cut` and `content` into anything. `place`
+replaces a file by what is no file. Edits of more than one file are in `structure`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from tests.fuzz import avro_edits
+from tests.fuzz import avro_edits, column_edits, row_edits
 from tests.fuzz.hostile import CONTENTS, JSON
 from tests.fuzz.recipes import Edit
 
@@ -157,6 +158,8 @@ HOWS: dict[str, Callable[[bytes, Edit], bytes]] = {
     "parquet": _parquet,
     "orc": _orc,
     "avro": avro_edits.change_avro,
+    "column": column_edits.change_columns,
+    "row": row_edits.change_row,
 }
 
 

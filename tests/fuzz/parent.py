@@ -19,8 +19,11 @@ import psutil
 from tests.fuzz.recipes import Recipe
 
 ROOT = Path(__file__).parents[2]
-#: Seconds of CPU, after which a step that no signal ends is killed; and seconds of sleep, when it uses no CPU at all.
-HANGS_AFTER, WAITS_FOR = 20.0, 30.0
+#: Seconds of CPU that a step may take; after twice as many one that no signal ends is killed. The tests of `make test` are
+#: patient: a busy machine takes several times as long for the same.
+STEP_SECONDS, PATIENT_SECONDS = 10.0, 60.0
+#: Seconds of sleep, when a step uses no CPU at all.
+WAITS_FOR, WAITS_PATIENTLY = 30.0, 180.0
 
 
 @dataclass
@@ -36,10 +39,19 @@ class Result:
     memory: int = 0
 
 
+@dataclass
+class Kind:
+    """What was done of a kind of cases: how many, their steps, and seconds of CPU."""
+
+    cases: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+
+
 class Walker:
     """A child and its directory; a context manager."""
 
-    def __init__(self, step_seconds: float = 10.0, waits_for: float = WAITS_FOR) -> None:
+    def __init__(self, step_seconds: float = STEP_SECONDS, waits_for: float = WAITS_FOR) -> None:
         self.step_seconds, self.waits_for = step_seconds, waits_for
         self.place = Path(tempfile.mkdtemp(prefix="lakelens-fuzz-", dir=_find_memory()))
         self.child: subprocess.Popen[str] | None = None
@@ -77,7 +89,7 @@ class Walker:
         child = self._start()
         assert child.stdin is not None and child.stdout is not None
         child.stdin.write(json.dumps(asdict(recipe)) + "\n")  # one line, and the pipe flushes with it
-        watch = _Watch(child, self.waits_for)
+        watch = _Watch(child, 2 * self.step_seconds, self.waits_for)
         for line in watch.read():
             if line.startswith("R "):
                 return Result(recipe, **json.loads(line[2:]))
@@ -94,8 +106,8 @@ class Walker:
 class _Watch:
     """Reads what a child says until it ends, or kills it."""
 
-    def __init__(self, child: subprocess.Popen[str], waits_for: float) -> None:
-        self.child, self.waits_for = child, waits_for
+    def __init__(self, child: subprocess.Popen[str], hangs_after: float, waits_for: float) -> None:
+        self.child, self.hangs_after, self.waits_for = child, hangs_after, waits_for
         self.step = ""
         self.reason = ""
 
@@ -113,7 +125,7 @@ class _Watch:
                     # on a busy machine it waits for its turn: that is not idle
                     idle = idle + 1.0 if now - last < 0.01 and _is_asleep(process) else 0.0
                     last = now
-                    if now - begun > HANGS_AFTER or idle > self.waits_for:
+                    if now - begun > self.hangs_after or idle > self.waits_for:
                         self.reason = "waits" if idle > self.waits_for else "hangs"
                         return
                     continue
@@ -160,6 +172,7 @@ def summarise(results: Iterable[Result]) -> dict[str, Any]:
         "seconds": 0.0,
         "failed": 0,
         "causes": {},
+        "kinds": {},
     }
     for result in results:
         figures["cases"] += 1
@@ -167,6 +180,10 @@ def summarise(results: Iterable[Result]) -> dict[str, Any]:
         figures["steps"] += result.steps
         figures["seconds"] += result.seconds
         figures["failed"] += bool(result.failures)
+        kind = figures["kinds"].setdefault(result.recipe.kind, Kind())
+        kind.cases += 1
+        kind.steps += result.steps
+        kind.seconds += result.seconds
         for failure in result.failures:
             figures["causes"].setdefault(failure["cause"], (result.recipe, failure))
     return figures

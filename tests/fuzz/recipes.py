@@ -9,6 +9,7 @@
                 "at": ["snapshots", 0, "timestamp-ms"], "do": "set", "value": "int63"}],
      "seed": 7, "share": 0.14,                               which of the optional steps are walked
      "steps": ["table.history.to_text(1)"],                  or these alone
+     "course": "remote", "settings": {"mode": "short"},      another course than the walk of all verbs (see `courses`)
      "cause": "OverflowError in …"}                          why it is kept
 """
 
@@ -28,6 +29,7 @@ CORPUS = Path(__file__).parent / "corpus"
 #: Bytes. What is kept is to be read by a person.
 MOST_BYTES = 5_000
 Edit = dict[str, Any]
+_OF_COURSES = ("course", "settings")
 
 
 @dataclass
@@ -40,10 +42,13 @@ class Recipe:
     share: float = 0.14
     steps: list[str] = field(default_factory=list)
     cause: str = ""
+    course: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """The case as text, the same for the same case."""
-        return json.dumps(asdict(self), indent=1)
+        held = {key: value for key, value in asdict(self).items() if self.course or key not in _OF_COURSES}
+        return json.dumps(held, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Recipe:
@@ -53,7 +58,13 @@ class Recipe:
     @property
     def name(self) -> str:
         """A short name by content, for a file of the corpus."""
-        return hashlib.sha256(json.dumps([self.lake, self.edits]).encode()).hexdigest()[:12]
+        said = [self.lake, self.edits, *([self.course, self.settings] if self.course else ())]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
+
+    @property
+    def kind(self) -> str:
+        """What is done here: the name of the course, or else how a table is changed."""
+        return self.course or (self.edits[0]["how"] if self.edits else "whole")
 
 
 def list_corpus() -> list[Path]:
@@ -63,7 +74,7 @@ def list_corpus() -> list[Path]:
 
 @cache
 def list_lakes() -> tuple[str, ...]:
-    """Every table that there is to damage: the samples, and those of tests/lakes by their path."""
+    """Every table and view that there is to damage: the samples, and those of tests/lakes by their path."""
     from lakelens.samples import sample
 
     stored = [
@@ -72,14 +83,15 @@ def list_lakes() -> tuple[str, ...]:
         *LAKES.glob("paimon-java/1*/table"),
     ]
     names = [str(path.parent.relative_to(LAKES)) for path in sorted(stored) if path.is_dir()]
-    return (*(one.name for one in sample()), *(name for name in names if not name.endswith("/view")))
+    names += [str(path.parent.relative_to(LAKES)) for path in sorted(LAKES.glob("views/*/*/metadata"))]
+    return (*(one.name for one in sample()), *names)
 
 
 @cache
 def read_lake(name: str) -> dict[str, bytes]:
     """The files of a table as engines left them, by path below the table."""
     if "/" in name:
-        return dict(_walk(LAKES / name / "table"))
+        return dict(_walk(LAKES / name / ("" if name.startswith("views/") else "table")))
     import zipfile
     from importlib.resources import files
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.known import KNOWN
-from tests.fuzz.parent import Walker
+from tests.fuzz.parent import PATIENT_SECONDS, WAITS_PATIENTLY, Walker
 from tests.fuzz.recipes import MOST_BYTES, Recipe, list_corpus
 
 
 @pytest.fixture(scope="module")
 def walker() -> Iterator[Walker]:
-    with Walker() as made:
+    with Walker(PATIENT_SECONDS, WAITS_PATIENTLY) as made:
         yield made
 
 

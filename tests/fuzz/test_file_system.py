@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.fuzz.known import KNOWN
-from tests.fuzz.parent import Walker
+from tests.fuzz.parent import PATIENT_SECONDS, WAITS_PATIENTLY, Walker
 from tests.fuzz.recipes import Edit, Recipe
 
 # the document, what points to it, lists, data and what goes with them
@@ -62,7 +62,7 @@ CHOSEN = [
 
 @pytest.fixture(scope="module")
 def walker() -> Iterator[Walker]:
-    with Walker() as made:
+    with Walker(PATIENT_SECONDS, WAITS_PATIENTLY) as made:
         yield made
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.fuzz.__main__ import send_on_courses
 from tests.fuzz.choose import list_systematic, make_random
+from tests.fuzz.courses import list_courses
 from tests.fuzz.known import KNOWN
-from tests.fuzz.parent import Walker, summarise
+from tests.fuzz.parent import PATIENT_SECONDS, WAITS_PATIENTLY, Walker, summarise
 from tests.fuzz.recipes import Recipe
 
 SEED = 18
@@ -34,7 +36,7 @@ def list_fixed(name: str) -> list[Recipe]:
 @pytest.mark.parametrize("name", LAKES)
 def test_no_surprise(name: str) -> None:
     """No case fails, and each is a case."""
-    with Walker() as walker:
+    with Walker(PATIENT_SECONDS, WAITS_PATIENTLY) as walker:
         figures = summarise(walker.walk_all(list_fixed(name)))
         replaced = walker.started - 1
     causes = {
@@ -45,6 +47,26 @@ def test_no_surprise(name: str) -> None:
     assert not causes
     assert replaced == 0 and figures["impossible"] < figures["cases"] / 10
     assert figures["steps"] > 200 * figures["cases"], figures
+
+
+@pytest.mark.exhaustive(keep=1)
+@pytest.mark.parametrize("name", LAKES)
+def test_no_surprise_on_a_course(name: str) -> None:
+    """Each course is walked, with cases of its own."""
+    taken = [
+        recipe
+        for course in list_courses()
+        for lake in LAKES[name][:2]
+        for recipe in send_on_courses((make_random(lake, SEED + n) for n in range(1, 3)), course)
+    ]
+    with Walker(PATIENT_SECONDS, WAITS_PATIENTLY) as walker:
+        figures = summarise(walker.walk_all(taken))
+    assert not figures["causes"]
+    for_no_table = {
+        course.name for course in list_courses().values() if not any(map(course.takes, LAKES[name][:2]))
+    }
+    assert {recipe.course for recipe in taken} | for_no_table == set(list_courses())
+    assert figures["impossible"] < figures["cases"] and figures["steps"]
 
 
 def test_the_cases_are_the_same_at_every_run() -> None:

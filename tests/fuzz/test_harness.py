@@ -14,6 +14,7 @@ from tests.fuzz.choose import list_edits
 from tests.fuzz.mutate import HOWS, Impossible, change, find_file
 from tests.fuzz.parent import Walker
 from tests.fuzz.recipes import Recipe, list_lakes, read_lake
+from tests.fuzz.structure import SUBJECTS
 from tests.fuzz.walk import ARGUMENTS, UNWALKED
 
 PLANTED = {
@@ -111,7 +112,7 @@ def test_every_kind_of_edit_changes_something() -> None:
                 done[edit["how"]] += change(files[name], edit) != files[name]
             except Impossible:
                 continue
-    chance = {"bytes", "parquet", "orc"}
+    chance = {"bytes", "parquet", "orc", *SUBJECTS}  # of subjects test_structure says it
     assert all(count for how, count in done.items() if how not in chance), done
     data = {name: held for lake in ("hive", "hive-orc") for name, held in read_lake(lake).items()}
     puts = {"puts": [[3, 1, "ff"], [-9, 2, ""]]}

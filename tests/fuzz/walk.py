@@ -35,6 +35,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "pick": [(("path", "record_count", "partition"), {})],
     "sample": [((2,), {})],
     "Catalog.where": [(("files > 0",), {}), ((), {"format": "hive", "name": "*"}), (("no_such = 1",), {})],
+    "below": [(("no such",), {}), (("",), {})],
     "Catalog.sort_by": [(("name",), {}), (("committed_at",), {"descending": True})],
     "sort_by": [(("record_count",), {}), (("path",), {"descending": True})],
     "where": [(("record_count > 0",), {}), ((), {"content": "data"}), (("no_such = 1",), {})],
@@ -76,10 +77,13 @@ UNWALKED = frozenset(
         "answer",
         "column_of",
         "find_freed",
+        "find_row_writer",
         "finish",
         "list_largest",
+        "look_with",
         "measure",
         "place",
+        "recount",
         "sum",
     )
 )

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "lakelens"
-BRIDGE = "lakelens.display"
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "samples/tables" not in str(path))
+from lakelens.cli.commands import commands
+from lakelens.model.table import Table
+from tests.house.tree import PACKAGE, ROOT, find_circles, read_tree
+
+MODULES = sorted(path for path in (ROOT / PACKAGE).rglob("*.py") if "samples/tables" not in str(path))
 FOLDERS = sorted({path.parent for path in MODULES})
-# a format compared with a string, or looked up by one
-FORMAT = re.compile(r"""["'](hive|iceberg|paimon)["']""")
-
-
-def name_module(path: Path) -> str:
-    """The dotted name of a module."""
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-NAMES = {name_module(path): path for path in MODULES}
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -35,83 +25,20 @@ def test_folders_have_at_most_twenty_modules(folder: Path) -> None:
     assert len(modules) <= 20, modules
 
 
-def test_modules_have_at_most_400_lines() -> None:
-    """No hall."""
-    lengths = {name_module(path): len(path.read_text().splitlines()) for path in MODULES}
-    assert {name: lines for name, lines in lengths.items() if lines > 400} == {}
-
-
-def list_imports(source: str, known: set[str]) -> Iterator[str]:
-    """The modules of ours that a source imports when it runs: at the top and late, not for type checkers alone."""
-    tree = ast.parse(source)
-    skipped = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-        for part in node.body
-        for inner in ast.walk(part)
-    }
-    for node in ast.walk(tree):
-        if id(node) in skipped:
-            continue
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in known)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            inner_modules = [f"{node.module}.{alias.name}" for alias in node.names]
-            found = [name for name in inner_modules if name in known]
-            yield from found
-            if len(found) < len(inner_modules) and node.module in known:
-                yield node.module
-
-
-def find_circles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """Groups of modules that import each other in a loop (Tarjan's strongly connected components)."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    found: list[list[str]] = []
-
-    def visit(name: str) -> None:
-        index[name] = low[name] = len(index)
-        stack.append(name)
-        for other in sorted(graph.get(name, ())):
-            if other not in index:
-                visit(other)
-                low[name] = min(low[name], low[other])
-            elif other in stack:
-                low[name] = min(low[name], index[other])
-        if low[name] == index[name]:
-            group = []
-            while True:
-                group.append(stack.pop())
-                if group[-1] == name:
-                    break
-            if len(group) > 1:
-                found.append(sorted(group))
-
-    for name in sorted(graph):
-        if name not in index:
-            visit(name)
-    return found
-
-
-def read_graph(without: str = BRIDGE) -> dict[str, set[str]]:
-    """Who imports whom, late imports included."""
-    graph: dict[str, set[str]] = defaultdict(set)
-    for name, path in NAMES.items():
-        if name != without:
-            graph[name] = set(list_imports(path.read_text(), set(NAMES))) - {name, without}
-    return graph
+def test_modules_have_at_most_600_lines() -> None:
+    """A module is one subject, read from its head to its foot."""
+    lengths = {module.name: len(module.lines) for module in read_tree().modules}
+    assert {name: lines for name, lines in lengths.items() if lines > 600} == {}
 
 
 def test_no_circle_but_the_bridge() -> None:
     """Without `display`, the one bridge from an object to what is made of it, no module imports itself through others."""
-    assert find_circles(read_graph()) == []
+    assert find_circles(read_tree().read_graph()) == []
 
 
 def test_a_planted_circle_is_found() -> None:
     """The test above can fail."""
-    graph = read_graph()
+    graph = read_tree().read_graph()
     graph["lakelens.errors"].add("lakelens.formats.iceberg.table")
     assert find_circles(graph)
 
@@ -157,3 +84,83 @@ def test_formats_are_named_in_their_room_alone(path: Path) -> None:
 def test_planted_formats_are_found(planted: str) -> None:
     """The test above can fail."""
     assert list(find_formats(planted))
+
+
+DOCUMENT = ROOT / "docs/how-lakelens-is-built.md"
+
+
+def read_rows(text: str, heading: str) -> list[list[str]]:
+    """Read the rows of the first table below a heading, a list of cells each, without the head."""
+    lines = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    return rows[2:]
+
+
+def compare_rooms(text: str) -> tuple[set[str], set[str]]:
+    """Find folders and modules right below the package that no row names, and names of rows that are nowhere."""
+    named = {name for cells in read_rows(text, "The rooms") for name in re.findall(r"`(\w+)`", cells[0])}
+    there = {path.stem for path in (ROOT / PACKAGE).glob("*.py")} - {"__init__"}
+    there |= {path.parent.name for path in (ROOT / PACKAGE).glob("*/__init__.py")}
+    return there - named, named - there
+
+
+def compare_answers(text: str) -> tuple[set[str], set[str]]:
+    """Find folders of `analysis` that no answer names, and paths of answers that are nowhere."""
+    named = {
+        path
+        for cells in read_rows(text, "The answers")
+        for path in re.findall(r"`(\w+/[\w/.]+)`", " ".join(cells))
+    }
+    folders = {path.parent for path in (ROOT / PACKAGE / "analysis").glob("*/__init__.py")}
+    return (
+        {path.relative_to(ROOT / PACKAGE).as_posix() for path in folders} - named,
+        {path for path in named if not (ROOT / PACKAGE / path).exists()},
+    )
+
+
+def test_the_table_of_rooms_is_the_package() -> None:
+    """One table says which rooms there are: none is missing, none is gone."""
+    assert compare_rooms(DOCUMENT.read_text()) == (set(), set())
+
+
+def test_the_table_of_answers_is_the_package() -> None:
+    """Every answer has its line, and every place in it is there."""
+    assert compare_answers(DOCUMENT.read_text()) == (set(), set())
+
+
+def test_answers_are_asked_as_the_table_says() -> None:
+    """The methods and verbs of the table are those of the package."""
+    asked = " ".join(cells[1] for cells in read_rows(DOCUMENT.read_text(), "The answers"))
+    assert {name for name in re.findall(r"`Table\.(\w+)`", asked) if not hasattr(Table, name)} == set()
+    assert set(re.findall(r"`lakelens ([\w-]+)`", asked)) <= set(commands.commands)
+
+
+def test_planted_rooms_are_found() -> None:
+    """The two tests above can fail."""
+    text = (
+        DOCUMENT.read_text()
+        .replace("| `testing` |", "| `attic` |")
+        .replace("`analysis/diff`", "`analysis/gone`")
+    )
+    missing, gone = compare_rooms(text)
+    assert "testing" in missing and "attic" in gone
+    missing, gone = compare_answers(text)
+    assert "analysis/diff" in missing and "analysis/gone" in gone
+
+
+@pytest.mark.parametrize("path", ["README.md", "CONTRIBUTING.md"])
+def test_there_is_one_table_of_rooms(path: str) -> None:
+    """Other documents link to it."""
+    text = (ROOT / path).read_text()
+    assert "docs/how-lakelens-is-built.md" in text
+    assert len(re.findall(r"^\W*lakelens/\w+ ", text, re.MULTILINE)) == 0
+
+
+@pytest.mark.parametrize(
+    "room", ["formats", "formats.hive", "formats.iceberg", "formats.paimon", "model", "analysis"]
+)
+def test_every_part_stands_on_a_floor(room: str) -> None:
+    """A contract names every part of the room, and fails for one that it does not name."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    floors = [contract for contract in contracts if contract.get("containers") == [f"{PACKAGE}.{room}"]]
+    assert [contract["exhaustive"] for contract in floors] == [True]

@@ -17,7 +17,7 @@ from tests.browser.lab import Lab
 pytestmark = pytest.mark.exhaustive
 
 OUTPUT = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-OutputArea-output"
-WAIT = 15_000
+WAIT = 120_000
 CELLS = """import lakelens as ll
 ll.open("wh/shop.db/orders").explore(height=300)
 ---
@@ -36,7 +36,7 @@ def desk(hub: Lab, browser: Any) -> Iterator[Any]:
     page = browser.new_page(viewport={"width": 1200, "height": 900})
     page.set_default_timeout(WAIT)
     page.goto(f"{hub.url}lab?reset")
-    page.locator(".jp-LauncherCard").first.wait_for(timeout=60_000)
+    page.locator(".jp-LauncherCard").first.wait_for(timeout=WAIT)
     yield page
     page.close()
 

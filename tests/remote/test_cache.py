@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -195,11 +196,69 @@ def test_a_full_disk_is_no_error(cache: Path, monkeypatch: pytest.MonkeyPatch) -
     assert look(objects)[2] == text
 
 
-def test_a_directory_where_everybody_writes_is_not_believed(cache: Path) -> None:
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o720, 0o702])
+def test_a_directory_where_others_write_is_not_believed(cache: Path, mode: int) -> None:
     objects = load("iceberg")
     look(objects)
-    cache.chmod(0o777)
-    assert look(objects)[1].names_read
+    cache.chmod(mode)
+    assert look(objects)[1].names_read - HINTS
+    cache.chmod(0o755)
+    assert look(objects)[1].names_read <= HINTS, "to be read by others is no harm"
+
+
+def test_a_directory_or_an_entry_of_another_user_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = CacheFolder(tmp_path / "kept", 1_000)
+    folder.put("entry", b"forged")
+    assert folder.get("entry") == b"forged"
+    me = os.geteuid()
+    monkeypatch.setattr("lakelens.io.cache.os.geteuid", lambda: me + 1)
+    assert folder.get("entry") is None
+    folder.put("another", b"kept")
+    monkeypatch.undo()
+    assert folder.get("another") is None, "nothing is written there either"
+    entry = next(folder.path.iterdir())
+    entry.chmod(0o620)
+    assert folder.get("entry") is None
+    entry.chmod(0o600)
+    assert folder.get("entry") == b"forged"
+
+
+def test_a_link_to_a_directory_or_an_entry_is_not_followed(tmp_path: Path) -> None:
+    real = CacheFolder(tmp_path / "real", 1_000)
+    real.put("entry", b"forged")
+    (tmp_path / "link").symlink_to(real.path)
+    assert CacheFolder(tmp_path / "link", 1_000).get("entry") is None
+    entry = next(real.path.iterdir())
+    entry.rename(tmp_path / "elsewhere")
+    entry.symlink_to(tmp_path / "elsewhere")
+    assert real.get("entry") is None
+
+
+@pytest.mark.parametrize("kind", ["pipe", "endless", "sparse"])
+def test_an_entry_that_is_no_small_file_is_not_read(tmp_path: Path, kind: str) -> None:
+    """A pipe is not waited for, `/dev/zero` not read to its end, nor a file that claims two gibibytes."""
+    folder = CacheFolder(tmp_path / "kept", 1 << 30)
+    folder.put("entry", b"held")
+    entry = next(folder.path.iterdir())
+    data = entry.read_bytes()
+    entry.unlink()
+    if kind == "pipe":
+        os.mkfifo(entry, 0o600)
+    elif kind == "endless":
+        entry.symlink_to("/dev/zero")
+    else:
+        entry.write_bytes(data)
+        entry.chmod(0o600)
+        os.truncate(entry, 2 << 30)
+    tracemalloc.start()
+    assert folder.get("entry") is None
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1 << 20
+    folder.put("entry", b"held")
+    assert folder.get("entry") == b"held"
 
 
 def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:

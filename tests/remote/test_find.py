@@ -12,7 +12,7 @@ from lakelens import options
 from lakelens.errors import AccessDenied, LakeError, UnknownName
 from lakelens.io.memory import MemoryStore
 from lakelens.io.store import ObjectInfo
-from lakelens.model.catalog import Catalog
+from lakelens.model.warehouse.catalog import Catalog
 from lakelens.walking import TableWalk
 from lakelens.warehouse import find_in_store
 from tests.support.far import Bucket

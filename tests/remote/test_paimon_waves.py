@@ -34,21 +34,21 @@ def describe(table: Any) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("kind", [FarStore, FlatStore])
-def test_the_card_of_a_table_takes_at_most_four_waves(kind: type[FarStore]) -> None:
+def test_the_card_of_a_table_takes_at_most_five_waves(kind: type[FarStore]) -> None:
     slow = {}
     for path in TABLES:
         near, far, _ = open_twins(path, kind)
         assert describe(far) == describe(near), path
-        if far.reads.waves > 4:
+        if far.reads.waves > 5:  # of a table with keys the last one counts what is left to merge
             slow[path.parent.name] = far.reads.waves
     assert not slow
 
 
-def test_the_card_of_every_sample_takes_at_most_four_waves() -> None:
+def test_the_card_of_every_sample_takes_at_most_five_waves() -> None:
     for name in SAMPLES:
         near, far, _ = open_twins(ll.sample(name).location)
         assert describe(far) == describe(near), name
-        assert far.reads.waves <= 4, name
+        assert far.reads.waves <= 5, name
 
 
 def test_opening_takes_two_waves_and_no_manifest() -> None:
@@ -134,7 +134,7 @@ ANSWERS: dict[str, tuple[int, Callable[[Any], Any]]] = {
     "manifests": (3, lambda table: table.current.manifests),
     "files": (4, lambda table: [file.path for file in table.files]),
     "rows": (4, lambda table: table.files.record_count),
-    "history": (5, lambda table: str(table.snapshots)),
+    "history": (7, lambda table: str(table.snapshots)),
     "deletes": (5, lambda table: table.current.count_live_rows()),
     "changes": (5, lambda table: str(table.current.changes)),
     "preview": (7, lambda table: str(table.files[0].preview())),

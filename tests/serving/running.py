@@ -11,8 +11,9 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 import psutil
@@ -38,11 +39,21 @@ class Running:
         self.origin, self.port = f"http://{parts.netloc}", parts.port
         self.token = parts.query.removeprefix("token=")
 
+    @cached_property
+    def pages(self) -> str:
+        """The address of all tables, to which the first one leads: the other pages are below it."""
+        return urljoin(self.address, httpx.get(self.address, timeout=60).headers["location"])
+
+    @property
+    def home(self) -> str:
+        """The path of that, without the slash at its end."""
+        return urlsplit(self.pages).path.rstrip("/")
+
     @contextmanager
     def open(self) -> Iterator[httpx.Client]:
-        """A client that has entered."""
-        with httpx.Client(base_url=self.origin, timeout=60) as client:
-            assert client.get("/", params={"token": self.token}).status_code == 303
+        """A client that has entered; what it asks for is below the path of the pages."""
+        with httpx.Client(base_url=self.pages, timeout=60) as client:
+            assert client.get(self.address).status_code == 303
             yield client
 
     @property

@@ -6,7 +6,9 @@ import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urljoin
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -28,7 +30,9 @@ def explorer() -> Explorer:
 
 def make_client(explorer: Explorer, **rules: object) -> TestClient:
     access = Access(**{"token": TOKEN, "cookie": "lakelens-8765", **rules})  # type: ignore[arg-type]
-    return TestClient(make_app(explorer, access=access), base_url=ORIGIN, follow_redirects=False)
+    return TestClient(
+        make_app(explorer, access=access), base_url=ORIGIN + access.home, follow_redirects=False
+    )
 
 
 @pytest.fixture
@@ -44,6 +48,18 @@ def inside(client: TestClient) -> TestClient:
     return client
 
 
+def test_a_browser_asks_for_an_icon_in_vain_and_without_an_error(client: TestClient) -> None:
+    icon = f"{ORIGIN}/favicon.ico"  # above the path of the pages: no cookie goes there
+    assert client.get(icon).status_code == 204
+    assert client.get("/", params={"token": TOKEN}).status_code == 303
+    assert client.get(icon).status_code == 204
+    assert "set-cookie" not in client.get(icon).headers
+    assert (
+        client.get(icon, headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}).status_code
+        == 403
+    )
+
+
 def test_a_token_is_asked_once(client: TestClient) -> None:
     refused = client.get("/")
     assert refused.status_code == 403 and "lakelens serve printed" in refused.text
@@ -51,17 +67,18 @@ def test_a_token_is_asked_once(client: TestClient) -> None:
     assert client.get("/?token=").status_code == 403
     assert "set-cookie" not in refused.headers
     entered = client.get(f"/paimon/?q=1&token={TOKEN}&from=2")
-    assert (entered.status_code, entered.headers["location"]) == (303, "./?q=1&from=2")
+    home = client.base_url.path.strip("/")
+    assert (entered.status_code, entered.headers["location"]) == (303, f"../../{home}/paimon/?q=1&from=2")
     cookie = entered.headers["set-cookie"]
-    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Path=/" in cookie
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and f"Path=/{home}" in cookie.split("; ")
     assert cookie.startswith("lakelens-8765=") and TOKEN not in cookie
     assert client.get("/").status_code == 200
     assert TOKEN not in client.get("/").text
-    assert client.get("/paimon/?token=of-yesterday").headers["location"] == "./", "the cookie is enough"
+    assert client.get("/paimon/?token=of-yesterday").headers["location"].endswith(f"/{home}/paimon/")
 
 
 def test_another_server_has_other_secrets(explorer: Explorer, inside: TestClient) -> None:
-    with make_client(explorer, token=TOKEN + "2") as other:
+    with make_client(explorer, token=TOKEN + "2", path=inside.base_url.path.rstrip("/")) as other:
         other.cookies = inside.cookies
         assert other.get("/").status_code == 403
     assert "lakelens-8765" not in repr(Access(TOKEN)) and TOKEN not in repr(Access(TOKEN))
@@ -133,7 +150,7 @@ def test_the_address_in_a_page_of_another_site(client: TestClient) -> None:
     """What a notebook or a chat shows leads in by a page of ours: that asks with the cookie."""
     answer = client.get(f"/?x=%22%3E&token={TOKEN}", headers={**NAVIGATION, "sec-fetch-site": "cross-site"})
     assert answer.status_code == 200 and "set-cookie" in answer.headers
-    assert re.search(r'content="0;url=./\?x=%22%3E"', answer.text)
+    assert re.search(r'content="0;url=../~[\w-]{22}/\?x=%22%3E"', answer.text)
     hostile = client.get(
         f"/%22%3E<script>&'?token={TOKEN}", headers={"sec-fetch-site": "cross-site", **NAVIGATION}
     )
@@ -204,11 +221,15 @@ def test_a_proxy_on_a_port_sends_the_token(explorer: Explorer) -> None:
 
 def test_below_a_base(explorer: Explorer) -> None:
     with make_client(explorer, base="/lens", is_secure=True) as client:
-        entered = client.get(f"/lens/?token={TOKEN}")
-        assert "Path=/lens; Secure" in entered.headers["set-cookie"]
+        home = client.base_url.path.rstrip("/")
+        client.base_url = httpx.URL(ORIGIN)
+        for path in ("/lens", "/lens/", "/"):  # as one proxy asks, and as another
+            entered = client.get(f"{path}?token={TOKEN}")
+            assert f"Path=/lens{home}; Secure" in entered.headers["set-cookie"]
+            assert urljoin(path, entered.headers["location"]) == f"{path.rstrip('/')}{home}/"
         client.cookies.set("lakelens-8765", entered.headers["set-cookie"].partition("=")[2].partition(";")[0])
-        assert client.get("/lens").headers["location"] == "/lens/"
-        for path in ("/lens/", "/"):  # as one proxy asks, and as another
+        assert urljoin(f"/lens{home}", client.get(f"/lens{home}").headers["location"]) == f"/lens{home}/"
+        for path in (f"/lens{home}/", f"{home}/"):
             assert client.get(path).status_code == 200
 
 

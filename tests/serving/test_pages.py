@@ -97,7 +97,7 @@ def test_a_slow_table_says_so_and_keeps_no_other_waiting(slow: Slow) -> None:
         assert slow.pages[begun[0]] == 1, "reloading gets what was being made"
 
 
-def test_what_it_does_is_named() -> None:
+def test_what_it_does_is_said_in_words_of_a_reader() -> None:
     async def ask() -> TooSlow:
         event = threading.Event()
         workers = Workers(timeout=0.1)
@@ -107,7 +107,7 @@ def test_what_it_does_is_named() -> None:
         return raised.value
 
     slow = run(ask)
-    assert (slow.doing, slow.is_waiting) == ("progress.wait", False)
+    assert (slow.doing, slow.is_waiting) == ("reading files of the table", False)
 
 
 def test_the_same_page_is_made_once_for_all() -> None:

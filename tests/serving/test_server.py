@@ -137,7 +137,8 @@ def test_traversal_in_every_spelling(running: Running, lake: Path) -> None:
     for page in PAGES:
         asked += [f"/t/@-/{page}?path={p.format(inside=inside, outside=outside)}".encode() for p in PATHS]
     for target in asked:
-        answer = running.ask(target, {"Cookie": cookie})
+        below = running.home.encode() if target.startswith(b"/") else b""
+        answer = running.ask(below + target, {"Cookie": cookie})
         status = answer.split(b" ", 2)[1] if answer else b""
         assert status in (b"200", b"303", b"400", b"403", b"404", b"421", b"500"), (target, answer[:200])
         assert SECRET.encode() not in answer and b"root:x:" not in answer, target
@@ -170,7 +171,7 @@ def list_pages(client: httpx.Client, root: str, most: int) -> list[str]:
         url = pending.pop(0)
         kinds.add(url.partition("?")[0].rpartition("/")[2])
         answer = client.get(url, follow_redirects=True)
-        where = answer.url.raw_path.decode()
+        where = answer.url.raw_path.decode().removeprefix(client.base_url.path.rstrip("/"))
         found.append(where)
         for href in LINK.findall(answer.text):
             other = urldefrag(urljoin(where, unescape(href)))[0]
@@ -195,7 +196,7 @@ def test_many_requests_at_once(running: Running, lake: Path) -> None:
     ready = threading.Barrier(50)
 
     def ask(share: list[str]) -> list[httpx.Response]:
-        with httpx.Client(base_url=running.origin, cookies=cookies, timeout=60) as one:
+        with httpx.Client(base_url=running.pages, cookies=cookies, timeout=60) as one:
             ready.wait(20)
             return [one.get(url) for url in share]
 
@@ -203,7 +204,7 @@ def test_many_requests_at_once(running: Running, lake: Path) -> None:
         answers = [one for many in pool.map(ask, [asked[at::50] for at in range(50)]) for one in many]
     assert len(answers) == 200 and {answer.status_code for answer in answers} == {200}
     for answer in answers:
-        url = answer.url.raw_path.decode()
+        url = answer.url.raw_path.decode().removeprefix(running.home)
         if url.endswith("/findings"):  # it says how much was looked at so far
             assert _LOOKED.sub(b"", answer.content) == _LOOKED.sub(b"", alone[url].content), url
         else:
@@ -234,7 +235,7 @@ def test_a_table_that_is_rewritten_while_it_is_browsed(name: str, tmp_path: Path
 
         def browse(at: int) -> None:
             with httpx.Client(
-                base_url=running.origin, cookies=cookies, timeout=30, follow_redirects=True
+                base_url=running.pages, cookies=cookies, timeout=30, follow_redirects=True
             ) as client:
                 while not done.is_set():
                     answer = client.get(pages[at % len(pages)])

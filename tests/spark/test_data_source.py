@@ -14,8 +14,7 @@ import lakelens as ll
 from lakelens.errors import Unsupported
 from lakelens.model.scan.pruning import Selection
 from lakelens.spark import register_data_source
-from lakelens.spark.frames.data_source import parse_options, plan_view
-from lakelens.spark.frames.pushed_filters import select_pushed
+from lakelens.spark.frames.data_source import parse_options, plan_view, select_pushed
 from tests.support import LAKES
 from tests.support.planned import build_local, collect_rows, unpack_tasks, word_rows
 

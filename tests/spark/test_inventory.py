@@ -292,7 +292,7 @@ def test_an_iceberg_database_keeps_an_inventory_of_a_catalog(spark: Any, tmp_pat
 
 
 def test_a_log_in_any_file_system_of_spark_is_as_strict(spark: Any, tmp_path: Path) -> None:
-    from lakelens.spark.warehouse.folder import HadoopFolder
+    from lakelens.spark.warehouse.store import HadoopFolder
 
     folder = HadoopFolder(spark, f"file://{tmp_path / 'inventory'}")
     assert folder.create("_commits/1.json", "{}") and not folder.create("_commits/1.json", "other")

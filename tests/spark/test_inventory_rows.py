@@ -12,12 +12,11 @@ import pytest
 
 import lakelens as ll
 from lakelens.spark.warehouse.answers import check_names
+from lakelens.spark.warehouse.batches import gather_rows, read_portion, split_partition
 from lakelens.spark.warehouse.columns import DATA_SETS, DESCRIBED, READ, data_schema
-from lakelens.spark.warehouse.entries import gather_rows, read_portion, split_partition
 from lakelens.spark.warehouse.facts import Known, describe_place, hash_path
-from lakelens.spark.warehouse.folder import LocalFolder
-from lakelens.spark.warehouse.store import Commit, SessionStore, parse_commit
-from lakelens.spark.warehouse.tables import Place
+from lakelens.spark.warehouse.store import Commit, LocalFolder, SessionStore, parse_commit
+from lakelens.spark.warehouse.tables import TablePlace
 from tests.support import LAKES
 from tests.support.growth import grow_iceberg, grow_paimon
 
@@ -32,7 +31,7 @@ Rows = dict[str, list[dict[str, Any]]]
 def look(place: Path | str, known: Known | None = None) -> Rows:
     """The rows that an executor makes of a table, and of the manifests that it planned to read."""
     rows: Rows = defaultdict(list)
-    for batch in gather_rows(describe_place(Place(str(place)), known or Known()), DESCRIBED):
+    for batch in gather_rows(describe_place(TablePlace(str(place)), known or Known()), DESCRIBED):
         _unfold(batch, rows)
     for portion in rows["portions"]:
         for batch in read_portion(portion["plan"]):
@@ -184,16 +183,18 @@ def test_a_broken_table_is_a_row_with_its_error(tmp_path: Path) -> None:
 
 
 def test_what_is_gone_is_told_from_what_is_broken(tmp_path: Path) -> None:
-    remembered = dict(describe_place(Place(str(tmp_path / "was"), "iceberg", remembered=True), Known("x")))
+    remembered = dict(
+        describe_place(TablePlace(str(tmp_path / "was"), "iceberg", remembered=True), Known("x"))
+    )
     assert remembered["tables"]["is_gone"] and remembered["counts"]["status"] == "gone"
-    asked = dict(describe_place(Place(str(tmp_path / "was"), "iceberg"), Known()))
+    asked = dict(describe_place(TablePlace(str(tmp_path / "was"), "iceberg"), Known()))
     assert not asked["tables"]["is_gone"] and asked["counts"]["broken"] == 1
 
 
 def test_what_a_walk_could_not_read_is_told_as_it_was_met(tmp_path: Path) -> None:
     (told,) = (
         row
-        for name, row in describe_place(Place("/x", error="why", error_code="accessdenied"), Known())
+        for name, row in describe_place(TablePlace("/x", error="why", error_code="accessdenied"), Known())
         if name == "tables"
     )
     assert (told["error"], told["error_code"], told["location"]) == ("why", "accessdenied", "/x")
@@ -223,7 +224,7 @@ def test_properties_of_hostile_size_and_kind_do_not_stop_a_look(tmp_path: Path) 
 def test_answers_are_rows_that_say_what_the_table_itself_says(tmp_path: Path) -> None:
     for name in ("iceberg-branches", "paimon", "hive"):
         opened = ll.sample(name)
-        place = Place(opened.location, answers=("check", "health", "space"))
+        place = TablePlace(opened.location, answers=("check", "health", "space"))
         rows: Rows = defaultdict(list)
         for batch in gather_rows(describe_place(place, Known()), DESCRIBED):
             _unfold(batch, rows)
@@ -250,11 +251,11 @@ def test_answers_are_rows_that_say_what_the_table_itself_says(tmp_path: Path) ->
         _check_asked_again(place, rows)
 
 
-def _check_asked_again(place: Place, rows: Rows) -> None:
+def _check_asked_again(place: TablePlace, rows: Rows) -> None:
     """The same answers are not worked out twice; without them asked for, the table is unchanged too."""
     for asked in (place.answers, ("check",), ()):
         known = know(rows)
-        again = list(describe_place(Place(place.url, answers=asked), known))
+        again = list(describe_place(TablePlace(place.url, answers=asked), known))
         assert [(name, row["status"]) for name, row in again] == [("counts", "unchanged")], asked
     (table,) = rows["tables"]
     bare = Known(table["signature"].split("; answered")[0], False, know(rows).snapshots, know(rows).manifests)
@@ -270,7 +271,7 @@ def test_an_answer_that_fails_leaves_the_others(tmp_path: Path, monkeypatch: pyt
         raise ValueError("not to be worked out")
 
     monkeypatch.setattr(type(opened), "health", fail)
-    rows = list(describe_place(Place(opened.location, answers=("check", "health", "space")), Known()))
+    rows = list(describe_place(TablePlace(opened.location, answers=("check", "health", "space")), Known()))
     (told,) = (row for name, row in rows if name == "answers")
     assert told["error"] == "health: ValueError: not to be worked out"
     assert (told["verdict"], "act" in told, told["total_bytes"] > 0) == ("sound", False, True)

@@ -13,6 +13,7 @@ import lakelens as ll
 from lakelens.analysis.trace.trace import Trace
 from lakelens.io.relocation import split_location
 from lakelens.spark import locate
+from lakelens.views.cards.trace import format_sentence
 from tests.support.stages import check_plainly, list_plainly
 
 pytestmark = pytest.mark.spark
@@ -65,7 +66,10 @@ def test_a_one_line_insert(
     target = name if by == "name" else place
     change = trace(shell, target, f"INSERT INTO {name} VALUES (1, 'a')", place)
     shown = capsys.readouterr().out
-    assert shown.startswith(f"Trace: INSERT wrote {len(change.created)} files, ")
+    own = [file for file in change.created if file.role != "checksum"]
+    assert shown.startswith(f"Trace: INSERT wrote {len(own)} files, ")
+    beside = len(change.created) - len(own)
+    assert (f"(and {beside} checksum files)" in shown.splitlines()[0]) is (beside > 1)
     if format == "hive":
         assert change.diff is None and change.snapshots == ()
         assert told(change) == [
@@ -101,6 +105,7 @@ def test_iceberg_statements_each_leave_their_mark(
     assert len(change.diff.added) == len([f for f in change.created if f.role == "data"]) > 0
     change = trace(shell, name, f"DELETE FROM {name} WHERE id = 2", place)
     assert change.diff is not None and len(change.diff.removed) > 0 and not change.removed
+    assert format_sentence(change).endswith(": 1 row deleted")
 
     change = trace(shell, name, f"ALTER TABLE {name} ADD COLUMN n INT", place)
     assert [f.role for f in change.created if f.role != "checksum"] == ["table metadata"]
@@ -183,6 +188,15 @@ def test_a_new_partition_is_told_by_the_metastore(spark: Any, shell: Interactive
     change = trace(shell, name, f"INSERT INTO {name} PARTITION (p = 'x') VALUES (1)", place)
     assert "data file: readers find it by listing p=x" in told(change)
     assert {p.path for p in change.metastore} >= {"$.partition_count", '$.partitions["p=x"]'}
+
+
+def test_a_name_that_the_session_does_not_know(spark: Any, shell: InteractiveShell) -> None:
+    name, _ = make(spark, "iceberg", "spelled")
+    shell.run_cell_magic("laketrace", f"'{name}t' -o change", f"INSERT INTO {name} VALUES (1, 'a')")
+    assert (
+        format_sentence(shell.user_ns["change"])
+        == f"nothing is at {name}t, before or after; did you mean {name}?"
+    )
 
 
 @pytest.mark.parametrize("format", CREATE)

@@ -6,8 +6,7 @@ import subprocess
 
 import pytest
 
-from lakelens.spark.local.runtime import find_java
-from lakelens.spark.local.truststore import PASSWORD, list_certificates, write_truststore
+from lakelens.spark.local.runtime import PASSWORD, find_java, list_certificates, write_truststore
 
 
 def test_java_reads_what_was_written(tmp_path):

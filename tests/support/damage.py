@@ -14,6 +14,8 @@ from typing import Any
 
 import fastavro
 
+from lakelens.codecs.avro.container import decode_header, encode_header
+
 Records = list[dict[str, Any]]
 Edit = Callable[[Any], Any]
 
@@ -28,6 +30,22 @@ def edit_avro(path: Path, edit: Callable[[Records], Records | None]) -> None:
     target = BytesIO()
     fastavro.writer(target, schema, records if edited is None else edited, codec="deflate", metadata=known)  # type: ignore[arg-type]
     path.write_bytes(target.getvalue())
+
+
+def edit_head(path: Path, key: str, edit: Edit) -> bool:
+    """Change one JSON value in the head of an Avro file, its records kept as they are; false where there is none.
+
+    What `edit` returns is the new value; where it returns nothing, it has changed the one that it was given.
+    """
+    data = path.read_bytes()
+    header = decode_header(data)
+    value = json.loads(header.metadata.get(key, "null"))
+    if not value:
+        return False
+    made = edit(value)
+    held = {**header.metadata, key: json.dumps(value if made is None else made).encode()}
+    path.write_bytes(encode_header(held, header.sync_marker) + data[header.header_size :])
+    return True
 
 
 def edit_json(path: Path, edit: Edit) -> None:

@@ -348,7 +348,7 @@ def make_view(table: FakeTable) -> View:
 
 def list_objects(table: FakeTable) -> list[Any]:
     """One object of every kind that has a view."""
-    from lakelens.model.catalog import Catalog
+    from lakelens.model.warehouse.catalog import Catalog
     from lakelens.model.warehouse.found import FoundTable, FoundView, FoundViews
 
     current = table.snapshots[-1]

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from lakelens.model.datafile import DataFile
+from lakelens.model.scan.placement import open_placement
 from lakelens.model.schema import Schema
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
@@ -90,7 +91,7 @@ class State:
 
 
 def _is_evolving(table: Any) -> bool:
-    merging = table.placement.merging
+    merging = open_placement(table).merging
     return merging is not None and merging.by_rows
 
 

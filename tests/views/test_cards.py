@@ -308,7 +308,7 @@ def test_long_words_may_be_broken_where_a_reader_would() -> None:
 
 def test_bars_are_drawn_to_the_largest_file_of_the_set_not_of_those_shown() -> None:
     files = ll.sample("iceberg").files
-    sizes = [file.size_bytes for file in files]
+    sizes = [file.own_size_bytes for file in files]
     smallest_first = files.take(sorted(range(len(files)), key=sizes.__getitem__))
     with display.using(max_rows=3):
         grid = next(body for body in present(smallest_first).body if isinstance(body, Grid))

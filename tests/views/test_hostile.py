@@ -102,6 +102,7 @@ ATTRIBUTES = {
     "name",
     "content",
     "data-lm-suppress-shortcuts",
+    "tabindex",
 }
 DRAWN = {"svg", "style", "rect", "path", "line", "circle", "text", "g", "polygon", "title"}
 
@@ -146,6 +147,8 @@ def check_markup(markup: str, *, page: bool = False) -> None:
                 assert all(re.fullmatch(r"ll-[a-z]+", word) for word in value.split()), value
             if name.startswith("data-"):
                 assert value == "", value
+            if name == "tabindex":
+                assert value == "0", value
             if name == "style":
                 assert re.fullmatch(_STYLE, value), value
             if name == "href":

@@ -14,6 +14,7 @@ from lakelens.analysis.claims import compare_claims
 from lakelens.errors import LakeError
 from lakelens.model.table import Table
 from lakelens.options import display
+from lakelens.samples import sample
 from lakelens.views.card.glossary import find_meaning
 from lakelens.views.card.model import Card, Grid, Pairs
 from lakelens.views.present import present
@@ -113,3 +114,12 @@ def test_what_engines_claim_of_their_files_is_true(path: Path) -> None:
             continue
         assert [claim for claim in claims if claim.verdict == "DIFFER"] == []
         assert not claims or claims[0].fact == "rows"
+
+
+@pytest.mark.parametrize("name", ["paimon", "paimon-deletion-vectors", "iceberg", "hive"])
+def test_a_card_says_the_same_twice(name: str) -> None:
+    """Also how many files were read for it: the first card reads on while it is drawn."""
+    ways = (lambda table: table.to_text(1), lambda table: table.to_text(2), lambda table: table._repr_html_())
+    for show in ways:
+        table = sample(name)
+        assert show(table) == show(table)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,11 +16,11 @@ import pytest
 import lakelens as ll
 from lakelens.analysis.map import Map
 from lakelens.errors import LakeError, Missing
-from lakelens.model.map.boxes import WORDS
+from lakelens.model.map.boxes import WORDS, Box
 from lakelens.views.card.wording import visible
-from lakelens.views.map.marks import RIGHT
+from lakelens.views.map.marks import RIGHT, list_lines
 from lakelens.views.map.metrics import fit, fit_name, measure, wrap
-from lakelens.views.map.svg import LEAST
+from lakelens.views.map.svg import LEAST, render_map
 from tests.support.growth import grow_iceberg
 from tests.support.view_lakes import PATHS, name_lake, open_lake
 
@@ -338,3 +339,22 @@ def test_lifetimes() -> None:
     with pytest.raises(LakeError, match=r"no lifetimes are known of the format 'icebreg'.*iceberg"):
         ll.lifetimes("icebreg")
     assert len(lines._repr_html_()) < 15_360
+
+
+def test_words_of_boxes_and_fields_are_whole() -> None:
+    """Counts and names of fields are never cut; what is cut of a file's name is an id or an ending."""
+    for name in ("paimon", "paimon-changelog", "paimon-global-index", "iceberg-statistics"):
+        drawn = ll.sample(name).map()
+        svg = render_map(drawn)
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+        assert not [text for text in texts if text.endswith("…") and not text.startswith("snap-")], name
+        fields = {box.field for tier in drawn.chart.tiers for box in tier.boxes if box.field}
+        for field in fields:  # in one line or in two
+            assert any(first + rest == field for first in texts for rest in (*texts, "")), field
+
+
+def test_a_count_has_the_room_of_its_box() -> None:
+    box = Box("5,000 data files", "new", lines=("50,000 rows",), names_files=False)
+    assert list_lines(box, 100) == ("new", "50,000 rows")
+    assert list_lines(box, 300) == ("50,000 rows",)
+    assert list_lines(replace(box, name="9 lists"), 100) == ("50,000 rows",)

@@ -19,6 +19,7 @@ from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.stats import Partition
 from lakelens.views.render.plot import _PAIRS, LINE, MUTED, TEXT
 from lakelens.views.render.plots import _draw_groups, _draw_growth, draw_panels
+from tests.support import LAKES
 from tests.support.fakes import FakeFile
 
 
@@ -55,7 +56,7 @@ def test_growth_reads_no_manifest() -> None:
     before = table.reads.files
     figure = table.plot().figure
     assert table.reads.files == before
-    assert [axes.get_ylabel() for axes in figure.axes] == ["rows", "files", "bytes (binary units)"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["live rows", "files", "bytes (binary units)"]
 
 
 def test_a_hive_table_shows_its_files() -> None:
@@ -183,3 +184,20 @@ def test_a_fresh_notebook_shows_a_plot_once_whatever_pyplot_does() -> None:
     for (output,) in (first, second):
         assert {"text/html", "image/svg+xml", "image/png"} <= output.data.keys()
     assert first[0].data == second[0].data
+
+
+def test_rows_of_a_plot_are_the_live_ones_beside_those_stored() -> None:
+    """Vectors delete rows of files that stay: what is stored stays as it is."""
+    table = ll.open(LAKES / "spark" / "iceberg" / "v3-deletion-vectors" / "table")
+    axes = table.plot().figure.axes[0]
+    lines = {
+        line.get_label(): list(line.get_ydata())
+        for line in axes.lines
+        if line.get_label() in ("live", "stored")
+    }
+    assert lines["live"] == [one.live_record_count for one in table.snapshots]
+    assert lines["stored"] == [one.record_count for one in table.snapshots]
+    assert lines["live"][-1] < lines["stored"][-1]
+    axes.figure.draw_without_rendering()
+    words = [tick.get_text() for tick in axes.get_xticklabels() if tick.get_text()]
+    assert words and all(word.count(":") == 2 for word in words), "a second alone is no time"

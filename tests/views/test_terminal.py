@@ -5,15 +5,21 @@ from __future__ import annotations
 import io
 import itertools
 import re
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+import lakelens as ll
 from lakelens.options import display
+from lakelens.views.card.model import Card, Cell, Column, Grid
 from lakelens.views.present import present
 from lakelens.views.render.terminal import print_on
+from lakelens.views.render.terminal_list import print_rows
 from tests.support.fakes import FakeTable, list_objects
+from tests.support.unpacked import unpack_samples
 from tests.views.test_cards import count_words, list_texts
 from tests.views.test_hostile import HOSTILE
 
@@ -71,3 +77,58 @@ def test_no_control_character_of_a_lake_reaches_the_terminal(detail: int) -> Non
 def test_markup_of_rich_is_text() -> None:
     told = squeeze(write(FakeTable(lambda: "[bold]a[/bold]:smile:").schema, 2, 100))
     assert "[bold]a[/bold]:smile:" in told
+
+
+NARROW_VIEWS: dict[str, Callable[[], Any]] = {
+    "explain": lambda: ll.sample("iceberg").explain("id = 5"),
+    "find": lambda: ll.find(unpack_samples()),
+    "snapshots": lambda: ll.sample("iceberg").snapshots,
+    "files": lambda: ll.sample("paimon").files,
+    "diff": lambda: ll.sample("iceberg").diff(),
+}
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("name", NARROW_VIEWS)
+def test_a_narrow_terminal_cuts_no_figure_and_writes_nothing_downwards(name: str, width: int) -> None:
+    thing = NARROW_VIEWS[name]()
+    console = Console(width=width, record=True, file=io.StringIO())
+    print_on(console, thing, 2)
+    text = console.export_text()
+    lines = [re.sub(r"[│├└─]", " ", line) for line in text.splitlines()]
+    assert max(map(cell_len, lines)) <= width
+    for card in walk_cards(present(thing, 2)):
+        for grid in card.body:
+            for row in grid.rows if isinstance(grid, Grid) else ():
+                for column, cell in zip(grid.columns, row, strict=True):
+                    assert not column.is_number or cell.bar or cell.text in text, (column.name, cell.text)
+    longest, run = 0, 0
+    for line in lines:  # lines of a word of at most three letters, one below the other
+        run = run + 1 if 0 < len(line.strip()) <= 3 else 0
+        longest = max(longest, run)
+    assert longest < 3, text
+
+
+def walk_cards(card: Card) -> Iterator[Card]:
+    yield card
+    for fold in card.folds:
+        for body in fold.body():
+            if isinstance(body, Card):
+                yield from walk_cards(body)
+            else:
+                yield Card("", "", body=(body,))
+
+
+def test_what_has_no_room_beside_the_others_is_stacked_below_its_row() -> None:
+    columns = (Column("table"), Column("what decided"), Column("rows", is_number=True), Column("state"))
+    rows = [
+        (Cell("shop.orders"), Cell("the bounds of a column"), Cell("12,345,678"), Cell("compacted")),
+    ]
+    console = Console(width=30, record=True, file=io.StringIO())
+    assert print_rows(console, columns, iter(rows)) == 1
+    assert [line.rstrip() for line in console.export_text().splitlines()] == [
+        "table              rows",
+        "shop.orders  12,345,678",
+        "  what decided: the bounds of",
+        "  a column · state: compacted",
+    ]

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lakelens as ll
+from lakelens.analysis.timeline.row_counts import RowCount
 from lakelens.analysis.timeline.timeline import Flag, Lane, Mark, Timeline
 from lakelens.model.facts.traits import Figures
 from lakelens.model.table import Table
@@ -65,6 +66,7 @@ def make_timeline(
             time,
             str(n - 1) if n else None,
             Figures(added_rows=(rows or [1])[n % len(rows or [1])], rows=n),
+            rows=RowCount((rows or [1])[n % len(rows or [1])]),
         )
         for n, time in enumerate(sorted(times))
     ]
@@ -116,7 +118,10 @@ def test_the_story_in_words() -> None:
         "1 to 2. A rollback at 2026-11-21 14:04:27 UTC to 9139810181345852535 undid 2 snapshots."
     )
     story = describe_history(open_table("spark/paimon/expired").history)
-    assert "1 APPEND, 1 COMPACT. Stored rows on main shrank from 5 to 1. 4 snapshots expired." in story
+    assert (
+        "1 APPEND, 1 COMPACT. Stored rows on main shrank from 5 to 1, of which 1 live. 4 snapshots expired."
+        in story
+    )
     story = describe_history(open_table("spark/iceberg/v2-branches-and-tags").history)
     assert "on branches main and audit" in story
     assert "Tags v1/with slash and first. Branch empty-handed without a snapshot to itself." in story

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -59,6 +60,15 @@ def test_the_sentence(counts: tuple[int, int, int], words: str) -> None:
     trace = make_trace(counts[0], counts[1], counts[2], "insert INTO t VALUES (1)")
     assert format_changes(trace) == words
     assert str(trace).splitlines()[0] == f"Trace: INSERT {words}"
+
+
+def test_checksums_are_counted_beside_the_files() -> None:
+    files = [make_file("a.parquet", 1_000), replace(make_file(".a.parquet.crc", 16), role="checksum")]
+    trace = finish(*files)
+    assert format_changes(trace) == "wrote 1 file, 1,000 B (and 1 checksum file)"
+    assert "created: 1" in str(trace)
+    assert ".a.parquet.crc" in str(trace)
+    assert format_changes(finish(files[1])) == "wrote 1 checksum file, 16 B"
 
 
 @pytest.mark.parametrize("statement", [None, "", "(SELECT 1)", "\u202eINSERT", "x" * 30])

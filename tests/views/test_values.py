@@ -34,11 +34,9 @@ PLAIN = (str, int, float, bool, bytes, datetime, type(None))
 #: what is machinery of a format, or an attribute of the specification in its raw form, not a value for a reader
 KNOWN = {
     "table": {
-        "placement",
+        "driver",
         "procedures",
-        "rules",
         "separate_branches",
-        "split_rules",
         "storage",
         "traits",
         "vocabulary",
@@ -47,6 +45,7 @@ KNOWN = {
         "context",
         "known_manifests",
         "pointer",
+        "pointer_mark",
         "vector_reader",
         "consumers",
         "tags",
@@ -60,6 +59,8 @@ KNOWN = {
         "delete_reader",
         "deletion_vectors",
         "figures",
+        "known_figures",
+        "counted",
         "newly_deleted",
         "vocabulary",
     }

@@ -14,6 +14,7 @@ from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt
 from lakelens.model.bytes_view import BytesView
 from lakelens.widgets.bytes import BytesWidget
+from tests.browser.host import ask
 from tests.views.test_bytes import Zeros, make_endless, make_packed, make_row
 from tests.views.test_hostile import HOSTILE
 
@@ -36,13 +37,6 @@ def make_blocks(count: int = 30, *, asked: list[int] | None = None) -> BytesView
         for at in range(0, count * 100, 100)
     ]
     return BytesView(bytes(count * 100), Span(0, count * 100, "file", None, "blocks", blocks))
-
-
-def ask(widget: BytesWidget, content: Any) -> list[Any]:
-    sent: list[Any] = []
-    widget.send = lambda answer, buffers=None: sent.append(answer)
-    widget._handle_custom_msg(content, [])
-    return sent
 
 
 def test_the_state_is_small_json() -> None:

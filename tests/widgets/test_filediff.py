@@ -18,8 +18,7 @@ from lakelens.errors import Corrupt
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.options import display
 from lakelens.views.render.html import render_card
-from lakelens.widgets.filediff import FileDiffWidget
-from lakelens.widgets.filegroups import Group, Item, Order, filter_items, list_items
+from lakelens.widgets.filediff import DiffGroup, FileDiffWidget, Item, Order, filter_items, list_items
 from tests.browser.host import ask
 from tests.support import LAKES, growth
 from tests.views.test_hostile import HOSTILE
@@ -119,7 +118,7 @@ def test_groups_are_partition_bucket_and_level() -> None:
 def test_sums_of_groups_are_those_of_the_diff(name: str) -> None:
     diff = make_diff(name)
     dimensions, items = list_items({"removed": diff.removed, "added": diff.added})
-    found = {str(group.place[0]): group.sums for group in Group(items, dimensions).children}
+    found = {str(group.place[0]): group.sums for group in DiffGroup(items, dimensions).children}
     assert {
         partition: (
             sums["added"].files,
@@ -210,7 +209,7 @@ def test_filters_hold_every_word() -> None:
 def test_order_is_by_size_rows_or_name() -> None:
     diff = make_diff()
     _, items = list_items({"removed": diff.removed, "added": diff.added})
-    whole = Group(items, ())
+    whole = DiffGroup(items, ())
     tells: dict[Order, Callable[[Item], Any]] = {
         "size": lambda item: -(item.size or 0),
         "rows": lambda item: -(item.rows or 0),
@@ -235,8 +234,8 @@ def test_order_is_by_size_rows_or_name() -> None:
 def test_numbers_are_sorted_as_numbers() -> None:
     diff = make_diff()
     _, items = list_items({"added": diff.added})
-    groups = [Group(items[:1], ("bucket",), (step,)) for step in (10, 9, None)]
-    parent = Group(items, ("bucket",))
+    groups = [DiffGroup(items[:1], ("bucket",), (step,)) for step in (10, 9, None)]
+    parent = DiffGroup(items, ("bucket",))
     parent.__dict__["children"] = groups
     assert [group.place[0] for group in parent.sort_children("name")] == [None, 9, 10]
 

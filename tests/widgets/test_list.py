@@ -15,11 +15,11 @@ import traitlets
 
 import lakelens as ll
 from lakelens.errors import LakeError
-from lakelens.model.catalog import Catalog
 from lakelens.model.collections import Items, Preview, QueryResult, Rows
 from lakelens.model.facts.facts import Fact
 from lakelens.model.fileset import FileSet
 from lakelens.model.scan.file_table import FileTable
+from lakelens.model.warehouse.catalog import Catalog
 from lakelens.options import display
 from lakelens.views.render.html import render_card
 from lakelens.widgets.list import ListWidget

@@ -5,6 +5,7 @@ A check never says that a table is sound without how much it compared, and what 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,15 @@ from lakelens.analysis.check.first_aid import FirstAid, give_first_aid
 from lakelens.analysis.check.footers import check_footers
 from lakelens.analysis.check.presence import compare_presence
 from lakelens.analysis.check.rows import check_rows
-from lakelens.analysis.check.strays import StrayFiles, Strays, find_strays
+from lakelens.analysis.check.strays import Stray, StrayFiles, Strays, find_strays
 from lakelens.analysis.check.whole import Whole
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
+from lakelens.model.check.checking import Checking
 from lakelens.model.check.ledger import Comparisons, Gaps, Ledger
 from lakelens.model.check.survey import Survey, choose_states
-from lakelens.model.finding import Findings
+from lakelens.model.finding import GONE_ON, Findings
+from lakelens.progress import Stages
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table
@@ -32,6 +35,9 @@ _SAME = {
     "missing-statistics": ("file-missing",),
 }
 
+# what expiry leaves of a state: files that are gone, and what cannot be read without them
+_GONE = ("missing", "file-missing", "missing-statistics", "missing-snapshot", "no-files")
+
 # what a reader says of a whole snapshot, and a rule delete by delete
 _WIDER = ("dangling-deletes",)
 
@@ -41,9 +47,20 @@ class Check(Displayable):
 
     `findings` are what is wrong, `counted` what was compared and how often, `not_looked_at` what was left out. `defects` are
     the known defects of the table's writers that were tried, `strays` the files that are missing or that nobody refers to.
+    `newer` says that the table has gone on since it was opened, where files of the opened state are gone: that is no damage,
+    and the newest state was not checked.
     """
 
-    def __init__(self, table: Table, survey: Survey, strays: Strays, defects: Defects, *, data: bool) -> None:
+    def __init__(
+        self,
+        table: Table,
+        survey: Survey,
+        strays: Strays,
+        defects: Defects,
+        *,
+        data: bool,
+        newer: str | None = None,
+    ) -> None:
         self.table = table
         self.name = table.name
         self.survey = survey
@@ -53,12 +70,38 @@ class Check(Displayable):
         ledger = survey.ledger
         self.counted: Comparisons = ledger.comparisons
         self.not_looked_at: Gaps = ledger.gaps
+        self.newer = newer
         self.findings: Findings = _join_findings(ledger.findings, table.findings)
+        if newer is not None:
+            self.findings = _judge_past(self.findings, newer, table)
+
+    def to_json(self) -> str:
+        """The answer as one JSON document: the verdict, what was compared, which files are missing, every finding.
+
+        Examples
+        --------
+        >>> import json
+        >>> import lakelens as ll
+        >>> said = json.loads(ll.sample("iceberg").check().to_json())
+        >>> said["ok"], said["missing"], said["differ"]
+        (True, [], 0)
+        """
+        said = {name: getattr(self, name) for name in ("name", "verdict", "ok", "compared", "differ")}
+        lists = ("counted", "not_looked_at", "missing", "orphans", "young", "findings")
+        rows = {name: getattr(self, name).to_arrow().to_pylist() for name in lists}
+        return json.dumps(said | rows, default=lambda value: getattr(value, "isoformat", value.__str__)())
 
     @property
     def missing(self) -> StrayFiles:
         """The files that are referred to and are not there, with the snapshots that need them."""
         return self.strays.missing
+
+    @cached_property
+    def not_here(self) -> tuple[Stray, ...]:
+        """Those of `missing` that are not in this copy of the table and still where they were recorded."""
+        if not self.table.relocation.elsewhere:
+            return ()
+        return tuple(one for one in self.missing if one.original is not None)
 
     @property
     def orphans(self) -> StrayFiles:
@@ -82,8 +125,8 @@ class Check(Displayable):
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error."""
-        return not any(found.severity == "error" for found in self.findings)
+        """Whether there is no error, and the table has not lost the opened state meanwhile."""
+        return self.newer is None and not any(found.severity == "error" for found in self.findings)
 
     @property
     def compared(self) -> int:
@@ -104,10 +147,13 @@ class Check(Displayable):
     def verdict(self) -> str:
         """ "damaged" where there is an error, "sound" where nothing is odd, else "readable, with differences".
 
-        Where all errors are of files that lakelens does not decode, or has no key for: "not readable here".
+        Where all errors are of files that lakelens does not decode, or has no key for: "not readable here". Where a writer
+        has gone on since the table was opened, and what is missing may have expired: "gone on".
         """
         if not self.ok:
             codes = {found.code for found in self.findings if found.severity == "error"}
+            if not codes:
+                return "gone on"
             return "not readable here" if codes == {"unsupported"} else "damaged"
         is_odd = self.differ or any(found.severity == "warning" for found in self.findings)
         return "readable, with differences" if is_odd else "sound"
@@ -141,6 +187,8 @@ class Check(Displayable):
             count = self.severities[severity]
             if count:
                 words.append(f"{count:,} {severity}{'s' * (count != 1)}")
+        if self.newer is not None:
+            return f"<Check of {self.name}: {self.newer}>"
         if not self.ok and not self.has_listing:
             total = self.table.snapshot_count
             place = self.whole_place
@@ -158,13 +206,32 @@ def check_table(table: Table, *, data: bool = False, snapshots: Any = "all") -> 
     """Check a table: see `Table.check`."""
     ledger = Ledger()
     survey = Survey(table, choose_states(table, snapshots), ledger)
-    survey.run(lambda: table.compare_figures(survey))
-    strays = find_strays(table)
-    lost = compare_presence(survey, strays)
-    check_footers(survey, lost)
-    if data:
-        check_rows(survey, lost)
-    unread = survey.count_unread()
+    with Stages("comparing figures") as stages:
+        survey.run(lambda: Checking.of(table).compare_figures(survey))
+        stages.begin("looking for files that nobody refers to")
+        strays = find_strays(table)
+        stages.begin("comparing what is recorded with what is there")
+        lost = compare_presence(survey, strays)
+        check_footers(survey, lost)
+        if data:
+            check_rows(survey, lost)
+        _note_gaps(survey, data=data)
+        stages.begin("trying the rules of known defects")
+        defects = try_rules(table)
+    for found in defects.findings:
+        ledger.findings.add(found.severity, found.code, found.path, found.message, found.snapshots)
+    for tried in defects.tried:
+        if tried.error is not None:
+            ledger.leave(f"known defect {tried.rule.code}", tried.error.reason)
+    codes = {found.code for found in (*table.findings, *ledger.findings)}
+    is_lacking = len(strays.missing) or strays.unread or not codes.isdisjoint(_GONE)
+    newer = table.find_newer() if is_lacking else None
+    return Check(table, survey, strays, defects, data=data, newer=newer)
+
+
+def _note_gaps(survey: Survey, *, data: bool) -> None:
+    """Keep what was not looked at: what damaged manifests hold, and the rows."""
+    ledger, unread = survey.ledger, survey.count_unread()
     if survey.damaged:
         noun = "entry" if unread == 1 else "entries"
         many = f"{len(survey.damaged):,} damaged manifest{'s' * (len(survey.damaged) != 1)}"
@@ -173,13 +240,18 @@ def check_table(table: Table, *, data: bool = False, snapshots: Any = "all") -> 
     if not data:
         what = "the rows themselves (bounds, counts of nulls, keys, order)"
         ledger.leave(what, "no data file was opened but for its footer", "table.check(data=True)")
-    defects = try_rules(table)
-    for found in defects.findings:
-        ledger.findings.add(found.severity, found.code, found.path, found.message, found.snapshots)
-    for tried in defects.tried:
-        if tried.error is not None:
-            ledger.leave(f"known defect {tried.rule.code}", tried.error.reason)
-    return Check(table, survey, strays, defects, data=data)
+
+
+def _judge_past(found: Findings, newer: str, table: Table) -> Findings:
+    """The findings about a state that the table has left behind: that first, and what is missing is no error."""
+    elsewhere = dict(table.relocation.elsewhere)
+    judged = Findings()
+    judged.add("note", GONE_ON, table.metadata_path or table.location, newer)
+    for one in found:
+        if one.code != GONE_ON:
+            is_past = one.code in _GONE and one.path not in elsewhere
+            judged.add("note" if is_past else one.severity, one.code, one.path, one.message, one.snapshots)
+    return judged
 
 
 def _join_findings(own: Findings, of_table: Findings) -> Findings:

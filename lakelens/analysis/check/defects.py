@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Named
 from lakelens.errors import LakeError
-from lakelens.model.check.defect import Rule, Writer, keep_evidence
+from lakelens.model.check.defect import DefectBook, Rule, Writer, keep_evidence
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.finding import Finding
@@ -115,8 +115,9 @@ def try_rules(table: Table) -> Defects:
     """
     tried = []
     with keep_evidence():
-        writers = table.list_writers()
-        for rule in table.rules:
+        book: DefectBook = table.driver.part("defects", DefectBook())
+        writers = book.list_writers(table)
+        for rule in book.rules:
             findings, error = rule.try_on(table)
             concerns = not writers or rule.concerns(writers)
             tried.append(TriedRule(rule, concerns, tuple(findings), error))

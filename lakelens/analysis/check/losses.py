@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lakelens.analysis.holdings import FileEntries, Holdings, Listing
 from lakelens.caching import cached_property
 from lakelens.model.arrow import text_array
-from lakelens.model.check.references import Keeper
+from lakelens.model.check.references import Keeper, Referring
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +83,7 @@ class Losses:
         paths = entries.absent.to_pylist()
         looked = [n for n in numbers if not self._listing.is_hidden(paths[n - beyond])]
         asked = [(paths[n - beyond], entries.recorded.get(n)) for n in looked]
-        sizes = self._holdings.table.find_sizes(asked)
+        sizes = Referring.of(self._holdings.table).find_sizes(asked)
         gone = {}
         for number, (path, _), size in zip(looked, asked, sizes, strict=True):
             if size is None:
@@ -148,7 +148,11 @@ class Losses:
             if place < 0 and not self._listing.is_hidden(path)
         ]
         elsewhere = dict(
-            zip((path for path, _ in absent), self._holdings.table.find_sizes(absent), strict=True)
+            zip(
+                (path for path, _ in absent),
+                Referring.of(self._holdings.table).find_sizes(absent),
+                strict=True,
+            )
         )
         for number, (path, (size, _), place) in enumerate(zip(paths, recorded, places, strict=True)):
             found = int(self._listing.sizes[place]) if place >= 0 else elsewhere.get(path)

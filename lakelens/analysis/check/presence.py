@@ -24,11 +24,11 @@ def compare_presence(survey: Survey, strays: Strays) -> set[str]:
     for lost in strays.missing:
         paths.add(lost.path)
         if len(paths) > MOST_FINDINGS:
-            line.differ(_judge(lost), "file-missing", lost.path, "it is not there")
+            line.differ(_judge(lost), "file-missing", lost.path, lost.reason)
             continue
         recorded = lost.recorded_bytes
         length = "" if recorded is None else f" recorded with {recorded:,} B{_count_rows(survey, lost.path)}"
-        message = f"{lost.role}{length}: it is not there"
+        message = f"{lost.role}{length}: {lost.reason}"
         line.differ(_judge(lost), "file-missing", lost.path, message, lost.snapshots)
     for changed in strays.resized:
         message = (
@@ -49,5 +49,8 @@ def _count_rows(survey: Survey, path: str) -> str:
 
 
 def _judge(stray: Stray) -> Any:
-    """An error where a state cannot be read without it; earlier documents and statistics are missed less."""
-    return "error" if stray.referenced_by else "warning"
+    """An error where a state cannot be read without it; earlier documents and statistics are missed less.
+
+    So is whatever a copy lacks and its original has: it would be lost with that.
+    """
+    return "error" if stray.referenced_by or stray.original else "warning"

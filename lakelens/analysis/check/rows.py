@@ -2,7 +2,7 @@
 
 Every file that some state needs is read once, in pieces of bounded size. A bound may be cut short (`truncate(16)`): then it
 lets more values in, which is right; a bound that leaves a value out makes readers lose rows. What a format records beside
-(keys, sequence numbers, sort orders, partition values) it compares itself: `Checkable.list_row_checks`.
+(keys, sequence numbers, sort orders, partition values) it compares itself: `Checking.list_row_checks`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.analysis.claims import find_column, name_written
 from lakelens.errors import LakeError, Unsupported
 from lakelens.model.arrow import arrow_type
+from lakelens.model.check.checking import Checking
 from lakelens.model.check.ledger import Ledger, Line, format_figure
 from lakelens.model.check.row_checks import RowCheck
 from lakelens.model.check.survey import Survey
@@ -80,7 +81,7 @@ def _list_files(survey: Survey, lost: Collection[str]) -> Iterator[DataFile]:
 def _check_file(survey: Survey, storage: Storage, file: DataFile, snapshots: Sequence[int]) -> int:
     """Compare the rows of one file; how many of its columns have bounds that could not be compared."""
     footer = storage.read_footer(file.path, file.file_format)
-    checks: list[RowCheck] = [*_list_columns(file, footer), *survey.table.list_row_checks(file)]
+    checks: list[RowCheck] = [*_list_columns(file, footer), *Checking.of(survey.table).list_row_checks(file)]
     if not checks:
         return 0
     rows = 0
@@ -151,7 +152,7 @@ class ColumnCheck(RowCheck):
         return self._has_bounds and not (self.is_typed and self.is_found)
 
     def _find(self, rows: Any) -> Any:
-        """The leaf; None where it is inside of a list or a map, or of another type than recorded."""
+        """The leaf; None where it is inside of a list or a map, twice in the file, or of another type than recorded."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -159,12 +160,13 @@ class ColumnCheck(RowCheck):
         whole = ".".join(self.steps)
         if whole in rows.column_names:
             name, further = whole, []
-        if name not in rows.column_names:
+        if rows.column_names.count(name) != 1:
             return None
         column = rows[name]
         above = None
         for step in further:
             above = column
+            # -1 also where the struct has two of that name
             if not pa.types.is_struct(column.type) or column.type.get_field_index(step) < 0:
                 return None
             column = pc.struct_field(column, step)

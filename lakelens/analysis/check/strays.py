@@ -12,7 +12,7 @@ Nothing is removed. While anything that could refer to files is unread, orphans 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from lakelens.caching import cached_property
 from lakelens.display import Named
 from lakelens.errors import LakeError
 from lakelens.model.arrow import text_array
-from lakelens.model.check.references import Purpose
+from lakelens.model.check.references import Purpose, Referring
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.storage import StoredFile
@@ -40,12 +40,14 @@ class Stray(StoredFile):
     """A stored file that is missing, of another length than recorded, or that nobody refers to; `reason` says why.
 
     `size_bytes` of a missing file is the recorded one, -1 where none is; `snapshots` are the ids of those that need it, and
-    `referenced_by` names them, tags and changelogs too. `recorded_bytes` is what the metadata records.
+    `referenced_by` names them, tags and changelogs too. `recorded_bytes` is what the metadata records. `original` is where
+    a file that this copy of the table lacks was recorded and still is.
     """
 
     reason: str = field(default="", kw_only=True)
     snapshots: tuple[int, ...] = field(default=(), kw_only=True)
     recorded_bytes: int | None = field(default=None, kw_only=True)
+    original: str | None = field(default=None, kw_only=True)
 
     @property
     def modified_at(self) -> datetime | None:
@@ -67,6 +69,7 @@ class StrayFiles(Items[Stray]):
         Fact("reason"),
         Fact("snapshots", "ids"),
         Fact("referenced_by", "strings"),
+        Fact("original"),
     )
 
     @property
@@ -137,7 +140,7 @@ def find_strays(table: Table, *, now: datetime | None = None, age: timedelta | N
     listing, holdings, entries = read_holdings(table)
     is_held = np.zeros(len(listing), bool)
     rows = entries.files < len(listing)
-    if not table.removed_are_kept:
+    if not Referring.of(table).removed_are_kept:
         rows &= entries.weights > 0
     is_held[entries.files[rows]] = True
     _take_inner_names(table, listing, holdings, is_held)
@@ -170,12 +173,12 @@ def _take_inner_names(table: Table, listing: Listing, holdings: Holdings, is_hel
     import numpy as np
     import pyarrow.compute as pc
 
-    if table.naming_suffix is None or not len(listing):
+    if Referring.of(table).naming_suffix is None or not len(listing):
         return
-    is_naming = pc.ends_with(listing.paths, table.naming_suffix).to_numpy(zero_copy_only=False)
+    is_naming = pc.ends_with(listing.paths, Referring.of(table).naming_suffix).to_numpy(zero_copy_only=False)
     for path in listing.paths.take(np.flatnonzero(is_naming & is_held)).to_pylist():
         try:
-            for reference in table.read_names(path):
+            for reference in Referring.of(table).read_names(path):
                 holdings.name(reference)
         except LakeError as error:
             holdings.note(error, path)
@@ -200,7 +203,7 @@ class _Maker:
         sorted_out: dict[str, list[int]] = {"orphans": [], "young": [], "hidden": [], "foreign": []}
         purposes: dict[int, Purpose] = {}
         for place in loose:
-            purpose = self.table.find_purpose(self._shorten(self._path(place)))
+            purpose = Referring.of(self.table).find_purpose(self._shorten(self._path(place)))
             if purpose.standing == "known":
                 continue
             purposes[place] = purpose
@@ -243,7 +246,15 @@ class _Maker:
         else:
             role = name_content(self.losses.find_content(number))
             size, keepers = self.losses.find_recorded(number), tuple(self.losses.list_keepers(number))
-        return self._make(path, -1 if size is None else size, role, "it is not there", keepers, size)
+        original = self._originals.get(path)
+        reason = "it is not there" if original is None else f"not in this copy; {original} still has it"
+        made = self._make(path, -1 if size is None else size, role, reason, keepers, size)
+        return replace(made, original=original)
+
+    @cached_property
+    def _originals(self) -> Mapping[str, str]:
+        """Where files that are not in this copy of the table still are."""
+        return dict(self.table.relocation.elsewhere)
 
     def _make_resized(self, item: tuple[str, int | None]) -> Stray:
         path, number = item

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.diff.diff_summary import Relation, format_action, format_sentence, relate_snapshots
 from lakelens.analysis.diff.documents import JsonChanges, diff_documents
@@ -20,7 +20,7 @@ from lakelens.analysis.diff.level_promotion import Raised, find_raised
 from lakelens.caching import cached_property
 from lakelens.display import Displayable, Interactive
 from lakelens.errors import LakeError, Missing
-from lakelens.model.collections import Document, Items
+from lakelens.model.collections import Document, Items, Tabular
 from lakelens.model.comparison import FileCounts, IndexChanges, WholeComparison
 from lakelens.model.datafile import DataFile
 from lakelens.model.facts.facts import Fact
@@ -29,6 +29,9 @@ from lakelens.model.manifest import Manifest, Manifests
 from lakelens.model.scan.arrow_files import pick
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class DeleteChanges(Displayable):
         return f"<DeleteChanges +{len(self.added)} -{len(self.removed)} deletes>"
 
 
-class Diff(Interactive):
+class Diff(Tabular, Interactive):
     """What changed from `before` (None: from nothing) to `after`. Each part is found when it is first asked for.
 
     `added`, `removed` and `kept` are file sets; `kept` holds today's description of a file, and looking into it reads all
@@ -86,6 +89,16 @@ class Diff(Interactive):
         compared = WholeComparison(nothing, after.files) if before is None else after.compare_files(before)
         self._files = compared
         self.added, self.removed, self.kept = compared.added, compared.removed, compared.kept
+
+    def to_arrow(self) -> pa.Table:
+        """One row a file that was added or removed: `state` ("ADDED", "REMOVED"), then the columns of a set of files."""
+        import pyarrow as pa
+
+        tables = [
+            files.to_arrow().add_column(0, "state", pa.array([state] * len(files), pa.string()))
+            for state, files in (("ADDED", self.added), ("REMOVED", self.removed))
+        ]
+        return pa.concat_tables(tables, promote_options="permissive")
 
     @cached_property
     def _relation(self) -> Relation:

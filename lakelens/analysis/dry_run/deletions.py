@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 from lakelens.analysis.holdings import Listing, Unread, name_content
 from lakelens.analysis.kept import Kept, read_kept
 from lakelens.display import Named
+from lakelens.model.arrow import text_array
+from lakelens.model.check.references import Referring
 from lakelens.model.collections import Items
 from lakelens.model.facts.facts import Fact
 from lakelens.model.maintenance.proposal import Piece, Proposal
@@ -152,9 +154,8 @@ def _find_lost(kept: Kept, proposal: Proposal) -> tuple[dict[int, Piece], int, T
 
 def _place(listing: Listing, pieces: Sequence[Piece]) -> list[tuple[Piece, int]]:
     """Pieces with their places in the listing; -1 for what is not there."""
-    import pyarrow as pa
 
-    places = listing.find(pa.array([one.path for one in pieces], pa.string()))
+    places = listing.find(text_array([one.path for one in pieces]))
     return list(zip(pieces, places.tolist(), strict=True))
 
 
@@ -211,7 +212,7 @@ def _find_orphans(table: Table, proposal: Proposal) -> Deletions:
 
 def _list_unread(table: Table, unread: Iterable[Unread]) -> tuple[tuple[str, str], ...]:
     """What the engine could not read either: not the documents that only a catalog can choose among."""
-    doubts = {path for path, _ in table.list_doubts()}
+    doubts = {path for path, _ in Referring.of(table).list_doubts()}
     return tuple((one.path, one.reason) for one in unread if one.path not in doubts)
 
 

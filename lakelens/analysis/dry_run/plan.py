@@ -19,8 +19,10 @@ from lakelens.analysis.dry_run.deletions import (
 )
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
-from lakelens.errors import LakeError, Unsupported, list_nearest
+from lakelens.errors import LakeError, list_nearest, say_value
+from lakelens.model.check.references import Referring
 from lakelens.model.collections import Items, Tabular
+from lakelens.model.driver import require_part
 from lakelens.model.facts.amounts import format_size
 from lakelens.model.facts.facts import Fact
 from lakelens.model.fileset import FileColumns, FileSet
@@ -235,7 +237,7 @@ class Plan(Tabular, Displayable):
             message = f"it cannot be read ({reason}); what it refers to is not known: {what}"
             found.add("error", "plan-unread", path, message)
         if self.frees:
-            for path, reason in self.table.list_doubts():
+            for path, reason in Referring.of(self.table).list_doubts():
                 found.add("warning", "plan-doubt", path, reason)
         return found
 
@@ -254,7 +256,7 @@ class Plan(Tabular, Displayable):
     def _list_rows(self) -> Iterator[PlannedFile]:
         replaced = {one.path for one in self.proposal.replaces}
         if isinstance(self.reads, FileSet):
-            for path, content, size in self.reads.pick("path", "content", "size_bytes"):
+            for path, content, size in self.reads.pick("path", "content", "own_size_bytes"):
                 if path not in replaced:
                     yield self._make(Piece(path, content, size), "read")
         else:
@@ -323,23 +325,21 @@ class Plan(Tabular, Displayable):
 
 def plan_procedure(table: Table, name: str, options: Mapping[str, Any]) -> Plan:
     """Plan a procedure: see `Table.dry_run`."""
-    known = table.procedures
-    if not known:
-        raise Unsupported(
-            f"a {table.traits.title} table has no maintenance procedures",
-            path=table.location,
-            hint="table.check(), table.space() and table.health() say what there is to know",
-        )
+    known = require_part(table, "maintenance")
     procedure = _find_procedure(known, name)
     values = procedure.read_options(options)
     return Plan(table, procedure, values, procedure.plan(table, values))
 
 
 def _find_procedure(known: Mapping[str, Procedure], name: str) -> Procedure:
+    if not isinstance(name, str):
+        raise LakeError(
+            f"the name of a procedure is a text, not {say_value(name)}", hint=f"one of {', '.join(known)}"
+        )
     wanted = name.strip().lower().replace("-", "_").removeprefix("system.").removeprefix("sys.")
     for procedure in known.values():
         if wanted in (procedure.name, *procedure.also_called):
             return procedure
     near = list_nearest(wanted, known)
-    listed = "" if near.startswith("there are") else f"; there are {', '.join(known)}"
-    raise LakeError(f"there is no procedure {name}", hint=near + listed)
+    listed = "" if near.startswith("there are") else f" There are {', '.join(known)}"
+    raise LakeError(f"there is no procedure {name[:200]}", hint=near + listed)

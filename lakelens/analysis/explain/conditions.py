@@ -341,7 +341,9 @@ class _Parser:
                 return self._cast(node)
         except NoValue as error:
             raise self._refuse(node, f"expected {error}") from None
-        raise self._refuse(node, "not understood: a literal is expected")
+        is_quoted = isinstance(node, exp.Column) and node.this.args.get("quoted")
+        hint = f"text stands in single quotes: '{cut_text(node.name)}'" if is_quoted else None
+        raise self._refuse(node, "not understood: a literal is expected", hint)
 
     def _cast(self, node: exp.Expression) -> Any:
         """A literal that is cast, or written with its type (DATE '2024-01-31')."""

@@ -18,11 +18,13 @@ from lakelens.analysis.explain.tasks import Tasks, plan_tasks
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
 from lakelens.errors import LakeError
+from lakelens.model.arrow import text_array
 from lakelens.model.comparison import sum_known
 from lakelens.model.datafile import DataFile
 from lakelens.model.fileset import FileSet, defer
 from lakelens.model.manifest import Manifest
 from lakelens.model.predicate import Condition, Group, Term, list_terms
+from lakelens.model.scan.placement import open_placement
 from lakelens.model.schema import Schema
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.storage import Reads
@@ -82,7 +84,7 @@ class Explanation(Displayable):
     @cached_property
     def manifest_judgement(self) -> Judgement:
         """What the manifest lists prove of the manifests."""
-        return judge_manifests(self._known, self.manifests, self.table.placement)
+        return judge_manifests(self._known, self.manifests, open_placement(self.table))
 
     @cached_property
     def _pool(self) -> FileSet:
@@ -102,7 +104,7 @@ class Explanation(Displayable):
         # without manifests bounds would be read from the files' own footers
         terms = list_terms(self._known) if self.manifests else ()
         leaves = [name for term in terms for name in list_leaves(term)] if self.manifests else None
-        return FileFacts(self._pool, self.table.placement, leaves)
+        return FileFacts(self._pool, open_placement(self.table), leaves)
 
     @cached_property
     def in_kept_manifests(self) -> NDArray[np.bool_]:
@@ -113,12 +115,11 @@ class Explanation(Displayable):
     def _find_files(self, manifests: Sequence[Manifest]) -> NDArray[np.bool_]:
         """For each file of the pool whether it was found in one of some manifests."""
         import numpy as np
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         if not manifests:
             return np.zeros(len(self.facts), np.bool_)
-        paths = pa.array([one.path for one in manifests], pa.string())
+        paths = text_array([one.path for one in manifests])
         found = pc.is_in(self.facts.column("manifest"), value_set=paths)
         return np.asarray(found.to_numpy(zero_copy_only=False))
 
@@ -184,7 +185,9 @@ class Explanation(Displayable):
     def row_groups(self) -> list[FileGroups]:
         """The row groups of each kept file and what is proved of them; reads what the files say of themselves."""
         storage = self.table.storage
-        return judge_groups(self._known, self.kept, self.table.placement.merging, self._note_unread, storage)
+        return judge_groups(
+            self._known, self.kept, open_placement(self.table).merging, self._note_unread, storage
+        )
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
         self.table.findings.add_error(error, file.path)
@@ -217,7 +220,7 @@ class Explanation(Displayable):
         formats = self.facts.column("file_format")
         if answer == "no_statistics" and formats is not None:
             for term in list_terms(part):
-                rule = self.table.placement.explain_absence(term, formats[int(places[0])].as_py())
+                rule = open_placement(self.table).explain_absence(term, formats[int(places[0])].as_py())
                 if rule is not None:
                     return rule
         return ""

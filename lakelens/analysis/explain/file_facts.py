@@ -44,12 +44,12 @@ class FileFacts:
         request = ScanRequest(self.has_bounds, tuple(wanted), ahead=True, leaves=frozenset(leaves or ()))
         batches = list(files.iterate_batches(request))
         self._plain = {
-            name: _join([batch.plain[name] for batch in batches if name in batch.plain])
+            name: _join([batch.plain.get(name) for batch in batches], batches)
             for name in wanted
             if name not in STATS
         }
-        self._stats = {
-            (name, leaf): _join_known([batch.stats.get(name, {}).get(leaf) for batch in batches], batches)
+        self._stats: dict[tuple[str, str], Any] = {
+            (name, leaf): _join([batch.stats.get(name, {}).get(leaf) for batch in batches], batches)
             for name in wanted
             if name in STATS
             for leaf in {leaf for batch in batches for leaf in batch.stats.get(name, {})}
@@ -150,17 +150,15 @@ def _group(codes: NDArray[Any]) -> Iterator[NDArray[np.int64]]:
     yield from np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
 
 
-def _join(arrays: Sequence[pa.Array]) -> pa.Array | None:
+def _join(arrays: Sequence[pa.Array | None], batches: Sequence[FileBatch]) -> pa.Array | None:
+    """Arrays of batches end to end: null for a batch that has none, since records and columns know different ones."""
     import pyarrow as pa
 
-    return None if not arrays else arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
-
-
-def _join_known(arrays: Sequence[pa.Array | None], batches: Sequence[FileBatch]) -> pa.Array:
-    """Arrays of batches end to end; null for a batch that has none."""
-    import pyarrow as pa
-
-    kind = next(array.type for array in arrays if array is not None)
+    kind = next((array.type for array in arrays if array is not None), None)
+    if kind is None:
+        return None
+    if len(arrays) == 1:
+        return arrays[0]
     pairs = zip(arrays, batches, strict=True)
     return pa.concat_arrays([pa.nulls(batch.rows, kind) if one is None else one for one, batch in pairs])
 

@@ -12,7 +12,14 @@ from lakelens.model.collections import Items
 from lakelens.model.datafile import DataFile
 from lakelens.model.facts.facts import Fact
 from lakelens.model.fileset import FileSet
-from lakelens.model.scan.splits import Split, SplitFigure, SplitRules, SplitTarget, SplitUnit
+from lakelens.model.scan.splits import (
+    Split,
+    SplitFigure,
+    SplitRules,
+    SplitTarget,
+    SplitUnit,
+    open_split_rules,
+)
 from lakelens.model.table import Table
 
 
@@ -109,7 +116,7 @@ def plan_tasks(
     >>> sum(len(task.splits) for task in tasks) == len(table.current.files)
     True
     """
-    rules = table.split_rules
+    rules = open_split_rules(table)
     if rules is None:
         raise Unsupported(f"how an engine divides the files of a {table.format} table is not known")
     if size is not None and size <= 0:

@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.analysis.health.clustering import Clustering, ColumnDepth, measure_column
-from lakelens.model.health.measure import Limit, Measure, count
+from lakelens.model.health.measure import Call, Limit, Measure, count
+from lakelens.model.predicate import Term
+from lakelens.model.scan.placement import open_placement
 
 if TYPE_CHECKING:
     from lakelens.model.health.figures import FileFigures
     from lakelens.model.health.rules import HealthRules
     from lakelens.model.schema import Field
+    from lakelens.model.table import Table
 
 _DEPTH = Limit(4, "≤", "lakelens")
 _NONE = Limit(0, "≤", "lakelens")
@@ -58,7 +61,7 @@ def _say_why(depth: ColumnDepth, reason: str) -> str:
     """What the depth comes from: what puts rows in order, else whether they are in one at all."""
     words = [reason] if reason else []
     if not reason and depth.files > 1 and depth.mean > depth.files / 2:
-        words.append("in no order")
+        words.append("not sorted across files")
     if depth.unbounded:
         words.append(f"{count(depth.unbounded, 'file')} without bounds")
     if depth.reversed:
@@ -73,17 +76,19 @@ def measure_columns(figures: FileFigures, rules: HealthRules, clustering: Cluste
     sorted_by = rules.sort_column
     depth = None if sorted_by is None else clustering.get(sorted_by[0])
     if depth is not None and sorted_by is not None:
-        advice, calls = "", rules.without_help
+        advice: str = ""
+        calls: tuple[Call, ...] = ()
         if not _DEPTH.keeps(depth.inside_mean):
             calls = rules.call_sort(depth.name)
             advice = f"a look-up of one {depth.name} opens that many files of a partition"
         name = f"depth in the {sorted_by[1]}, mean"
         yield Measure(name, "columns", depth.inside_mean, "files", _DEPTH, advice, calls, depth.name)
-    yield from _measure_unbounded(clustering, rules)
-    yield _measure_silent(figures, rules, clustering)
+    absences = _Absences(rules.table)
+    yield from _measure_unbounded(clustering, absences)
+    yield _measure_silent(figures, rules, clustering, absences)
 
 
-def _measure_unbounded(clustering: Clustering, rules: HealthRules) -> Iterator[Measure]:
+def _measure_unbounded(clustering: Clustering, absences: _Absences) -> Iterator[Measure]:
     """Files that have no bounds of a column of which others have some: every look-up opens them."""
     if not len(clustering):
         return
@@ -91,7 +96,7 @@ def _measure_unbounded(clustering: Clustering, rules: HealthRules) -> Iterator[M
     if not worst.unbounded:
         yield Measure("files without bounds, worst column", "columns", 0, "files", _NONE)
         return
-    reason = rules.explain_absence(worst.name, "")
+    reason = absences.explain(worst.name, "")
     older = "written without bounds, or before the column was there"
     advice = f"every look-up by {worst.name} opens them: {reason or older}"
     yield Measure(
@@ -106,7 +111,24 @@ def _measure_unbounded(clustering: Clustering, rules: HealthRules) -> Iterator[M
     )
 
 
-def _measure_silent(figures: FileFigures, rules: HealthRules, clustering: Clustering) -> Measure:
+class _Absences:
+    """Why files have no bounds of a column, as far as properties say it. The columns are walked once: there may be many."""
+
+    def __init__(self, table: Table) -> None:
+        self._placement = open_placement(table)
+        self._fields = {field.name: field for field in table.schema.fields} | dict(table.schema.leaves())
+
+    def explain(self, column: str, file_format: str) -> str:
+        """The property that leaves a column's bounds out; empty where none is known."""
+        if column not in self._fields:
+            return ""
+        term = Term("", column, self._fields[column].type, "is not null")
+        return self._placement.explain_absence(term, file_format) or ""
+
+
+def _measure_silent(
+    figures: FileFigures, rules: HealthRules, clustering: Clustering, absences: _Absences
+) -> Measure:
     """Columns of which no file has bounds although they could have some, and the property that causes it."""
     able = {name for name, _ in _walk_bounded(rules.table.schema.fields)}
     silent = [
@@ -121,7 +143,7 @@ def _measure_silent(figures: FileFigures, rules: HealthRules, clustering: Cluste
     first = "" if formats is None or not len(figures.data) else formats[int(figures.data[0])].as_py() or ""
     reasons: dict[str, list[str]] = {}
     for leaf in silent:
-        reasons.setdefault(rules.explain_absence(leaf, first) or "nothing recorded says why", []).append(leaf)
+        reasons.setdefault(absences.explain(leaf, first) or "nothing recorded says why", []).append(leaf)
     return Measure(name, "columns", len(silent), "count", _NONE, _say_silent(reasons), (), silent[0])
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lakelens.model.facts.amounts import format_size
@@ -29,7 +29,7 @@ class SmallFiles:
     """The files below the size that the table aims at, in the groups in which a rewrite joins files.
 
     `counts` and `sizes` are theirs by group, `held` the bytes of all data files by group; of them a rewrite takes `taken`
-    and makes `made`.
+    and makes `made`. `name` names the group of a file.
     """
 
     groups: Numbers
@@ -38,6 +38,7 @@ class SmallFiles:
     held: Numbers
     taken: Numbers
     made: Numbers
+    name: Callable[[int], str]
 
     @property
     def fewer(self) -> int:
@@ -47,13 +48,14 @@ class SmallFiles:
 
 def find_small(figures: FileFigures, rules: HealthRules) -> SmallFiles:
     """The small files of each group."""
-    groups, number = rules.group(figures)
-    groups, sizes = groups[figures.data], figures.sizes[figures.data]
+    grouped = rules.group(figures)
+    groups, sizes, number = grouped.numbers[figures.data], figures.sizes[figures.data], grouped.count
     small = sizes < rules.file_size.value
     counts = sum_groups(groups[small], number)
     held_small = sum_groups(groups[small], number, sizes[small])
     taken, made = rules.join_files(counts, held_small)
-    return SmallFiles(groups, counts, held_small, sum_groups(groups, number, sizes), taken, made)
+    held = sum_groups(groups, number, sizes)
+    return SmallFiles(groups, counts, held_small, held, taken, made, grouped.name)
 
 
 def measure_files(figures: FileFigures, rules: HealthRules) -> Iterator[Measure]:
@@ -66,7 +68,7 @@ def measure_files(figures: FileFigures, rules: HealthRules) -> Iterator[Measure]
     if len(figures.partitions) >= _FEWEST:
         held = figures.sum_by_partition(figures.data, figures.sizes[figures.data])
         yield from _measure_skew("partition", held, lambda place: str(figures.partitions[place]))
-    found = rules.name_buckets(figures)
+    found = rules.number_buckets(figures)
     if found is not None:
         names, numbers = found
         chosen = figures.data[numbers[figures.data] >= 0]
@@ -91,6 +93,10 @@ def _measure_median(figures: FileFigures, rules: HealthRules, small: SmallFiles)
         advice = f"no rewrite reaches it: {what}{' in the median' if len(held) > 1 else ' in all'}"
         coarser, calls = rules.advise_coarser(figures)
         advice += f"; {coarser}" if coarser else ""
+        if not calls:
+            # small files that could be joined are a measure of their own; this one asks for what the table cannot have
+            why = f"{limit.compared_with or limit.source} {format_size(round(limit.value))}, which it is too small for"
+            limit = replace(limit, value=median, compared_with=why)
     elif not calls:
         advice = rules.explain_no_call(figures)
     elif small.fewer > 0:
@@ -109,7 +115,7 @@ def _measure_small(figures: FileFigures, rules: HealthRules, small: SmallFiles) 
     value = int(small.counts[worst])
     name = f"small files in a {rules.group_noun}, worst"
     first = figures.data[np.flatnonzero(small.groups == worst)[0]] if value else None
-    place = "" if first is None else rules.name_group(figures, int(first))
+    place = "" if first is None else small.name(int(first))
     if limit.keeps(value):
         return Measure(name, "files", value, "files", limit, place=place)
     calls = rules.call_join(figures) if small.fewer > 0 else ()

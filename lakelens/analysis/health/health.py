@@ -31,12 +31,12 @@ from lakelens.model.health.measure import (
     Needs,
     Verdict,
 )
+from lakelens.model.health.rules import HealthRules, make_health_rules
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.health.reach import Reach
-    from lakelens.model.health.rules import HealthRules
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
     from lakelens.views.render.plot import Plot
@@ -76,13 +76,18 @@ class Health(Tabular, Displayable):
         figures, rules = self.figures, self.rules
         sources: list[tuple[str, Callable[[], Iterable[Measure]]]] = [
             ("files", lambda: measure_files(figures, rules)),
-            ("the format's own figures", lambda: rules.measure(figures, self.reach, self.parts.documents)),
+            ("the format's own figures", self._measure_format),
             ("columns", lambda: measure_columns(figures, rules, self.parts.columns)),
         ]
         found: list[Measure] = []
         for what, make in sources:
             found += self._try(lambda make=make: list(make()), [], what)  # type: ignore[misc]
         yield from sorted(found, key=lambda one: GROUPS.index(one.group))
+
+    def _measure_format(self) -> Iterator[Measure]:
+        """The figures that only the table's format has."""
+        for measure in self.rules.measures:
+            yield from measure(self.figures, self.reach, self.parts.documents)
 
     def _try(self, make: Callable[[], T], default: T, what: str) -> T:
         """What can be measured; damage is said, and does not stop the rest."""
@@ -126,7 +131,7 @@ class Health(Tabular, Displayable):
             names = ", ".join(self.figures.left_out[:3])
             more = f" and {len(self.figures.left_out) - 3:,} more" if len(self.figures.left_out) > 3 else ""
             said.append(f"too many bounds to look at all: those of {names}{more} were left out")
-        return (*said, *self._gaps, *self.rules.list_limits_of_sight())
+        return (*said, *self._gaps, *self.rules.limits_of_sight)
 
     @cached_property
     def verdicts(self) -> Counter[Verdict]:
@@ -198,4 +203,4 @@ def _list_first(rules: HealthRules) -> list[str]:
 def measure_health(table: Table, snapshot: Any = None) -> Health:
     """The health of a table: see `Table.health`."""
     chosen = table.current if snapshot is None else table.snapshot(snapshot)
-    return Health(table, chosen, table.make_health_rules(chosen))
+    return Health(table, chosen, make_health_rules(table, chosen))

@@ -100,7 +100,7 @@ class Parts(Named):
         """One row for each bucket, over all partitions; None where rows are in no buckets, or in one."""
         import pyarrow as pa
 
-        figures, found = self._figures, self._rules.name_buckets(self._figures)
+        figures, found = self._figures, self._rules.number_buckets(self._figures)
         if found is None:
             return None
         names, numbers = found

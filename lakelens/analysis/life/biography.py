@@ -19,10 +19,11 @@ from lakelens.analysis.life.sightings import (
 )
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
-from lakelens.errors import LakeError, Missing, list_nearest
-from lakelens.model.collections import Items
+from lakelens.errors import LakeError, Missing, list_nearest, say_value
+from lakelens.model.collections import Items, Tabular
 from lakelens.model.datafile import DataFile
 from lakelens.model.facts.facts import Fact
+from lakelens.model.life.living import Living
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +58,7 @@ class Holders(Items[Holder]):
     )
 
 
-class Biography(Displayable):
+class Biography(Tabular, Displayable):
     """The answer of `Table.biography`: what happened to a file, from the commit that added it to who still keeps it.
 
     `events` are in the order of time, `kept_by` the states that need the file. `is_live` says whether the current state has
@@ -93,7 +94,7 @@ class Biography(Displayable):
             return Events([_describe_written(self.file)])
         if self.file.content == "changelog":
             return Events(self._describe_changelog())
-        deletes = self.table.open_deletes([self.file])
+        deletes = Living.of(self.table).open_deletes([self.file])
         found: list[Event] = []
         for line in self.past.lines:
             here = LiveOnLine(self.past, self.presence, self.file, deletes, line)
@@ -256,6 +257,8 @@ class Biography(Displayable):
 
 def write_biography(table: Table, file: str | DataFile) -> Biography:
     """The life of a file; see `Table.biography`."""
+    if not isinstance(file, str | DataFile):
+        raise TypeError(f"a biography is of a path, a name or a DataFile, not of {type(file).__name__}")
     past = Past(table)
     if not table.traits.has_snapshots:
         return Biography(table, past, _find_listed(table, file), ())
@@ -266,8 +269,6 @@ def write_biography(table: Table, file: str | DataFile) -> Biography:
         if not found:
             raise Missing(f"no state of {table.name} has this file", path=file.path)
         return Biography(table, past, file, found)
-    if not isinstance(file, str):
-        raise TypeError(f"a biography is of a path, a name or a DataFile, not of {type(file).__name__}")
     found = find_named(past, file)
     chosen = next((one for one in found if one.weight > 0), found[-1])
     return Biography(table, past, read_file(past, chosen), found)
@@ -281,7 +282,7 @@ def _find_listed(table: Table, file: str | DataFile) -> DataFile:
     if not found:
         names = (one.path.rpartition("/")[2] for one in table.files[:2_000])
         hint = list_nearest(name.rpartition("/")[2], names)
-        raise Missing(f"{table.name} has no file {name!r}", path=table.location, hint=hint)
+        raise Missing(f"{table.name} has no file {say_value(name)}", path=table.location, hint=hint)
     if len(found) > 1:
         hint = f"one of {', '.join(one.path for one in found[:5])}"
         raise LakeError(f"{name!r} is the name of {len(found):,} files", path=table.location, hint=hint)

@@ -15,6 +15,7 @@ from lakelens.analysis.explain.files import judge_files, list_leaves
 from lakelens.analysis.explain.manifests import judge_manifests
 from lakelens.model.fileset import FileColumns, FileSet
 from lakelens.model.predicate import list_terms
+from lakelens.model.scan.placement import open_placement
 from lakelens.model.scan.plan import FileBatch, ScanRequest
 
 if TYPE_CHECKING:
@@ -41,19 +42,19 @@ def choose_files(past: Past, condition: Condition) -> Candidates:
     manifests = [one for one in survey.manifests if one.content == "data"]
     if not manifests:
         files = _gather(past)
-        facts = FileFacts(files, table.placement, None)
+        facts = FileFacts(files, open_placement(table), None)
         kept = judge_files(condition, facts).kept
         paths = facts.column("path")
         chosen = [] if paths is None else paths.filter(_to_arrow(kept)).to_pylist()
         return Candidates(list(dict.fromkeys(chosen)), len(facts), 0)
-    kept = judge_manifests(condition, manifests, table.placement).kept
+    kept = judge_manifests(condition, manifests, open_placement(table)).kept
     left = [one for one, is_left in zip(manifests, kept.tolist(), strict=True) if is_left]
     scan = table.scan_manifests(left) if left else None
     pool: Any = _gather(past) if scan is None and left else None if scan is None else _Pool(scan)
     if pool is None:
         return Candidates([], 0, 0)
     leaves = [name for term in list_terms(condition) for name in list_leaves(term)]
-    facts = FileFacts(pool, table.placement, leaves)
+    facts = FileFacts(pool, open_placement(table), leaves)
     chosen_files = judge_files(condition, facts).kept
     column = facts.column("path")
     found = [] if column is None else column.filter(_to_arrow(chosen_files)).to_pylist()

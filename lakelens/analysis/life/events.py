@@ -12,6 +12,7 @@ from lakelens.errors import LakeError
 from lakelens.model.collections import Items
 from lakelens.model.deletes import DeleteMatch, unite_positions
 from lakelens.model.facts.facts import Fact
+from lakelens.model.life.living import Living
 
 if TYPE_CHECKING:
     from lakelens.analysis.life.past import Line, Past
@@ -146,7 +147,9 @@ class LiveOnLine:
         past, snapshot = self.past, self.past.snapshot(place)
         adder = now.snapshot_id if now.snapshot_id is not None else None
         is_here = adder == snapshot.id if adder is not None else self._is_delta(now, snapshot)
-        is_known = past.is_next(before, place) or (before is None and not past.table.begins_later(snapshot))
+        is_known = past.is_next(before, place) or (
+            before is None and not Living.of(past.table).begins_later(snapshot)
+        )
         if is_here or is_known:
             rows = self.file.record_count
             yield self._make(place, "added", describe_added(past, snapshot, self.file), rows=rows, left=rows)
@@ -179,7 +182,7 @@ class LiveOnLine:
         deleted = self._count(before) if before is not None else Deleted(0, True)
         left = None if self.file.record_count is None else self.file.record_count - deleted.rows
         is_next = self.past.is_next(before, place)
-        commit = self.past.table.describe_commit(snapshot)
+        commit = Living.of(self.past.table).describe_commit(snapshot)
         by = (
             f"by {commit} {snapshot.id}"
             if is_next
@@ -215,7 +218,7 @@ class LiveOnLine:
     def _change(self, before: int | None, place: int, then: Sighting, now: Sighting) -> Iterator[Event]:
         assert before is not None
         snapshot = self.past.snapshot(place)
-        commit = f"by {self.past.table.describe_commit(snapshot)} {snapshot.id}"
+        commit = f"by {Living.of(self.past.table).describe_commit(snapshot)} {snapshot.id}"
         if then.level != now.level:
             yield self._make(
                 place, "raised", f"{commit}: from level {then.level} to {now.level}, not rewritten"
@@ -269,7 +272,11 @@ class LiveOnLine:
             if total is None
             else f", {'' if deleted.is_exact else 'at least '}{max(total - deleted.rows, 0):,} left"
         )
-        by = f" by {self.past.table.describe_commit(snapshot)} {snapshot.id}" if new is not None else ""
+        by = (
+            f" by {Living.of(self.past.table).describe_commit(snapshot)} {snapshot.id}"
+            if new is not None
+            else ""
+        )
         return f"{nouns}{by}: {many}{left}"
 
     def _match(self, place: int) -> Sequence[DeleteMatch]:
@@ -315,10 +322,10 @@ def describe_added(past: Past, snapshot: Snapshot, file: DataFile) -> str:
     )
     if file.own_size_bytes is not None:
         parts.append(f"{file.own_size_bytes:,} bytes")
-    rest = [table.describe_writer(snapshot), *table.describe_origin(file)]
+    rest = [Living.of(table).describe_writer(snapshot), *Living.of(table).describe_origin(file)]
     held = "; ".join(filter(None, (", ".join(parts), *rest)))
     from_ = _describe_sources(snapshot, file)
-    return f"by {table.describe_commit(snapshot)} {snapshot.id}: {held}{from_}"
+    return f"by {Living.of(table).describe_commit(snapshot)} {snapshot.id}: {held}{from_}"
 
 
 def _describe_sources(snapshot: Snapshot, file: DataFile) -> str:

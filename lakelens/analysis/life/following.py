@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.model.deletes import unite_positions
+from lakelens.model.life.living import Living
 
 if TYPE_CHECKING:
     from lakelens.analysis.life.past import Past
@@ -95,7 +96,9 @@ class States:
         """How rows are merged at a state."""
         snapshot = self.past.snapshot(place)
         if snapshot.schema_id not in self._merges:
-            self._merges[snapshot.schema_id] = self.past.table.open_merge(snapshot, self.slots.by_id)
+            self._merges[snapshot.schema_id] = Living.of(self.past.table).open_merge(
+                snapshot, self.slots.by_id
+            )
         return self._merges[snapshot.schema_id]
 
     def read(self, place: int) -> dict[Hashable, Unit]:
@@ -241,11 +244,24 @@ class Words:
         snapshot = self._past.snapshot(place)
         if not self._past.is_next(before, place):
             return f"a commit before {snapshot.id}; those between have expired"
-        return f"{self._table.describe_commit(snapshot)} {snapshot.id}"
+        return f"{Living.of(self._table).describe_commit(snapshot)} {snapshot.id}"
+
+    def name_writer(self, before: int | None, place: int, seen: Seen) -> str:
+        """The commit that wrote a row, and the one since which readers see it where that is another."""
+        commit = self.name_commit(before, place)
+        if not self._past.is_next(before, place):
+            return commit
+        file = self._states.by_number[seen.record.file].file
+        writer = Living.of(self._table).find_row_writer(
+            self._past.snapshot(place), file, seen.record.sequence
+        )
+        if writer is None:
+            return commit
+        return f"{Living.of(self._table).describe_commit(writer)} {writer.id}, visible since {commit}"
 
     def explain_end(self, seen: Seen, before: int | None, place: int, heir: Seen | None) -> tuple[str, str]:
         """What ended a row between two states: the kind, and the words."""
-        commit = self.name_commit(before, place)
+        commit = self.name_commit(before, place) if heir is None else self.name_writer(before, place, heir)
         merge = self._states.merge_of(place)
         if merge is not None:
             return self._explain_merge(seen, place, heir, commit)

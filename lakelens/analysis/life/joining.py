@@ -10,6 +10,7 @@ from lakelens.analysis.life.following import Change, Ident, Seen, States, Unit, 
 from lakelens.analysis.life.identity import Identity
 from lakelens.analysis.life.past import Line
 from lakelens.analysis.life.rows import End, Life, Move, Version
+from lakelens.model.life.living import Living
 
 
 @dataclass
@@ -159,12 +160,12 @@ class Follower:
             seen.record.position,
             snapshot.committed_at,
             snapshot.id,
-            self.words.name_commit(step.before, step.place)
+            self.words.name_writer(step.before, step.place, seen)
             if step.before is not None
             else self._name_first(step),
             step.branch,
             changed,
-            step.before is None and self.past.table.begins_later(snapshot),
+            step.before is None and Living.of(self.past.table).begins_later(snapshot),
             tuple(slots[place].name for place in seen.unknown),
             seen.record.row_id,
             stored=seen.values,
@@ -176,11 +177,13 @@ class Follower:
     def _name_first(self, step: _Step) -> str:
         snapshot = self.past.snapshot(step.place)
         commit = (
-            f"{self.past.table.describe_commit(snapshot)} {snapshot.id}"
+            f"{Living.of(self.past.table).describe_commit(snapshot)} {snapshot.id}"
             if snapshot.id is not None
             else "the listing"
         )
-        return f"a commit before {snapshot.id}" if self.past.table.begins_later(snapshot) else commit
+        return (
+            f"a commit before {snapshot.id}" if Living.of(self.past.table).begins_later(snapshot) else commit
+        )
 
     def _find_life(self, key: Hashable, alive: Counter[int]) -> Life:
         """The life of a key that has no row now, else a new one."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
 from lakelens.model.check.ledger import Ledger
-from lakelens.model.check.references import Keeper
+from lakelens.model.check.references import Keeper, Referring
 from lakelens.model.check.survey import State, Survey
 from lakelens.model.snapshot import Snapshot
 
@@ -79,7 +79,7 @@ class Past:
 
     def _list_states(self) -> Iterator[State]:
         seen: dict[tuple[object, ...], int] = {}
-        for keeper in self.table.list_keepers():
+        for keeper in Referring.of(self.table).list_keepers():
             if keeper.snapshot is None:
                 self.unread.append(keeper)
                 continue

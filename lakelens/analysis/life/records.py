@@ -10,6 +10,8 @@ from lakelens.analysis.explain.conditions import list_columns
 from lakelens.analysis.life.values import cast_stored, find_rows, list_values
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from lakelens.model.arrow import arrow_type, to_array
+from lakelens.model.check.ledger import MOST_FINDINGS
+from lakelens.model.life.living import Living
 from lakelens.model.life.merging import Record
 from lakelens.model.predicate import Condition, list_terms
 from lakelens.progress import track
@@ -43,13 +45,13 @@ class Reader:
         self._table = table
         self._slots = slots
         self._ways = dict(_list_ways(table.schema.fields))
-        self.errors: list[LakeError] = []
+        self.unread: dict[str, LakeError] = {}  # files by path, with what keeps them from being read
         self.count = 0
 
     def read(
         self, files: Sequence[DataFile], condition: Condition, ids: Collection[int | None] | None = None
     ) -> list[OpenedFile]:
-        """The rows that fit, file by file; files that cannot be read are `errors`. Raises `LakeError` for too many.
+        """The rows that fit, file by file; those of files that cannot be read are `unread`. Raises `LakeError` for too many.
 
         With `ids` only rows of these row ids are kept.
         """
@@ -67,19 +69,30 @@ class Reader:
                 message = f"more than {MOST_RECORDS:,} stored rows fit"
                 raise LakeError(message, path=file.path, hint="a narrower predicate") from None
             except LakeError as error:
-                self.errors.append(error)
+                self._leave(file, error)
                 continue
             except (pa.ArrowException, OverflowError) as error:  # values that pyarrow cannot compare, or hold
-                self.errors.append(Corrupt(f"its rows cannot be compared: {error}", path=file.path))
+                self._leave(file, Corrupt(f"its rows cannot be compared: {error}", path=file.path))
                 continue
             if one.records:
                 opened.append(one)
         return opened
 
+    def _leave(self, file: DataFile, error: LakeError) -> None:
+        """Keep why a file is not read, here and among the findings of the table: rows of it may be what is asked for."""
+        self.unread[file.path] = error
+        if isinstance(error, Unsupported):  # no damage
+            self._table.findings.add("warning", "unsupported", file.path, error.reason)
+        elif len(self.unread) <= MOST_FINDINGS:
+            self._table.findings.add_error(error, file.path)
+        else:
+            more = f"{len(self.unread) - MOST_FINDINGS:,} more data files cannot be read"
+            self._table.findings.add("error", "unread", self._table.location, more, counts_on=True)
+
     def _read_file(
         self, number: int, file: DataFile, condition: Condition, ids: Collection[int | None] | None
     ) -> Iterator[Record]:
-        stored = self._table.open_rows(file)
+        stored = Living.of(self._table).open_rows(file)
         positions = (
             self._find_positions(file, stored, condition) if ids is None else _find_ids(file, stored, ids)
         )

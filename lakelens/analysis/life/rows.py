@@ -148,7 +148,7 @@ class Life(Named):
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What was looked at: data files that may hold such rows, of how many, the rows that were read, the delete files."""
+    """What was looked at: `files` that were opened, of the `candidates` that may hold such rows, `of` all; rows, deletes."""
 
     files: int
     candidates: int
@@ -247,7 +247,7 @@ class RowLife(Displayable):
         """
         import pyarrow as pa
 
-        from lakelens.model.arrow import arrow_type, to_array
+        from lakelens.model.arrow import arrow_type, escape_text, to_array
 
         table = self.versions.to_arrow()
         for place, slot in enumerate(self._slots.slots):
@@ -259,7 +259,7 @@ class RowLife(Displayable):
                 array = pa.array(values) if kind.is_nested else to_array(values, arrow_type(kind))
             except (pa.ArrowException, TypeError, ValueError):
                 array = pa.array([None if value is None else str(value) for value in values], pa.string())
-            table = table.append_column(slot.name, array)
+            table = table.append_column(escape_text(slot.name), array)
         return table
 
     def to_pandas(self) -> pd.DataFrame:
@@ -270,13 +270,17 @@ class RowLife(Displayable):
     def __repr__(self) -> str:
         count = len(self.lives)
         if not count:
-            return f"<RowLife of {self.name}, {self.where}: no such row in any state>"
+            answer = f"not known: {self.doubts[0]}" if self.doubts else "no such row in any state"
+            return f"<RowLife of {self.name}, {self.where}: {answer}>"
+        doubt = f"; not all is known: {self.doubts[0]}" if self.doubts else ""
         rows = "" if count == 1 else f"{count:,} rows, "
         versions = f"{len(self.versions):,} version{'s' * (len(self.versions) != 1)}"
         if count > 1:
-            return f"<RowLife of {self.name}, {self.where}: {rows}{versions}, {self.there:,} there now>"
+            return (
+                f"<RowLife of {self.name}, {self.where}: {rows}{versions}, {self.there:,} there now{doubt}>"
+            )
         gone = self.lives[0].gone
         day = "" if gone is None or gone.at is None else f" {gone.at:%Y-%m-%d %H:%M:%S}"
         end = f"gone since{day}, {gone.kind}" if gone is not None else "there now"
         end = end if self.lives[0].main else "on another branch alone"
-        return f"<RowLife of {self.name}, {self.where}: {versions}, {end}>"
+        return f"<RowLife of {self.name}, {self.where}: {versions}, {end}{doubt}>"

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
-from lakelens.errors import LakeError, Missing, list_nearest
+from lakelens.errors import LakeError, Missing, list_nearest, say_value
+from lakelens.model.arrow import text_array
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,9 +107,8 @@ def _count_places(
 
 def choose_paths(paths: Iterable[str]) -> Choose:
     """Chooses entries by whole paths."""
-    import pyarrow as pa
 
-    wanted = pa.array(list(paths), pa.string())
+    wanted = text_array(list(paths))
 
     def choose(column: pa.Array, plain: dict[str, pa.Array]) -> pa.Array:
         import pyarrow.compute as pc
@@ -120,7 +120,7 @@ def choose_paths(paths: Iterable[str]) -> Choose:
 
 def find_named(past: Past, name: str) -> list[Sighting]:
     """The entries of the one file that a path or a name means. Raises `Missing`, and `LakeError` where it means several."""
-    base = posixpath.basename(name.rstrip("/"))
+    (base,) = text_array([posixpath.basename(name.rstrip("/"))]).to_pylist()
 
     def choose(column: pa.Array, plain: dict[str, pa.Array]) -> pa.Array:
         import pyarrow.compute as pc
@@ -140,12 +140,14 @@ def find_named(past: Past, name: str) -> list[Sighting]:
             break
     else:
         raise Missing(
-            f"no state of {past.table.name} has a file {name!r}", path=root[:-1], hint=_advise(past, base)
+            f"no state of {past.table.name} has a file {say_value(name)}",
+            path=root[:-1],
+            hint=_advise(past, base),
         )
     paths = sorted({one.path for one in chosen})
     if len(paths) > 1:
         raise LakeError(
-            f"{name!r} is the name of {len(paths):,} files",
+            f"{say_value(name)} is the name of {len(paths):,} files",
             path=root[:-1],
             hint=f"one of {', '.join(paths[:5])}",
         )

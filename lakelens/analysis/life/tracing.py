@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,10 @@ from lakelens.analysis.life.rows import Life, Looked, RowLife
 from lakelens.analysis.life.sightings import ListedPresence, Presence, choose_paths, find_sightings, read_file
 from lakelens.analysis.life.slots import Slots
 from lakelens.analysis.life.values import find_rows, pick_terms, refuse_inexact
-from lakelens.errors import LakeError, Unsupported
+from lakelens.errors import LakeError, Missing, Unsupported
 from lakelens.model.arrow import arrow_type, to_array
+from lakelens.model.check.ledger import name_some
+from lakelens.model.life.living import Living
 from lakelens.model.predicate import Condition, Constant, Group, Term, list_terms
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ def trace_rows(table: Table, where: str, most_files: int) -> RowLife:
     before = table.reads
     trace = _Trace(table, where, most_files)
     current = table.current
-    merge = None if current is None else table.open_merge(current, trace.slots.by_id)
+    merge = None if current is None else Living.of(table).open_merge(current, trace.slots.by_id)
     keys = merge.keys if merge is not None else table.schema.identifier_names
     of_keys = pick_terms(trace.condition, keys)
     is_of_keys = of_keys is not None and _count(of_keys) == _count(trace.condition)
@@ -96,14 +98,22 @@ def trace_rows(table: Table, where: str, most_files: int) -> RowLife:
         opened, states, follower = _follow_ids(trace, opened, states, follower, identity)
         files = [one.file for one in opened]
     lives = follower.lives if is_of_keys or merge is None else _keep_fitting(trace, follower.lives)
-    errors = dict.fromkeys(error.reason for error in (*trace.reader.errors, *states.errors))
-    doubts = [*errors, *(f"{keeper.name} cannot be read" for keeper in trace.past.unread)]
+    unread = trace.reader.unread
+    asked_for = {one.path for one in files}.union(unread)
+    reasons = dict.fromkeys(error.reason for error in states.errors)
+    for error in states.errors:
+        table.findings.add_error(error, table.location)
+    doubts = [
+        *_describe_unread(unread, max(len(asked_for), len(found.paths))),
+        *reasons,
+        *(f"{keeper.name} cannot be read" for keeper in trace.past.unread),
+    ]
     doubts += [f"{state.name}: a manifest list cannot be read" for state in trace.past.states if state.unread]
     if trace.is_cut:
         doubts.append(f"further versions of rows may be in more than {most_files:,} files")
     now = table.reads
     looked = Looked(
-        len(files),
+        len(asked_for) - len(unread),
         len(found.paths),
         trace.total,
         sum(len(one.records) for one in opened),
@@ -125,11 +135,26 @@ def trace_rows(table: Table, where: str, most_files: int) -> RowLife:
     )
 
 
+def _describe_unread(unread: Mapping[str, LakeError], count: int) -> Iterator[str]:
+    """Which of the files that may hold such rows are not there, and which cannot be read, and why."""
+    gone = [path for path, error in unread.items() if isinstance(error, Missing)]
+    damaged: dict[str, list[str]] = {}
+    for path, error in unread.items():
+        if path not in gone:
+            damaged.setdefault(error.reason, []).append(path.rpartition("/")[2])
+    noun = f"{count:,} file{'s' * (count != 1)} that may hold it"
+    if gone:
+        some = name_some([path.rpartition("/")[2] for path in gone])
+        yield f"{len(gone):,} of {noun} {'is' if len(gone) == 1 else 'are'} not there: {some}"
+    for reason, names in damaged.items():
+        yield f"{len(names):,} of {noun} cannot be read: {name_some(names, 2)}: {reason}"
+
+
 def _follow(
     trace: _Trace, presence: Any, opened: Sequence[OpenedFile], identity: Identity
 ) -> tuple[States, Follower]:
     """Follow the rows of some files."""
-    deletes = trace.table.open_deletes([one.file for one in opened])
+    deletes = Living.of(trace.table).open_deletes([one.file for one in opened])
     states = States(trace.past, presence, opened, trace.slots, identity.identify, deletes)
     follower = Follower(states, identity)
     follower.follow()

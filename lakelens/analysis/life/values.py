@@ -10,6 +10,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from lakelens.codecs.numbers import parse_whole
 from lakelens.errors import Unsupported
 from lakelens.model.arrow import arrow_type, to_array
 from lakelens.model.collections import read_cell
@@ -108,7 +109,7 @@ def _find_child(stored: Any, child: Field) -> int | None:
     for place in range(stored.num_fields):
         field = stored.field(place)
         text = next((field.metadata[key] for key in _IDS if field.metadata and key in field.metadata), None)
-        if text is not None and text.isdigit() and int(text) == child.id:
+        if text is not None and parse_whole(text) == child.id:
             return place
         if text is None and field.name in (child.name, make_avro_name(child.name)):
             by_name = place

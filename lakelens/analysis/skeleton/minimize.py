@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakelens.analysis.skeleton.skeleton import Skeleton
-from lakelens.analysis.skeleton.writing import find_target, write_files
+from lakelens.analysis.skeleton.writing import find_target, make_beside, write_files
 from lakelens.errors import LakeError
+from lakelens.model.driver import require_part
 from lakelens.model.skeleton.redaction import Redaction
 from lakelens.progress import Progress
+from lakelens.whole import NotWritten
 
 if TYPE_CHECKING:
     from lakelens.model.skeleton.bones import Bones
@@ -60,7 +61,8 @@ def minimize_table(
     Raises
     ------
     LakeError
-        The skeleton of the whole table does not fail: what is at fault is not in its metadata, or was replaced.
+        The skeleton of the whole table does not fail: what is at fault is not in its metadata, or was replaced; or nothing
+        can be written there.
     Unsupported
         The format does not say how its documents are redacted.
 
@@ -75,12 +77,8 @@ def minimize_table(
     """
     place = find_target(target, table.location)
     redaction = Redaction(keep, seed)
-    bones = table.redact(redaction)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        tempfile.TemporaryDirectory(prefix=f".{place.name}-", dir=place.parent) as folder,
-        Progress("skeletons") as progress,
-    ):
+    bones: Bones = require_part(table, "skeleton")(table, redaction)
+    with make_beside(place) as folder, Progress("skeletons") as progress:
         bench = _Bench(Path(folder), fails, tries, progress)
         if not bench.try_out(bones):
             message = "the skeleton of the whole table does not fail: the fault is not in its metadata, or was redacted"
@@ -114,6 +112,8 @@ class _Bench:
             size = write_files(place, bones.encode(str(place)))
             self._progress.advance(1, size)
             return bool(self._fails(str(place)))
+        except NotWritten:
+            raise
         except LakeError:  # lakelens itself cannot open what is left
             return False
         finally:

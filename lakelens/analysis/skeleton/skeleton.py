@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from lakelens.analysis.skeleton.translation import translate_predicate
 from lakelens.analysis.skeleton.writing import find_target, write_files
 from lakelens.errors import LakeError
+from lakelens.model.driver import require_part
 from lakelens.model.finding import Finding
 from lakelens.model.skeleton.redaction import Redaction
 
 if TYPE_CHECKING:
     from lakelens.model.schema import Schema
+    from lakelens.model.skeleton.bones import Bones
     from lakelens.model.table import Table
 
 
@@ -81,6 +83,6 @@ def write_skeleton(
     """Write the skeleton of a table to a directory; `seed` makes it the same each time. See `Table.skeleton`."""
     place = find_target(target, table.location)
     redaction = Redaction(keep, seed)
-    bones = table.redact(redaction)
+    bones: Bones = require_part(table, "skeleton")(table, redaction)
     size = write_files(place, bones.encode(str(place)))
     return Skeleton(str(place), redaction, table.schema, size)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from lakelens.errors import LakeError
 from lakelens.progress import track
+from lakelens.whole import writing
 
 
 def find_target(target: str | os.PathLike[str], location: str) -> Path:
@@ -32,20 +35,46 @@ def find_target(target: str | os.PathLike[str], location: str) -> Path:
     return found
 
 
+def make_beside(target: Path) -> tempfile.TemporaryDirectory[str]:
+    """A directory on the same file system as a target, for what is tried out. Raises `NotWritten`."""
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent)
+
+
 def write_files(target: Path, files: Iterable[tuple[str, bytes]]) -> int:
-    """Write files below a directory, each of which must not be there yet; gives their bytes."""
-    total = 0
+    """Write files below a directory, each of which must not be there yet; gives their bytes.
+
+    Raises `NotWritten` where that cannot be done; whatever is raised, what was written until then is removed again.
+    """
+    total, is_new = 0, not target.exists()
+    made: list[Path] = []
     try:
-        target.mkdir(parents=True, exist_ok=True)
-        for relative, data in track(files, "files of the skeleton"):
-            parts = PurePosixPath(relative).parts
-            if not parts or ".." in parts or relative.startswith("/"):
-                raise LakeError(f"a path that is not below the skeleton: {relative}", path=str(target))
-            path = target.joinpath(*parts)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("xb") as file:
-                file.write(data)
-            total += len(data)
-    except OSError as error:
-        raise LakeError(f"cannot be written: {error.strerror or error}", path=str(target)) from error
+        with writing(target):
+            target.mkdir(parents=True, exist_ok=True)
+            for relative, data in track(files, "files of the skeleton"):
+                parts = PurePosixPath(relative).parts
+                if not parts or ".." in parts or relative.startswith("/"):
+                    raise LakeError(f"a path that is not below the skeleton: {relative}", path=str(target))
+                path = target.joinpath(*parts)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("xb") as file:
+                    made.append(path)
+                    file.write(data)
+                total += len(data)
+    except BaseException:
+        _remove(made, target, with_target=is_new)
+        raise
     return total
+
+
+def _remove(made: Iterable[Path], target: Path, *, with_target: bool) -> None:
+    """Remove files, and the directories below a target that are empty without them."""
+    folders = {target} if with_target else set()
+    for path in made:
+        folders.update(folder for folder in path.parents if target in folder.parents)
+        with suppress(OSError):
+            path.unlink()
+    for folder in sorted(folders, key=lambda folder: -len(folder.parts)):
+        with suppress(OSError):
+            folder.rmdir()

@@ -20,6 +20,7 @@ from lakelens.analysis.space.division import LiveFile
 from lakelens.analysis.space.expiring import Expiring
 from lakelens.analysis.space.holders import Holders
 from lakelens.caching import cached_property
+from lakelens.model.check.references import Referring
 
 if TYPE_CHECKING:
     import numpy as np
@@ -186,7 +187,7 @@ class Census:
         rest = np.flatnonzero((self.kept.is_documented | is_live) & (self.label < 0))
         for place in rest.tolist():
             path = self.listing.paths[place].as_py()
-            role = self._roles.get(path) or self.table.find_purpose(self._shorten(path)).role
+            role = self._roles.get(path) or Referring.of(self.table).find_purpose(self._shorten(path)).role
             is_owned = bool(self.kept.is_documented[place])
             self.label[place] = self.number(*self._label_document(path, role, is_owned))
 
@@ -227,7 +228,7 @@ class Census:
 
         loose = np.flatnonzero((self.label < 0) & self.is_inside)
         for place, path in zip(loose.tolist(), self.listing.paths.take(loose).to_pylist(), strict=True):
-            purpose = self.table.find_purpose(self._shorten(path))
+            purpose = Referring.of(self.table).find_purpose(self._shorten(path))
             if purpose.standing == "known" and purpose.role.endswith(_METADATA):
                 label = names.METADATA, form_plural(purpose.role)
             elif purpose.standing in ("known", "hidden"):

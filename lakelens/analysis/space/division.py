@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError, Unsupported
+from lakelens.model.arrow import text_array
+from lakelens.model.check.references import Referring
 from lakelens.model.schema import Schema
 from lakelens.model.table import Table
 from lakelens.progress import read_each
@@ -87,14 +89,13 @@ def divide_files(table: Table, files: Sequence[LiveFile], most: int = MOST_FOOTE
 def _take_recorded(table: Table, files: Sequence[LiveFile], division: Division) -> list[LiveFile]:
     """Take the files of which bytes by column are recorded; those that are left."""
     import numpy as np
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if table.current is None or not table.records_column_sizes:
+    if table.current is None or not Referring.of(table).records_column_sizes:
         return list(files)
     found = table.current.files.to_arrow(columns=["path", "column_sizes"])
     sizes = found["column_sizes"].combine_chunks()
-    paths = pa.array([file.path for file in files], pa.string())
+    paths = text_array([file.path for file in files])
     places = pc.index_in(paths, value_set=found["path"].combine_chunks())
     is_known = places.is_valid().to_numpy(zero_copy_only=False)
     rows = places.fill_null(0).to_numpy().astype(np.int64)

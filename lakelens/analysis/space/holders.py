@@ -21,7 +21,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from lakelens.caching import cached_property
-from lakelens.model.check.references import Keeper
+from lakelens.model.check.references import Keeper, Referring
 from lakelens.model.table import Table
 
 if TYPE_CHECKING:
@@ -111,7 +111,9 @@ class Holders:
 
     @cached_property
     def _consumer(self) -> tuple[int | None, str]:
-        return min(((number, name) for name, number in self.table.list_consumers()), default=(None, ""))
+        return min(
+            ((number, name) for name, number in Referring.of(self.table).list_consumers()), default=(None, "")
+        )
 
     def _is_current(self, keeper: Keeper) -> bool:
         current = self.table.current

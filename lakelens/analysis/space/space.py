@@ -20,6 +20,7 @@ from lakelens.analysis.space.keepers import RefSpaces, StateSpaces, describe_old
 from lakelens.analysis.space.slices import Slice, Slices, order_slices
 from lakelens.caching import cached_property
 from lakelens.display import Displayable
+from lakelens.model.collections import Tabular
 from lakelens.model.facts.amounts import format_size
 from lakelens.model.finding import Findings
 
@@ -37,7 +38,7 @@ _LEAST = ("retain_last", "retain_min")
 _DIVIDED = ("page indexes", "bloom filters", "footers", "not recorded by column", "padding")
 
 
-class Space(Displayable):
+class Space(Tabular, Displayable):
     """The answer of `Table.space`.
 
     `slices` are the rows; `size_bytes` and `files` what was listed, `live_bytes` what the current state needs. `by_ref` and
@@ -106,7 +107,7 @@ class Space(Displayable):
             return f"the current snapshot, {current.id}"
         age = format_age(self.age)
         return {
-            names.NAMED: "entries that remove them; Paimon's own cleaning passes them over",
+            names.NAMED: f"entries that remove them; {self.table.traits.title}'s own cleaning passes them over",
             names.METADATA: "the table",
             names.STATISTICS: "the table, or the snapshot that they are about",
             names.ORPHANS: f"nobody; older than {age}",
@@ -278,6 +279,10 @@ class Space(Displayable):
             if unread.path not in refused:
                 message = f"what it names is not known: {unread.reason}"
                 found.add("error", "unread", unread.path, message)
+        for path, place in self.table.relocation.elsewhere[:_MOST_PLACES]:
+            found.add(
+                "error", "missing", path, f"not in this copy, and counted nowhere; {place} still has it"
+            )
         if self.missing_files and not refused:
             first: str = self.kept.entries.absent[int(self._beyond[0][0])].as_py()
             many = f"{self.missing_files:,} file{'s' * (self.missing_files != 1)}"

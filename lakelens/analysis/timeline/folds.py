@@ -59,13 +59,13 @@ class Item:
 
     @property
     def added(self) -> int:
-        """Rows that came, as far as they are recorded."""
-        return sum(mark.amounts.added_rows or 0 for mark in self.marks)
+        """Rows that came, as far as they are recorded; those that a rewrite copied did not."""
+        return sum(mark.rows.came for mark in self.marks)
 
     @property
     def removed(self) -> int:
-        """Rows that went, as far as they are recorded."""
-        return sum(mark.amounts.removed_rows or 0 for mark in self.marks)
+        """Rows that went, as far as they are recorded; those that a rewrite copied did not."""
+        return sum(mark.rows.went for mark in self.marks)
 
     @property
     def deleted(self) -> Amount:

@@ -16,6 +16,7 @@ from datetime import datetime
 from sys import intern
 from typing import NamedTuple
 
+from lakelens.analysis.timeline.row_counts import Commit, RowCount, count_rows, group_jobs
 from lakelens.analysis.timeline.timeline import (
     Flag,
     Gap,
@@ -76,6 +77,7 @@ class _Seen(NamedTuple):
     amounts: Figures
     notes: tuple[str, ...]
     statement: str | None
+    job: tuple[object, ...] | None
 
 
 def _see(snapshot: Snapshot, source: Snapshot | Place, *, is_new: bool = True) -> _Seen:
@@ -89,6 +91,7 @@ def _see(snapshot: Snapshot, source: Snapshot | Place, *, is_new: bool = True) -
         read_amounts(snapshot, is_new=is_new),
         snapshot.notes,
         snapshot.statement,
+        snapshot.job,
     )
 
 
@@ -272,6 +275,7 @@ def _make_marks(found: _Found, gapped: set[str], undone: set[str], *, has_keys: 
     for key, snapshot in found.snapshots.items():
         home = key.rsplit("/", 1)[0] if "/" in key else ""
         times[key] = newest[home] = max(snapshot.time, newest.get(home, 0))
+    counts = _count_lanes(found)
     for key in sorted(found.snapshots, key=lambda key: times[key]):
         snapshot = found.snapshots[key]
         yield Mark(
@@ -284,7 +288,22 @@ def _make_marks(found: _Found, gapped: set[str], undone: set[str], *, has_keys: 
             found.parents[key],
             snapshot.amounts,
             tuple(_list_notes(key, found, gapped, undone)),
+            counts[key],
         )
+
+
+def _count_lanes(found: _Found) -> dict[str, RowCount]:
+    """The rows that came and went by each commit: the commits of one statement follow each other on their branch."""
+    lanes: dict[int, list[str]] = {}
+    for key in found.snapshots:
+        lanes.setdefault(found.lane_of[key], []).append(key)
+    counts: list[RowCount] = []
+    for keys in lanes.values():
+        seen = (found.snapshots[key] for key in keys)
+        commits = (Commit(one.operation, one.statement, one.job, one.amounts) for one in seen)
+        for group in group_jobs(commits):
+            counts += count_rows(group)
+    return dict(zip((key for keys in lanes.values() for key in keys), counts, strict=True))
 
 
 def _find_kind(snapshot: _Seen, has_keys: bool) -> Kind:

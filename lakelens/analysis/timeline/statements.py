@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 
 from lakelens.analysis.diff.level_promotion import Raised, find_raised_by
 from lakelens.analysis.figures import read_changes
+from lakelens.analysis.timeline.row_counts import Commit, RowCount, count_rows
 from lakelens.caching import cached_property
 from lakelens.model.facts.amounts import NO_ROWS
 from lakelens.model.facts.traits import Figures
 from lakelens.model.snapshot import Snapshot
 
-_COMPACTIONS = ("compact", "replace")
 _SUMMED = (
-    "added_files", "removed_files", "added_rows", "removed_rows", "net_rows", "added_bytes", "removed_bytes",
-    "added_equality_deletes",
+    "added_files", "removed_files", "added_bytes", "removed_bytes", "added_equality_deletes",
 )  # fmt: skip
 
 
@@ -34,24 +33,25 @@ class Statement:
     @property
     def is_rewrite(self) -> bool:
         """Whether it is nothing but a compaction: every row is as it was, in other files or at another level."""
-        return all((one.operation or "").lower() in _COMPACTIONS for one in self.snapshots)
+        return all(count.is_rewrite for count in self.counts)
+
+    @cached_property
+    def counts(self) -> tuple[RowCount, ...]:
+        """The rows that came and went by each of its commits, as the timeline says them."""
+        parts = zip(self.snapshots, self._parts, strict=True)
+        return tuple(
+            count_rows([Commit(s.operation or "", s.statement, s.job, figures) for s, figures in parts])
+        )
 
     @cached_property
     def changes(self) -> Figures:
-        """What it changed, all its commits together; a compaction alone changes no row.
+        """What it changed, all its commits together: the sum of what each of them brought and took."""
+        came, went = (sum(amounts) for amounts in zip(*((c.came, c.went) for c in self.counts), strict=True))
+        return replace(_sum(self._parts), added_rows=came, removed_rows=went, net_rows=None)
 
-        Where only the net change of rows is recorded it is that of all commits: what an append of a table with keys stores
-        its compaction merges away.
-        """
-        parts = [_read(snapshot) for snapshot in self.snapshots]
-        total = _sum(parts)
-        if self.is_rewrite:
-            return replace(total, added_rows=0, removed_rows=0, net_rows=None, deleted=None)
-        if total.net_rows is not None and total.added_rows is None and total.removed_rows is None:
-            total = replace(
-                total, added_rows=max(total.net_rows, 0), removed_rows=max(-total.net_rows, 0), net_rows=None
-            )
-        return total
+    @cached_property
+    def _parts(self) -> tuple[Figures, ...]:
+        return tuple(_read(snapshot) for snapshot in self.snapshots)
 
     @property
     def rows_gone(self) -> tuple[int, bool]:

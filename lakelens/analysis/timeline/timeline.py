@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from lakelens.analysis.timeline.row_counts import NO_CHANGE, RowCount
 from lakelens.caching import cached_property
 from lakelens.display import Interactive, Named
+from lakelens.model.collections import Tabular
 from lakelens.model.explainable import Bound
+from lakelens.model.facts.facts import Fact, build_rows
 from lakelens.model.facts.traits import Figures
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lakelens.model.snapshot import Snapshot
     from lakelens.model.table import Table
 
 # what a commit did to the rows; "compact" kept them and rewrote them (Iceberg `replace`, Paimon COMPACT)
+_AMOUNTS = ("added_rows", "removed_rows", "net_rows", "added_files", "removed_files", "net_bytes")
 Kind: TypeAlias = Literal["append", "overwrite", "delete", "compact", "other"]
 
 
@@ -33,7 +40,8 @@ class Mark(Named):
 
     `key` is its id as text, after the branch's name and a slash where another branch than the opened one numbers its own
     snapshots (Paimon). `time` is milliseconds since 1970 and never goes back from one mark to the next; `parent` is the key
-    of the snapshot it was made from, where that one is still there. `notes` say what is unusual about it.
+    of the snapshot it was made from, where that one is still there. `notes` say what is unusual about it. `amounts` are
+    what the commit records; `rows` are the rows that came and went by it, as every view says it: a rewrite changes none.
     """
 
     key: str
@@ -45,6 +53,7 @@ class Mark(Named):
     parent: str | None
     amounts: Figures
     notes: tuple[str, ...] = ()
+    rows: RowCount = NO_CHANGE
 
     @property
     def snapshot(self) -> Snapshot:
@@ -92,8 +101,13 @@ class Rollback(Named):
     undone: tuple[str, ...]
 
 
+def _find_amount(name: str, mark: Mark) -> int | None:
+    found: int | None = getattr(mark.amounts, name)
+    return found
+
+
 @dataclass(frozen=True, repr=False)
-class Timeline(Bound, Interactive):
+class Timeline(Bound, Tabular, Interactive):
     """A table's history: every snapshot once, oldest first, with what is known around it. No manifest is read for it.
 
     Shown as a still picture and the newest snapshots; `.widget()` is the same to look around in. A Hive table has no
@@ -112,6 +126,25 @@ class Timeline(Bound, Interactive):
     gaps: tuple[Gap, ...] = ()
     rollbacks: tuple[Rollback, ...] = ()
     listing: Snapshot | None = field(default=None, compare=False)
+
+    def to_arrow(self) -> pa.Table:
+        """One row a snapshot, oldest first.
+
+        Columns: `key`, `committed_at`, `operation`, `kind`, `lane` (the branch), `parent`, `added_rows`, `removed_rows`,
+        `net_rows`, `added_files`, `removed_files`, `net_bytes` (as the commits record them) and `notes`.
+        """
+        names = [lane.name for lane in self.lanes]
+        facts = (
+            Fact("key"),
+            Fact("committed_at", "time", lambda mark: datetime.fromtimestamp(mark.time / 1000, UTC)),
+            Fact("operation"),
+            Fact("kind"),
+            Fact("lane", "string", lambda mark: names[mark.lane]),
+            Fact("parent"),
+            *(Fact(name, "int64", partial(_find_amount, name)) for name in _AMOUNTS),
+            Fact("notes", "strings"),
+        )
+        return build_rows(self.marks, facts)
 
     @cached_property
     def _by_key(self) -> dict[str, int]:

@@ -263,7 +263,7 @@ class Trace(FileChanges, Displayable):
     `tables` are those in which anything changed, `untouched_files` counts the objects that stayed as they were, `notes`
     say what could not be compared, and why, `statements` are those of SQL that a magic ran. `diff`, `snapshots` and the
     like are those of the one table; of several tables they are joined where that makes sense. `error` is what the block
-    raised.
+    raised. Where nothing was at the target, before or after, `is_missing` is true and `near` are the names that are nearest.
     """
 
     def __init__(self, root: str, statement: str | None = None, error: BaseException | None = None) -> None:
@@ -274,6 +274,8 @@ class Trace(FileChanges, Displayable):
         self.tables: tuple[TableTrace, ...] = ()
         self.notes: tuple[str, ...] = ()
         self.untouched_files = 0
+        self.is_missing = False
+        self.near: tuple[str, ...] = ()
 
     def finish(
         self,

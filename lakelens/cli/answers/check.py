@@ -81,6 +81,8 @@ def _describe_whole(found: Check) -> dict[str, Any]:
 
 
 def _format_end(table: Table, found: Check) -> str:
+    if found.newer is not None:
+        return f"{table.location}: {found.newer}; try: lakelens check '{table.location}'"
     first = next((one for one in found.findings if one.severity == "error"), None)
     first = first or next(one for one in found.findings if one.severity == "warning")
     more = len(found.findings) - 1

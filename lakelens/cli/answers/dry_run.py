@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from lakelens.cli.asked import detail_option, output_options, table_options
+from lakelens.cli.completing import complete_procedure
 from lakelens.cli.output import Output
 from lakelens.errors import LakeError
 
@@ -24,7 +25,7 @@ _OPTION = ("name", "kind", "meaning", "default", "is_required")
     epilog="lakelens dry-run sample:iceberg expire_snapshots -o older_than=2030-01-01 -o retain_last=2",
 )
 @table_options
-@click.argument("procedure", metavar="[PROCEDURE]", required=False)
+@click.argument("procedure", metavar="[PROCEDURE]", required=False, shell_complete=complete_procedure)
 @click.option(
     "-o",
     "--option",

@@ -88,8 +88,8 @@ def _describe_bucket(bucket: Any) -> dict[str, Any]:
 @output_options
 def lifetimes(format: str | None, detail: int, output: Output) -> None:
     """List every kind of file of each format: who writes it, who names it, whether it may change, when it goes."""
+    from lakelens.file_lives import list_lifetimes
     from lakelens.model.facts.facts import list_facts
-    from lakelens.views.map.lifetimes import list_lifetimes
 
     found = list_lifetimes(format)
     if output.as_json:

@@ -14,6 +14,7 @@ from typing import Any
 
 from lakelens.codecs.avro.container import SYNC_SIZE, encode_header, encode_long
 from lakelens.codecs.avro.schema import compile_schema, write_plain
+from lakelens.errors import Unsupported
 
 _BLOCK = 64_000
 
@@ -35,7 +36,7 @@ def encode_records(
     import fastavro
 
     codec = codec if codec in _COMPRESS else "null"
-    text = json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode()
+    text = encode_document(schema)
     plain = fastavro.parse_schema(write_plain(compile_schema(schema).kind))
     marker = zlib.crc32(text).to_bytes(4, "big") * (SYNC_SIZE // 4)
     blocks = [encode_header({"avro.schema": text, "avro.codec": codec.encode(), **metadata}, marker)]
@@ -54,6 +55,23 @@ def encode_records(
     if count:
         close()
     return b"".join(blocks)
+
+
+def encode_document(document: Any) -> bytes:
+    r"""A JSON document of a header. Raises `Unsupported` for one nested too deeply to be written again.
+
+    Half of a character, which JSON can write and UTF-8 cannot, stays the escape that it was.
+
+    >>> encode_document({"name": "é"}), encode_document(["a\udfff"])
+    (b'{"name":"\xc3\xa9"}', b'["a\\udfff"]')
+    """
+    try:
+        try:
+            return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+        except UnicodeEncodeError:
+            return json.dumps(document, separators=(",", ":")).encode()
+    except RecursionError:
+        raise Unsupported("a document of the header is nested too deeply to be written again") from None
 
 
 def _deflate(content: bytes) -> bytes:

@@ -85,21 +85,18 @@ def decode_facts(data: bytes, path: str | None = None) -> AvroFacts:
     header = decode_header(data, path)
     blocks = list(iter_blocks(data, header, path))
     key_values = {key: _text(held) for key, held in header.metadata.items() if key not in _OWN_KEYS}
+    record = find_record(header.schema)
+    fields = record["fields"] if record is not None else ()
     return AvroFacts(
         num_rows=sum(block.count for block in blocks),
         num_blocks=len(blocks),
-        columns=_list_columns(find_record(header.schema)),
+        columns=tuple(
+            AvroColumn(entry["name"], _format_type(entry["type"]), entry.get("field-id")) for entry in fields
+        ),
         codec=header.codec,
         blocks_size=sum(block.size for block in blocks),
         key_values=key_values,
         header=header,
-    )
-
-
-def _list_columns(record: dict[str, Any] | None) -> tuple[AvroColumn, ...]:
-    fields = record["fields"] if record is not None else ()
-    return tuple(
-        AvroColumn(entry["name"], _format_type(entry["type"]), entry.get("field-id")) for entry in fields
     )
 
 

@@ -131,7 +131,12 @@ class AvroRecords(Sequence[dict[str, Any]]):
         self._blocks: list[AvroBlock] = []
         self._ends: list[int] = []
         self._error: LakeError | None = None
-        self._find_blocks()
+        try:  # up to the first block that is damaged
+            for block in iter_blocks(data, self.header, path):
+                self._blocks.append(block)
+                self._ends.append(len(self) + block.count)
+        except LakeError as error:
+            self._error = error.without_frames()
         check_total(data, len(self), self.header.codec, path)
         self._contents: dict[int, bytes] = {}
         self._sizes: dict[int, int] = {}  # of the blocks that were decompressed
@@ -166,15 +171,6 @@ class AvroRecords(Sequence[dict[str, Any]]):
             raise Corrupt("null where a record must be", path=self._path, offset=block.offset)
         found: dict[str, Any] = record
         return found
-
-    def _find_blocks(self) -> None:
-        """Where the blocks are, up to the first that is damaged."""
-        try:
-            for block in iter_blocks(self._data, self.header, self._path):
-                self._blocks.append(block)
-                self._ends.append(len(self) + block.count)
-        except LakeError as error:
-            self._error = error.without_frames()
 
     def _read_first(self, place: int, inside: int) -> Any:
         if place in self._whole:

@@ -31,8 +31,14 @@ from lakelens.codecs.avro.container import (
     read_sync_marker,
     walk_header,
 )
-from lakelens.codecs.avro.notes import describe_varint
-from lakelens.codecs.avro.record_spans import Explainer, Nested, Path, RecordSpans, explain_avro_record
+from lakelens.codecs.avro.record_spans import (
+    Explainer,
+    Nested,
+    Path,
+    RecordSpans,
+    describe_varint,
+    explain_avro_record,
+)
 from lakelens.codecs.avro.records import MAX_EMPTY_RECORDS, check_count
 from lakelens.codecs.avro.schema import AvroSchema, parse_schema
 from lakelens.codecs.avro.types import UnionType, decode_text, read_long

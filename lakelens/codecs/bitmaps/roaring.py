@@ -81,7 +81,7 @@ class Head:
 
 
 @dataclass(slots=True)
-class Container:
+class RoaringContainer:
     """Where a container is and what the headers say of it."""
 
     number: int
@@ -114,7 +114,7 @@ def read_head(reader: SpanReader) -> Head:
     return Head(start, count, flags, runs, pairs, offsets, reader.at, numbers[::2], cardinalities)
 
 
-def find_containers(reader: SpanReader, head: Head) -> Iterator[Container]:
+def find_containers(reader: SpanReader, head: Head) -> Iterator[RoaringContainer]:
     """The containers one after the other, from their sizes. Raises `Corrupt` where one does not fit."""
     start = reader.at = head.body
     runs, end = head.runs, reader.end
@@ -130,7 +130,7 @@ def find_containers(reader: SpanReader, head: Head) -> Iterator[Container]:
         if stop > end:
             reader.take(stop - reader.at, f"the {kind}")
         reader.at = stop
-        yield Container(number, kind, start, stop, cardinality, head.keys[number])
+        yield RoaringContainer(number, kind, start, stop, cardinality, head.keys[number])
         start = stop
 
 
@@ -220,7 +220,7 @@ def measure_large(data: bytes, head: Head, end: int, *, is_checked: bool) -> int
     return take(data, head.start, head.body, end, pairs, offsets, head.runs)
 
 
-def _check_array(data: bytes, container: Container) -> None:
+def _check_array(data: bytes, container: RoaringContainer) -> None:
     count = container.cardinality
     if count <= FEW:
         values = struct.unpack_from(f"<{count}H", data, container.start)
@@ -234,12 +234,12 @@ def _check_array(data: bytes, container: Container) -> None:
         raise Corrupt("the values of an array container do not ascend", offset=container.start)
 
 
-def _check_bitset(data: bytes, container: Container) -> None:
+def _check_bitset(data: bytes, container: RoaringContainer) -> None:
     ones = int.from_bytes(data[container.start : container.end], "little").bit_count()
     check_cardinality("bitmap", container, ones)
 
 
-def _check_runs(data: bytes, container: Container) -> None:
+def _check_runs(data: bytes, container: RoaringContainer) -> None:
     import numpy as np
 
     count, start = (container.end - container.start - 2) // 4, container.start
@@ -250,7 +250,7 @@ def _check_runs(data: bytes, container: Container) -> None:
     check_cardinality("run", container, int(runs[:, 1].sum()) + count)
 
 
-def check_cardinality(kind: str, container: Container, seen: int) -> None:
+def check_cardinality(kind: str, container: RoaringContainer, seen: int) -> None:
     """Raises `Corrupt` when a container does not hold what its header says."""
     if seen != container.cardinality:
         message, expected = f"a {kind} container's cardinality is not true", container.cardinality

@@ -43,7 +43,12 @@ def measure_sound(
     is_sound = (
         _check_arrays(data, octets, starts[is_array], cardinalities[is_array])
         and _check_runs(octets, starts[is_run], counts[is_run], cardinalities[is_run])
-        and _check_bitsets(data, starts[~is_run & ~is_array], cardinalities[~is_run & ~is_array])
+        and all(
+            int.from_bytes(data[at : at + 8192], "little").bit_count() == count
+            for at, count in zip(
+                starts[~is_run & ~is_array].tolist(), cardinalities[~is_run & ~is_array].tolist(), strict=True
+            )
+        )
     )
     return stop if is_sound else None
 
@@ -131,10 +136,3 @@ def _check_runs(octets: NDArray[np.uint8], starts: Numbers, counts: Numbers, car
         if (np.add.reduceat(lengths + 1, np.nonzero(is_first)[0]) != cardinalities[some]).any():
             return False
     return True
-
-
-def _check_bitsets(data: bytes, starts: Numbers, cardinalities: Numbers) -> bool:
-    return all(
-        int.from_bytes(data[at : at + 8192], "little").bit_count() == count
-        for at, count in zip(starts.tolist(), cardinalities.tolist(), strict=True)
-    )

@@ -178,6 +178,8 @@ def partition_path(names: Iterable[str], strings: Iterable[str]) -> str:
 
 
 def _form_encode(text: str) -> str:
+    if text.isascii() and text.isalnum():
+        return text  # most values are a number or a word
     return quote_plus(text, safe="*", errors="replace").replace("~", "%7E")
 
 

@@ -119,7 +119,7 @@ def parse_type(json: object, json_path: str = "$", *, path: str | None = None) -
     >>> str(parse_type("interval day"))
     'interval day'
     """
-    return _Parser(path).parse(json, json_path, 0)
+    return _TypeParser(path).parse(json, json_path, 0)
 
 
 def parse_struct(json: object, json_path: str = "$", *, path: str | None = None) -> IcebergType:
@@ -130,7 +130,7 @@ def parse_struct(json: object, json_path: str = "$", *, path: str | None = None)
     >>> str(parse_struct({"fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]}))
     'struct<1: a: required int>'
     """
-    parser = _Parser(path)
+    parser = _TypeParser(path)
     if not isinstance(json, Mapping) or json.get("type", "struct") != "struct":
         parser.fail("not an Iceberg schema", json_path, "a struct", _describe(json))
     return parser.struct(json, json_path, 0)
@@ -184,7 +184,7 @@ def _parse_size(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else MAX_FIXED_LENGTH + 1
 
 
-class _Parser:
+class _TypeParser:
     """Walks the JSON of one schema and remembers the place for errors."""
 
     def __init__(self, path: str | None) -> None:

@@ -33,7 +33,7 @@ _PARTS = ("indexLength", "dataLength", "footerLength")
 
 
 @dataclass(frozen=True, slots=True)
-class BloomFilter:
+class OrcBloomFilter:
     """One filter: its bits and the number of its hash functions."""
 
     bits: bytes
@@ -42,7 +42,7 @@ class BloomFilter:
     def may_contain(self, hashed: int) -> bool:
         """Whether a value with this hash may be there; False is proof.
 
-        >>> BloomFilter(bytes(8), 2).may_contain(hash_number(1))
+        >>> OrcBloomFilter(bytes(8), 2).may_contain(hash_number(1))
         False
         """
         low, high, size = hashed & _WORD, hashed >> 32, 8 * len(self.bits)
@@ -67,7 +67,7 @@ def hash_value(value: Any, kind: str) -> int | None:
     return hash_murmur64(value) if kind in ("STRING", "VARCHAR", "BINARY") else None
 
 
-def read_bloom_filters(tail: OrcTail, number: int, leaf: OrcType) -> list[BloomFilter]:
+def read_bloom_filters(tail: OrcTail, number: int, leaf: OrcType) -> list[OrcBloomFilter]:
     """The filters of a column in a stripe, one for each of its row groups; empty where there are none to be trusted.
 
     Raises `Corrupt`, `Unsupported`.
@@ -104,10 +104,10 @@ def hashes_negatives_otherwise(tail: OrcTail) -> bool:
     return version < (1, 6, 12) or version == (1, 7, 0)
 
 
-def _make_filter(stored: Any, offset: int) -> BloomFilter:
+def _make_filter(stored: Any, offset: int) -> OrcBloomFilter:
     words = stored.get("bitset", [])
     bits = stored.get("utf8bitset") or struct.pack(f"<{len(words)}Q", *words)
     hashes = stored.get("numHashFunctions", 0)
     if not bits or not 0 < hashes <= _MAX_HASHES:
         raise Corrupt("no bloom filter", offset=offset, expected="bits and hash functions", seen=hashes)
-    return BloomFilter(bits, hashes)
+    return OrcBloomFilter(bits, hashes)

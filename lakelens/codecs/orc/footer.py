@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
+from lakelens.codecs.numbers import parse_whole
 from lakelens.codecs.span.reader import in_file
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
@@ -233,8 +234,9 @@ def _leaves(column: pa.Field, path: str) -> Iterator[OrcColumn]:
 def _field_id(column: pa.Field) -> int | None:
     for key in FIELD_ID_KEYS:
         text = (column.metadata or {}).get(key, b"")
-        if text.isdigit():
-            return int(text)
+        number = parse_whole(text)
+        if number is not None:
+            return number
     return None
 
 

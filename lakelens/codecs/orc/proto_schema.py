@@ -17,11 +17,11 @@ def _message(name: str, *fields: str | tuple[str, Type]) -> Message:
     return Message(name, {i: (f, "uint") if isinstance(f, str) else f for i, f in enumerate(fields, 1)})
 
 
-def _enum(name: str, *names: str) -> Enum:
-    return Enum(name, dict(enumerate(names)))
+def _enum(name: str, names: str) -> Enum:
+    return Enum(name, dict(enumerate(names.split())))
 
 
-COMPRESSION = _enum("CompressionKind", "NONE", "ZLIB", "SNAPPY", "LZO", "LZ4", "ZSTD", "BROTLI")
+COMPRESSION = _enum("CompressionKind", "NONE ZLIB SNAPPY LZO LZ4 ZSTD BROTLI")
 STREAM_KIND = Enum(
     "Stream.Kind",
     {
@@ -34,15 +34,14 @@ STREAM_KIND = Enum(
 )
 _TYPE_KIND = _enum(
     "Type.Kind",
-    *("BOOLEAN", "BYTE", "SHORT", "INT", "LONG", "FLOAT", "DOUBLE", "STRING", "BINARY", "TIMESTAMP", "LIST"),
-    *("MAP", "STRUCT", "UNION", "DECIMAL", "DATE", "VARCHAR", "CHAR", "TIMESTAMP_INSTANT"),
-    *("GEOMETRY", "GEOGRAPHY"),
+    "BOOLEAN BYTE SHORT INT LONG FLOAT DOUBLE STRING BINARY TIMESTAMP LIST MAP STRUCT UNION DECIMAL "
+    "DATE VARCHAR CHAR TIMESTAMP_INSTANT GEOMETRY GEOGRAPHY",
 )
-_EDGES = _enum("EdgeInterpolationAlgorithm", "SPHERICAL", "VINCENTY", "THOMAS", "ANDOYER", "KARNEY")
-_ENCODING_KIND = _enum("ColumnEncoding.Kind", "DIRECT", "DICTIONARY", "DIRECT_V2", "DICTIONARY_V2")
-_CALENDAR = _enum("CalendarKind", "UNKNOWN_CALENDAR", "JULIAN_GREGORIAN", "PROLEPTIC_GREGORIAN")
-_CIPHER = _enum("EncryptionAlgorithm", "UNKNOWN_ENCRYPTION", "AES_CTR_128", "AES_CTR_256")
-_PROVIDER = _enum("KeyProviderKind", "UNKNOWN", "HADOOP", "AWS", "GCP", "AZURE")
+_EDGES = _enum("EdgeInterpolationAlgorithm", "SPHERICAL VINCENTY THOMAS ANDOYER KARNEY")
+_ENCODING_KIND = _enum("ColumnEncoding.Kind", "DIRECT DICTIONARY DIRECT_V2 DICTIONARY_V2")
+_CALENDAR = _enum("CalendarKind", "UNKNOWN_CALENDAR JULIAN_GREGORIAN PROLEPTIC_GREGORIAN")
+_CIPHER = _enum("EncryptionAlgorithm", "UNKNOWN_ENCRYPTION AES_CTR_128 AES_CTR_256")
+_PROVIDER = _enum("KeyProviderKind", "UNKNOWN HADOOP AWS GCP AZURE")
 
 
 def _bounds(name: str, kind: Scalar, *more: tuple[str, Type]) -> Message:
@@ -126,7 +125,12 @@ _TYPE = _message(
 )
 _STRIPE = _message(
     "StripeInformation",
-    *("offset", "indexLength", "dataLength", "footerLength", "numberOfRows", "encryptStripeId"),
+    "offset",
+    "indexLength",
+    "dataLength",
+    "footerLength",
+    "numberOfRows",
+    "encryptStripeId",
     ("encryptedLocalKeys", Many("bytes")),
 )
 _ENCRYPTION = _message(
@@ -145,7 +149,10 @@ _ENCRYPTION = _message(
         Many(
             _message(
                 "EncryptionVariant",
-                *("root", "key", ("encryptedKey", "bytes"), ("stripeStatistics", Many(_STREAM))),
+                "root",
+                "key",
+                ("encryptedKey", "bytes"),
+                ("stripeStatistics", Many(_STREAM)),
                 ("fileStatistics", "bytes"),
             ),
         ),

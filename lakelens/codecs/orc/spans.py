@@ -58,11 +58,11 @@ def explain_orc(data: Octets, start: int = 0, end: int | None = None) -> Span:
     3
     """
     stop = len(data) if end is None else end
-    file = _File(data, start, stop)
+    file = _OrcFile(data, start, stop)
     return Span(start, stop, "ORC file", Deferred(file.decode), "Apache ORC", file.explain)
 
 
-class _File(OrcTail):
+class _OrcFile(OrcTail):
     """The bytes of a file, and what explains its parts."""
 
     def decode(self) -> OrcFooter:

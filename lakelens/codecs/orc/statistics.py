@@ -102,7 +102,11 @@ def _judge(stored: Mapping[str, Any], leaf: OrcType, rows: int, version: int) ->
 def _find_bounds(stored: Mapping[str, Any], leaf: OrcType, filled: Any, version: int) -> tuple[Any, Any]:
     kind = leaf.kind
     if kind == "BOOLEAN":
-        return _find_truths(stored, filled)
+        # the bounds of a boolean follow from how many values are true
+        counts = stored.get("bucketStatistics", {}).get("count", [])
+        if not counts or not isinstance(filled, int) or not 0 <= counts[0] <= filled or not filled:
+            return None, None
+        return counts[0] == filled, counts[0] > 0
     if kind in _TIMESTAMPS:
         return _find_moments(stored.get("timestampStatistics", {})) if version >= _ORC_135 else (None, None)
     if kind in _TEXTS:
@@ -131,14 +135,6 @@ def _read_decimal(text: str) -> Decimal | None:
 
 def _pick(bounds: Mapping[str, Any]) -> tuple[Any, Any]:
     return bounds.get("minimum"), bounds.get("maximum")
-
-
-def _find_truths(stored: Mapping[str, Any], filled: Any) -> tuple[Any, Any]:
-    """The bounds of a boolean by how many values are true."""
-    counts = stored.get("bucketStatistics", {}).get("count", [])
-    if not counts or not isinstance(filled, int) or not 0 <= counts[0] <= filled or not filled:
-        return None, None
-    return counts[0] == filled, counts[0] > 0
 
 
 def _find_moments(bounds: Mapping[str, Any]) -> tuple[Any, Any]:

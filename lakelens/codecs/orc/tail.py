@@ -16,13 +16,13 @@ from lakelens.codecs.orc.chunk_spans import Compression, decode_section
 from lakelens.codecs.orc.footer import find_postscript
 from lakelens.codecs.orc.proto_schema import FOOTER, METADATA, POSTSCRIPT
 from lakelens.codecs.orc.protobuf_spans import explain_message
-from lakelens.codecs.span.octets import StoredFile
+from lakelens.codecs.span.octets import EmbeddedFile
 from lakelens.codecs.span.reader import shift_errors
 from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt
 
 
-class OrcTail(StoredFile):
+class OrcTail(EmbeddedFile):
     """The bytes of a file and what its tail says, decoded once, when first needed."""
 
     @cached_property

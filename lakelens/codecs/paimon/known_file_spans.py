@@ -83,7 +83,9 @@ def explain_lance(data: Octets, start: int = 0, end: int | None = None) -> Span:
     {'columns': 0, 'global buffers': 0, 'version': '0.3'}
     """
     stop = len(data) if end is None else end
-    is_old = _is_old_lance(bytes(data[max(start, stop - 8) : stop]))
+    tail = bytes(data[max(start, stop - 8) : stop])
+    major, minor = int.from_bytes(tail[:2], "little"), int.from_bytes(tail[2:4], "little")
+    is_old = len(tail) == 8 and major == 0 and minor < 3
     size = _LANCE_OLD_FOOTER if is_old else _LANCE_FOOTER
     read = _read_old_lance_footer if is_old else _read_lance_footer
     return _explain(data, start, stop, "Lance file", size, read, _list_lance_parts)
@@ -203,10 +205,7 @@ def _sum_up(title: str, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_row_footer(reader: SpanReader) -> Iterator[Span]:
-    yield reader.number("<q", "rows")
-    yield reader.number("<i", "blocks")
-    yield reader.number("<q", "index offset")
-    yield reader.number("<i", "index length")
+    yield from reader.numbers("<q rows; <i blocks; <q index offset; <i index length")
     yield _read_version(reader, "b", (1,))
     yield reader.leaf(3, "reserved", "zero", role="padding")
     yield _read_magic(reader, ROW_MAGIC)
@@ -291,10 +290,7 @@ def _explain_row_blocks(whole: SpanReader, index: _Part, size: int) -> Iterator[
 
 
 def _read_mosaic_footer(reader: SpanReader) -> Iterator[Span]:
-    yield reader.number(">q", "index offset")
-    yield reader.number(">q", "schema offset")
-    yield reader.number(">i", "buckets")
-    yield reader.number(">i", "row groups")
+    yield from reader.numbers(">q index offset; >q schema offset; >i buckets; >i row groups")
     yield reader.number("B", "compression", describe=lambda code: _COMPRESSIONS.get(code, "unknown"))
     yield _read_version(reader, "B", (1,))
     yield reader.leaf(2, "reserved", "zero", role="padding")
@@ -312,17 +308,10 @@ def _list_mosaic_parts(whole: SpanReader, facts: dict[str, Any]) -> Iterator[_Pa
     yield _place(whole, "bucket data", 0, schema, "columns, some of them together in a bucket")
 
 
-def _is_old_lance(tail: bytes) -> bool:
-    major, minor = int.from_bytes(tail[:2], "little"), int.from_bytes(tail[2:4], "little")
-    return len(tail) == 8 and major == 0 and minor < 3
-
-
 def _read_lance_footer(reader: SpanReader) -> Iterator[Span]:
-    yield reader.number("<Q", "column metadata offset")
-    yield reader.number("<Q", "column table offset")
-    yield reader.number("<Q", "buffer table offset")
-    yield reader.number("<I", "global buffers")
-    yield reader.number("<I", "columns")
+    yield from reader.numbers(
+        "<Q column metadata offset; <Q column table offset; <Q buffer table offset; <I global buffers; <I columns"
+    )
     yield from _read_lance_version(reader)
 
 

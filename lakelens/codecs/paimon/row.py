@@ -18,8 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from lakelens.codecs.paimon.row_slots import SlotDecoder, count_null_bytes
-from lakelens.codecs.paimon.types import PaimonField, PaimonType, TypeLike
-from lakelens.codecs.paimon.types_sql import parse_type
+from lakelens.codecs.paimon.types import PaimonField, PaimonType, TypeLike, parse_type
 from lakelens.errors import Corrupt, visible_line
 
 FieldLike = PaimonField | tuple[str, TypeLike]

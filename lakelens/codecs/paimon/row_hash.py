@@ -17,7 +17,7 @@ import mmh3
 
 from lakelens.codecs.paimon.types import PaimonType
 
-_SEED = 42
+SEED = 42
 _EPOCH = date(1970, 1, 1)
 _WIDE_DECIMAL = 18
 _LONG_TIMESTAMP = 3
@@ -29,7 +29,7 @@ def find_bucket(kinds: Sequence[PaimonType], values: Sequence[Any], buckets: int
     >>> find_bucket([PaimonType("INT")], [1], 4)
     2
     """
-    hashed: int = mmh3.hash(encode_row(kinds, values), _SEED)
+    hashed: int = mmh3.hash(encode_row(kinds, values), SEED)
     return abs(hashed) % buckets  # Java's remainder has the sign of the hash
 
 

@@ -229,7 +229,11 @@ class SlotDecoder:
             raise Corrupt(
                 "map with unequal keys and values", offset=start, expected="as many of both", seen=seen
             )
-        return _pair(keys, values)
+        try:  # as a list of pairs when keys repeat or cannot be hashed: nothing is lost
+            pairs = dict(zip(keys, values, strict=True))
+        except TypeError:
+            return list(zip(keys, values, strict=True))
+        return pairs if len(pairs) == len(keys) else list(zip(keys, values, strict=True))
 
     def _variant(self, type_: PaimonType, slot: int, base: int, end: int, depth: int) -> Variant:
         start, length = self._locate(slot, base, end)
@@ -291,15 +295,6 @@ def _timestamp_value(millis: int, nanos: int, utc: bool) -> Any:
     import numpy as np  # the year is beyond 290,000: milliseconds are all that fits
 
     return np.datetime64(millis, "ms")
-
-
-def _pair(keys: list[Any], values: list[Any]) -> Any:
-    """A dict, or the list of pairs when keys repeat or cannot be hashed, so that nothing is lost."""
-    try:
-        pairs = dict(zip(keys, values, strict=True))
-    except TypeError:
-        return list(zip(keys, values, strict=True))
-    return pairs if len(pairs) == len(keys) else list(zip(keys, values, strict=True))
 
 
 _INT_TYPE = PaimonType("INT")

@@ -32,8 +32,7 @@ from lakelens.codecs.paimon.row_slot_spans import (
     spell_type,
 )
 from lakelens.codecs.paimon.row_slots import MAX_DEPTH, WIDTHS, RowWindow, count_null_bytes
-from lakelens.codecs.paimon.types import PaimonField, PaimonType, TypeLike
-from lakelens.codecs.paimon.types_sql import parse_type
+from lakelens.codecs.paimon.types import PaimonField, PaimonType, TypeLike, parse_type
 from lakelens.codecs.span.reader import format_count, make_line, shift_errors
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt

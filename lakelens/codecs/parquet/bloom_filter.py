@@ -33,7 +33,7 @@ _ONLY = {"algorithm": ("BLOCK", 1), "hash": ("XXHASH", 1), "compression": ("UNCO
 
 
 @dataclass(frozen=True, slots=True)
-class BloomFilter:
+class ParquetBloomFilter:
     """One filter: where its bitset begins in the file, and its length in bytes. Only the blocks asked for are read."""
 
     start: int
@@ -43,7 +43,7 @@ class BloomFilter:
     def may_contain(self, plain: bytes) -> bool:
         """Whether the chunk may hold a value, PLAIN encoded; False is proof. Raises `Corrupt` for a filter that is cut.
 
-        >>> filter = BloomFilter(0, 32, lambda start, length: bytes(length))
+        >>> filter = ParquetBloomFilter(0, 32, lambda start, length: bytes(length))
         >>> filter.may_contain(b"abc")
         False
         """
@@ -70,7 +70,7 @@ def holds_hash(block: bytes, hashed: int) -> bool:
     return True
 
 
-def decode_bloom_filter(offset: int, file_size: int, read: Callable[[int, int], bytes]) -> BloomFilter:
+def decode_bloom_filter(offset: int, file_size: int, read: Callable[[int, int], bytes]) -> ParquetBloomFilter:
     """The filter whose header is at `offset` of its file; `read` gives bytes of the file by start and length.
 
     Raises `Corrupt` and `Unsupported` with the offset.
@@ -97,4 +97,4 @@ def decode_bloom_filter(offset: int, file_size: int, read: Callable[[int, int], 
             f"at most {file_size - start}",
         )
         raise Corrupt(message, offset=offset, expected=expected, seen=size)
-    return BloomFilter(start, size, read)
+    return ParquetBloomFilter(start, size, read)

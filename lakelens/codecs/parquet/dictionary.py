@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from lakelens.codecs.parquet.enums import ENCODINGS, PAGE_TYPES
 from lakelens.codecs.parquet.page_spans import Chunk, explain_pages
 from lakelens.codecs.parquet.structure import SchemaLeaf, StructReader
+from lakelens.codecs.parquet.thrift_schema import ENCODINGS, PAGE_TYPES
 from lakelens.codecs.span.span import Octets, Span
 from lakelens.errors import Corrupt, Unsupported
 

@@ -19,13 +19,13 @@ from itertools import groupby
 from operator import attrgetter
 
 from lakelens.caching import cached_property
-from lakelens.codecs.parquet.enums import CODECS
 from lakelens.codecs.parquet.footer import ENCRYPTED_MAGIC, MAGIC, ParquetFooter, decode_footer, find_footer
 from lakelens.codecs.parquet.page_spans import Chunk, explain_leading_struct, explain_pages
 from lakelens.codecs.parquet.structure import SchemaLeaf, StructReader
 from lakelens.codecs.parquet.thrift import decode_struct
 from lakelens.codecs.parquet.thrift_schema import (
     BLOOM_FILTER,
+    CODECS,
     FILE,
     FILE_CRYPTO,
     OFFSET_INDEX,
@@ -35,7 +35,7 @@ from lakelens.codecs.parquet.thrift_schema import (
 )
 from lakelens.codecs.parquet.thrift_spans import explain_struct
 from lakelens.codecs.parquet.value_spans import Meaning
-from lakelens.codecs.span.octets import StoredFile
+from lakelens.codecs.span.octets import EmbeddedFile
 from lakelens.codecs.span.reader import format_count, shift_errors
 from lakelens.codecs.span.span import Deferred, Octets, Span, damaged_leaf
 from lakelens.errors import Corrupt, LakeError, Unsupported
@@ -73,7 +73,7 @@ def explain_parquet(
     3
     """
     stop = len(data) if end is None else end
-    file = _File(data, start, stop)
+    file = _ParquetFile(data, start, stop)
     file.nested = nested
     return Span(start, stop, "Parquet file", Deferred(file.decode), "Apache Parquet", file.explain)
 
@@ -90,7 +90,7 @@ class _Section:
     chunk: StructReader
 
 
-class _File(StoredFile):
+class _ParquetFile(EmbeddedFile):
     """The bytes of a file and what its footer says; the footer is decoded once, when first needed."""
 
     nested: FindMeaning | None = None

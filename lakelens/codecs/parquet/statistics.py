@@ -16,10 +16,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from lakelens.codecs.parquet.enums import decode_statistic
 from lakelens.codecs.parquet.footer import ParquetFooter
 from lakelens.codecs.parquet.structure import SchemaLeaf, StructReader
-from lakelens.codecs.parquet.thrift_schema import FILE
+from lakelens.codecs.parquet.thrift_schema import FILE, decode_statistic
 from lakelens.codecs.part_statistics import PartStatistics
 from lakelens.codecs.span.reader import in_file
 
@@ -140,14 +139,10 @@ def _choose(
         return None
     if leaf.physical_type in _BINARY and has_wrong_binary_bounds(created_by):
         return None
-    return (low, high) if _is_signed(leaf) or low == high else None
-
-
-def _is_signed(leaf: SchemaLeaf) -> bool:
-    """Whether the type's order is the signed one, which the deprecated bounds follow."""
     logical = leaf.logical_type or ""
     is_other = "isSigned=false" in logical or logical.startswith("Decimal")
-    return leaf.physical_type in _SIGNED and not is_other
+    is_signed = leaf.physical_type in _SIGNED and not is_other  # the order that the deprecated bounds follow
+    return (low, high) if is_signed or low == high else None
 
 
 __all__ = ["find_order", "has_wrong_binary_bounds", "iter_chunks", "read_statistics"]

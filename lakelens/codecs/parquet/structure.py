@@ -13,8 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from lakelens.codecs.parquet.enums import CODECS, CONVERTED, ENCODINGS, PHYSICAL, UNITS, decode_statistic
-from lakelens.codecs.parquet.thrift_schema import FILE, Struct, element_shape
+from lakelens.codecs.parquet.thrift_schema import (
+    CODECS,
+    CONVERTED,
+    ENCODINGS,
+    FILE,
+    PHYSICAL,
+    UNITS,
+    Struct,
+    decode_statistic,
+    element_shape,
+)
 from lakelens.codecs.span.reader import in_file
 from lakelens.errors import Corrupt, Unsupported
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from lakelens.codecs.parquet.enums import decode_statistic
 from lakelens.codecs.parquet.structure import SchemaLeaf
+from lakelens.codecs.parquet.thrift_schema import decode_statistic
 from lakelens.codecs.span.reader import GROUP
 from lakelens.codecs.span.span import Deferred, Octets, Span
 from lakelens.errors import Corrupt

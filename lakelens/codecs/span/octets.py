@@ -36,7 +36,7 @@ class OctetsFile(io.RawIOBase):
         return read
 
 
-class StoredFile:
+class EmbeddedFile:
     """The bytes of a file inside of others, for decoders that take files."""
 
     def __init__(self, data: Octets, start: int, end: int) -> None:

@@ -90,6 +90,16 @@ class SpanReader:
             start, self.at, label, value, f"{encoding}: {words}" if words else encoding, number=number
         )
 
+    def numbers(self, fields: str) -> Iterator[Span]:
+        """Read numbers that stand side by side, as a text of their layouts and labels names them.
+
+        >>> list(SpanReader(bytes.fromhex("000507"), 0, 3, "a head").numbers(">h row count; B flags"))
+        [<Span 0..2 row count = 5>, <Span 2..3 flags = 7>]
+        """
+        for field in fields.split("; "):
+            layout, _, label = field.partition(" ")
+            yield self.number(layout, label)
+
     def count(self, layout: str, label: str, what: str, smallest: int, note: str = "", **words: Any) -> Span:
         """A leaf of a count of things that take at least `smallest` bytes each: damage when there is no room for them."""
         count = self.number(layout, label, note, **words)

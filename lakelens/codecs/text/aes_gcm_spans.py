@@ -41,12 +41,8 @@ def explain_aes_gcm_stream(data: Octets, start: int = 0, end: int | None = None)
     return Span(start, stop, "AES GCM stream", Deferred(decode), "encrypted", make)
 
 
-def _read_length(data: Octets, start: int) -> int:
-    return int.from_bytes(bytes(data[start + 4 : start + _HEAD]), "little", signed=True)
-
-
 def _count_blocks(data: Octets, start: int, end: int) -> int:
-    stored = _read_length(data, start) + _FRAME
+    stored = int.from_bytes(bytes(data[start + 4 : start + _HEAD]), "little", signed=True) + _FRAME
     return -(-(end - start - _HEAD) // stored)
 
 

@@ -18,10 +18,10 @@ from lakelens.model.bytes_view import BytesView
 from lakelens.model.datafile import DataFile, IndexFile, StatisticsFile
 from lakelens.model.manifest import Manifest, ManifestList
 from lakelens.model.stats import Encoded
-from lakelens.model.storage import MetadataLogEntry
-from lakelens.views.card import wording
-from lakelens.views.card.model import Card, Note, Target
-from lakelens.views.listing.pairs import PairSource
+from lakelens.model.storage import MetadataLogEntry, StoredFile
+from lakelens.views.card import cells, wording
+from lakelens.views.card.model import Card, Column, Grid, Note, Target
+from lakelens.views.listing.sources import Source
 
 if TYPE_CHECKING:
     from lakelens.codecs.span.span import Span
@@ -34,6 +34,7 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (MetadataLogEntry, "metadata"),
     (DataFile, "file"),
 )
+_COLUMNS = (Column("object"), Column("what it is"), Column("bytes", is_number=True))
 _SMALL = 4_096  # bytes whose leaves are all looked at
 _MOST_SIBLINGS = 200_000  # parts of a structure that are walked to find those beside one
 
@@ -66,16 +67,56 @@ def _make_choice(visit: Visit) -> Page:
     """Which files there are to choose from: what the snapshot is made of, and every object in the table's directory."""
     place = visit.place
     words = "Every byte of any file of the table, with what it means: choose one, or follow “its bytes” on a page about one."
-    objects = visit.keep("objects", lambda: _list_objects(visit))
+    # no manifest is read for it
+    objects = visit.keep("objects", lambda: ObjectSource(list(visit.table.tree(references=False))))
     lead = link_rows("object", lambda at: Target("bytes", objects.subject[at].path))
     return Page(place, "Bytes", [Card("Bytes", words), make_listing(objects, place, adorn=lead)])
 
 
-def _list_objects(visit: Visit) -> PairSource:
-    """Every object in the table's directory, with what it is and its size; no manifest is read for it."""
-    found = list(visit.table.tree(references=False))
-    pairs = [(one.relative_path, f"{one.role}, {wording.size(one.size_bytes)}") for one in found]
-    return PairSource(found, pairs, ("object", "what it is"), ("object", "objects"))
+class ObjectSource(Source):
+    """The objects of a table's directory: what each is and its size, by which they are sorted too."""
+
+    nouns = ("Objects", "object", "objects")
+
+    def __init__(self, found: Sequence[StoredFile]) -> None:
+        self.subject = self._found = found
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def list_keys(self, name: str) -> Sequence[Any]:
+        """See `Source.list_keys`."""
+        keys = {"object": "relative_path", "what it is": "role", "bytes": "size_bytes"}
+        return [getattr(stored, keys[name]) for stored in self._found]
+
+    def filter(self, text: str) -> Sequence[int]:
+        """See `Source.filter`."""
+        words = text.casefold().split()
+        said = [f"{stored.relative_path} {stored.role}".casefold() for stored in self._found]
+        return [place for place, line in enumerate(said) if all(word in line for word in words)]
+
+    def choose(self, positions: Sequence[int]) -> Sequence[StoredFile]:
+        """See `Source.choose`."""
+        return [self._found[position] for position in positions]
+
+    def render(self, position: int) -> str:
+        """An object is a page of its own."""
+        return ""
+
+    def write_code(self, position: int) -> str:
+        """See `Source.write_code`."""
+        return ""
+
+    @property
+    def _known(self) -> Sequence[str]:
+        return [column.name for column in _COLUMNS]
+
+    def _grid(self, positions: Sequence[int]) -> Grid:
+        rows = [
+            (cells.code(stored.relative_path), cells.text(stored.role), cells.size(stored.size_bytes))
+            for stored in self.choose(positions)
+        ]
+        return Grid(_COLUMNS, tuple(rows))
 
 
 def _asks_for_part(place: Place) -> bool:
@@ -133,8 +174,8 @@ def _make_part(place: Place, title: str, whole: BytesView, up: Link, crumbs: tup
         links.append(("u", up))
     if inside:
         before, after = _find_beside(inside[-1], view)
-        links += [("k", _link_span(place, f"before: {_name(before)}", before))] if before is not None else []
-        links += [("j", _link_span(place, f"after: {_name(after)}", after))] if after is not None else []
+        links += [(",", _link_span(place, f"before: {_name(before)}", before))] if before is not None else []
+        links += [(".", _link_span(place, f"after: {_name(after)}", after))] if after is not None else []
     keys = tuple((key, link) for key, link in links if key)
     shown = _show(view, [link for _, link in links], f"bytes {view.start:,} to {view.end - 1:,}")
     return Page(place, title, shown, crumbs=(*crumbs, Link(_name(trail[-1]))), keys=keys)
@@ -239,11 +280,11 @@ def _list_beside(
         yield "m", Link(partner, place.ask(field=partner))
     if field:
         yield "", Link("the record", place.ask(field=None))
-        yield "", Link("the record as stored", place.with_page("entry", manifest=manifest, entry=number))
+        yield "e", Link("the record as stored", place.with_page("entry", manifest=manifest, entry=number))
     for other in islice(known, MOST_BESIDE):
         if other not in (field, partner):
             yield "", Link(other, place.ask(field=other))
-    for key, at in (("k", number - 1), ("j", number + 1)):
+    for key, at in ((",", number - 1), (".", number + 1)):
         if 0 <= at < count:
             yield key, Link(f"the same of entry {at}", place.ask(entry=at))
 

@@ -103,7 +103,7 @@ def show_chosen(
         Listing(Card("", "", body=body), "encoded values" if encoded else "no encoded values", tuple(encoded))
     )
     parts.append(Listing(Card("", ""), "beside it", tuple(link for _, link in near)))
-    return tuple(parts), near
+    return tuple(parts), (*near, ("e", Link("entry as stored", record)))
 
 
 def _describe_gone(visit: Visit, deletes: Cell | None) -> str:
@@ -151,7 +151,7 @@ def _describe_place(entry: Entry) -> Iterator[str]:
 
 def _link_neighbours(place: Place, path: str, number: int, count: int) -> tuple[tuple[str, Link], ...]:
     """The entries before and after, with their access keys."""
-    found = (("k", number - 1), ("j", number + 1))
+    found = ((",", number - 1), (".", number + 1))
     return tuple(
         (key, Link(f"entry {at}", find_entry(place, path, at))) for key, at in found if 0 <= at < count
     )
@@ -185,7 +185,7 @@ def make_entry(visit: Visit) -> Page:
         body=(grid,),
     )
     count = count_entries(manifest) or len(read_entries(manifest)[0])
-    steps = (("k", number - 1), ("j", number + 1))
+    steps = ((",", number - 1), (".", number + 1))
     near = tuple(
         (key, Link(f"entry {at}", place.with_page("entry", manifest=path, entry=at)))
         for key, at in steps

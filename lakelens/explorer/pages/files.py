@@ -20,6 +20,7 @@ from lakelens.model.deletes import DeleteMatch, DeleteMatches
 from lakelens.model.fileset import FileSet
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Column, Note, Target
+from lakelens.views.cards.fileset import describe_vectors
 from lakelens.views.listing.sources import Drawn, make_source
 from lakelens.views.present import present
 
@@ -48,7 +49,8 @@ def make_files(visit: Visit) -> Page:
 
 def _describe_files(visit: Visit, files: FileSet) -> str:
     size = f"{wording.plural(len(files), 'file')}, {wording.size(files.size_bytes)}"
-    return f"{size}, of {name_state(visit)}"
+    vectors = describe_vectors(files)
+    return f"{size}, of {name_state(visit)}{f'; {vectors}' if vectors else ''}"
 
 
 def name_state(visit: Visit) -> str:
@@ -68,7 +70,8 @@ def make_file(visit: Visit) -> Page:
     card = replace(card, body=(*notes, *card.body))
     name = wording.name(file.path)
     crumbs = (Link("files", visit.place.with_page("files")), Link(name))
-    return Page(visit.place, name, lead_on(card, links), crumbs=crumbs)
+    keys = tuple(("e", link) for link in links if link.place is not None and link.place.page == "entry")
+    return Page(visit.place, name, lead_on(card, links), crumbs=crumbs, keys=keys)
 
 
 def _present_file(stored: Stored, file: DataFile, is_live: bool, visit: Visit) -> tuple[Card, list[Note]]:

@@ -38,8 +38,9 @@ def make_manifests(visit: Visit) -> Page:
     place, snapshot = visit.place, visit.snapshot
     crumbs = (Link("manifests"),)
     if snapshot is None or not len(snapshot.manifest_lists):
-        why = "Hive-style tables have no manifests: the directory says which files there are"
-        card = Card("Manifests", why if visit.table.traits.files_are_listed else "there is no snapshot yet")
+        traits = visit.table.traits
+        why = f"{traits.title} tables have no manifests: the directory says which files there are"
+        card = Card("Manifests", why if traits.files_are_listed else "there is no snapshot yet")
         return Page(place, "Manifests", [card], crumbs=crumbs)
     roles: dict[str, ManifestList] = {}
     wrong = []

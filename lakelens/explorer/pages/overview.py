@@ -13,6 +13,7 @@ from lakelens.explorer.changes import grid_statements, list_statements
 from lakelens.explorer.explorer import Visit, page
 from lakelens.explorer.maps import show_map
 from lakelens.explorer.page import Drawing, Figure, Figures, Link, Links, Page, Part, Section
+from lakelens.explorer.pages.row import make_row_form
 from lakelens.model.snapshot import Snapshot
 from lakelens.model.table import Table
 from lakelens.views.card import cells, wording
@@ -40,15 +41,18 @@ def make_overview(visit: Visit) -> Page:
         card.place,
         format_alert(table.findings),
     )
+    # the map reads what proves how many rows are live: the figures say the same at the first look as at the second
+    drawn = show_map(visit, snapshot)
     parts: list[Part] = [title]
     if snapshot is not None:
         parts.append(Figures(tuple(_list_figures(table, snapshot))))
+        parts.append(make_row_form(visit.place, table.schema))
     parts += [
         *draw_history(visit, table.history),
         *_show_changes(visit),
-        show_map(visit, snapshot),
-        *_show_parts(snapshot, card),
         show_findings(visit),
+        drawn,
+        *_show_parts(snapshot, card),
     ]
     return Page(visit.place, title.noun, parts)
 

@@ -10,7 +10,7 @@ from lakelens.errors import Corrupt, LakeError, Missing
 from lakelens.explorer.answers import ask_space
 from lakelens.explorer.explorer import Visit, page
 from lakelens.explorer.listing import make_listing
-from lakelens.explorer.page import Field, Form, Page, Part
+from lakelens.explorer.page import Field, Form, Page, Part, widen
 from lakelens.views.card import named
 from lakelens.views.card.model import Card, Note
 from lakelens.views.listing.sources import make_source
@@ -40,7 +40,7 @@ def make_space(visit: Visit) -> Page:
             raise
         return Page(visit.place, "Space", [*parts, present(error.without_frames())])
     if not chosen:
-        return Page(visit.place, "Space", [present(space), *parts])
+        return Page(visit.place, "Space", [*widen(present(space)), *parts])
     if chosen not in _LISTS:
         raise Missing(f"no part {chosen!r} of a space", hint=", ".join(_LISTS))
     words, find = _LISTS[chosen]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lakelens.analysis.timeline.folds import Item
 from lakelens.analysis.timeline.timeline import Timeline
+from lakelens.explorer.changes import ROWS_RECORDED
 from lakelens.explorer.explorer import Visit, page
 from lakelens.explorer.page import Drawing, Link, Links, Page, Part, Section
 from lakelens.explorer.pages.overview import draw_history
@@ -15,7 +16,13 @@ from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Cell, Column, Grid, Target
 from lakelens.views.present import present
 from lakelens.views.timeline.layout import Layout
-from lakelens.views.timeline.wording import describe_history, format_operations, format_time, join_names
+from lakelens.views.timeline.wording import (
+    describe_history,
+    describe_rewrite,
+    format_operations,
+    format_time,
+    join_names,
+)
 
 #: What is asked: the places of the first and the last snapshot of a part, counted from the oldest.
 FIRST, LAST = "first", "last"
@@ -23,9 +30,9 @@ _COLUMNS = (
     Column("committed, UTC", is_short=True),
     Column("snapshots", is_short=True),
     Column("what"),
-    Column("rows −", is_number=True, title="as the commits record them"),
+    Column("rows −", is_number=True, title=ROWS_RECORDED),
     Column(""),
-    Column("rows +", is_number=True, title="as the commits record them"),
+    Column("rows +", is_number=True, title=ROWS_RECORDED),
     Column("on", is_short=True),
     Column("names"),
 )
@@ -94,17 +101,21 @@ def _grid_items(layout: Layout) -> Grid:
     """One row for each mark and each fold, the newest first."""
     spots = list(enumerate(layout.spots))[::-1]
     bars = cells.bars([(spot.item.gone[1], spot.item.added) for _, spot in spots])
+    # the times of a fold are apart by what it is folded by; those of single snapshots may be in one second
+    exact = wording.share_a_second(
+        cells.read_milliseconds(spot.item.end) for _, spot in spots if spot.item.count == 1
+    )
     rows = [
-        tuple(_list_cells(layout, number, spot.item, bar))
+        tuple(_list_cells(layout, number, spot.item, bar, exact=exact))
         for (number, spot), bar in zip(spots, bars, strict=True)
     ]
     with display.using(max_rows=max(len(rows), 1)):
         return cells.prune(cells.grid(_COLUMNS, rows, noun="item"))
 
 
-def _list_cells(layout: Layout, number: int, item: Item, bar: Cell) -> Iterator[Cell]:
+def _list_cells(layout: Layout, number: int, item: Item, bar: Cell, *, exact: bool) -> Iterator[Cell]:
     mark = item.marks[-1]
-    start, stop = format_time(item.start), format_time(item.end)
+    start, stop = format_time(item.start, exact=exact), format_time(item.end, exact=exact)
     yield Cell(
         start if start == stop else f"{start} to {stop[11:] if stop[:10] == start[:10] else stop}",
         key=item.end,
@@ -123,7 +134,9 @@ def _list_cells(layout: Layout, number: int, item: Item, bar: Cell) -> Iterator[
     yield cells.added(item.added)
     yield Cell(join_names([layout.timeline.lanes[lane].name for lane in item.count_lanes()]))
     flags = [banner.full for banner in layout.banners if banner.spot == number]
-    notes = [note for note in mark.notes if item.count == 1]
+    notes = [*mark.notes] if item.count == 1 else []
+    if all(mark.rows.is_rewrite for mark in item.marks):
+        notes.insert(0, describe_rewrite([mark.rows for mark in item.marks]))
     yield Cell(
         ", ".join(filter(None, (join_names(flags) if flags else "", *(wording.clean(n, 80) for n in notes))))
     )

@@ -8,15 +8,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
+from lakelens.explorer.frame import list_crumbs
 from lakelens.explorer.listing import FROM, SORT, make_listing
 from lakelens.explorer.page import Listing, Page, Part, Redirect, Section
-from lakelens.explorer.place import Place
-from lakelens.model.catalog import Catalog
+from lakelens.explorer.place import BELOW, Place
+from lakelens.model.warehouse.catalog import Catalog
 from lakelens.model.warehouse.found import Folder, FoundTable, Outline
+from lakelens.options import display
 from lakelens.views.card import cells, wording
 from lakelens.views.card.model import Card, Cell, Column, Grid, Note, Target
+from lakelens.views.cards.catalog import fold_problems, grid_views
 from lakelens.views.listing.sources import Source
-from lakelens.views.present import present
 
 if TYPE_CHECKING:
     from lakelens.explorer.explorer import Explorer
@@ -37,14 +39,16 @@ _SEVERITIES = ("error", "warning", "note")
 _UNKNOWN = Cell("unknown", "mute")
 _NOT_COUNTED = Cell("not counted", "mute")
 _MOST_FOLDERS = 8
+_MOST_VIEWS = 500
 _MOST_SAID = 160  # characters of a finding
 
 
 def make_warehouse(explorer: Explorer, place: Place) -> Page | Redirect:
     """The tables below the root, the newest commit first; where the root is a table, that table."""
-    catalog = explorer.catalog
-    if len(catalog) == 1 and not explorer.name(catalog[0]):
+    whole = explorer.catalog
+    if len(whole) == 1 and not explorer.name(whole[0]):
         return Redirect(Place(()))
+    catalog = whole.below(place.get(BELOW)) if place.get(BELOW) else whole
     tables = explorer.outlines.read(catalog)
     outlines = [found.outline for found in tables]
     name = wording.name(catalog.root) or "warehouse"
@@ -61,11 +65,13 @@ def make_warehouse(explorer: Explorer, place: Place) -> Page | Redirect:
         source = TableSource([("/".join(explorer.name(found)), found) for found in tables])
         parts.append(_mark_newest(make_listing(source, place), place))
     if len(catalog.views):
-        views = present(catalog.views)
         words = f"{wording.plural(len(catalog.views), 'view')}, queries that hold no rows"
-        parts.append(Section("Views", words, (replace(views, noun="", sentence=""),)))
-    parts.append(Card("", "", body=tuple(_list_notes(catalog, outlines))))
-    return Page(place, name, parts)
+        with display.using(max_rows=_MOST_VIEWS):
+            views = grid_views(catalog.views, whole.place)
+        parts.append(Section("Views", words, (Card("", "", body=(views,)),)))
+    problems = (fold_problems(catalog, opened=False),) if catalog.problems else ()
+    parts.append(Card("", "", body=tuple(_list_notes(catalog, outlines)), folds=problems))
+    return Page(place, name, parts, list_crumbs(place))
 
 
 class TableSource(Source):
@@ -73,6 +79,8 @@ class TableSource(Source):
 
     nouns = ("Tables", "table", "tables")
     filters = ("filter by words", "filter: name, format, finding: orders, hive, error")
+    #: What a first click looks at from its end: the newest commits, the worst findings.
+    largest_first = frozenset((_NEWEST, "findings"))
 
     def __init__(self, tables: Sequence[tuple[str, FoundTable]]) -> None:
         self.subject = self._tables = tables
@@ -263,10 +271,6 @@ def _list_notes(catalog: Catalog, outlines: Sequence[Outline]) -> Iterator[Note]
         more = f", … {len(folders) - _MOST_FOLDERS:,} more" if len(folders) > _MOST_FOLDERS else ""
         number = wording.plural(len(folders), "directory holds", "directories hold")
         yield Note(f"{number} no table: {shown}{more}.", "mute")
-    for problem in catalog.problems[:_MOST_FOLDERS]:
-        yield Note(f"ERROR, not looked into: {wording.clean(problem, 300)}", "warn")
-    if len(catalog.problems) > _MOST_FOLDERS:
-        yield Note(f"… {len(catalog.problems) - _MOST_FOLDERS:,} more that were not looked into", "warn")
     listed = [one for one in outlines if not one.has_snapshots and one.files is not None]
     if listed:
         files = sum(one.files or 0 for one in listed)

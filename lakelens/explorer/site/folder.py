@@ -8,12 +8,14 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakelens.errors import LakeError
 from lakelens.explorer.assets import read_assets
 from lakelens.explorer.site.walk import ASSETS, INDEX, MOST_BYTES, MOST_PAGES, Site, make_site
+from lakelens.whole import writing
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table
@@ -31,7 +33,8 @@ def write_site(
 ) -> Site:
     """Write the pages of a table into a folder, in place of an earlier site there.
 
-    Raises `LakeError` for a folder that holds anything else, and for one inside of the table.
+    Raises `LakeError` for a folder that holds anything else, for one inside of the table, and where it cannot be written:
+    nothing of it is there then.
 
     >>> import lakelens as ll
     >>> with tempfile.TemporaryDirectory() as place:
@@ -44,12 +47,11 @@ def write_site(
     if "://" not in table.location and place.is_relative_to(Path(table.location).resolve()):
         raise LakeError("is inside of the table, in which nothing is written", path=str(place))
     site = make_site(table, most_pages=most_pages, most_bytes=most_bytes)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with _beside(place) as made:
+    with writing(place), _beside(place) as made:
         _write_all(site, made)
         _refuse_foreign(place)  # once more: it took a while
         _move(made, place)
-    return site
+    return replace(site, path=str(place))
 
 
 def _write_all(site: Site, folder: Path) -> None:
@@ -65,6 +67,7 @@ def _write_all(site: Site, folder: Path) -> None:
 @contextmanager
 def _beside(place: Path) -> Iterator[Path]:
     """An empty folder on the same file system, which is gone afterwards unless it was moved."""
+    place.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=".lakelens-site-", dir=place.parent))
     try:
         made = work / "new"

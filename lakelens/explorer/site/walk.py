@@ -12,8 +12,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from heapq import heappop, heappush
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
+from lakelens.display import Named
 from lakelens.errors import LakeError
 from lakelens.explorer.listing import FILTER, SORT
 from lakelens.explorer.locating import pin
@@ -22,8 +25,9 @@ from lakelens.explorer.place import Place
 from lakelens.explorer.render import render_page
 from lakelens.explorer.site.single import TableExplorer
 from lakelens.progress import Progress
-from lakelens.views.card import wording
-from lakelens.views.card.model import Card, Note
+from lakelens.views.card import cells, wording
+from lakelens.views.card.model import Card, Fact, Note, Target
+from lakelens.views.render.html import draw
 
 if TYPE_CHECKING:
     from lakelens.model.table import Table
@@ -34,20 +38,58 @@ INDEX, ASSETS = "index.html", "assets"
 # what is asked that only a server answers: another order of a list, a part of one, a question of the reader's own
 _ASKED = frozenset((FILTER, SORT, "run", "data", "map"))
 _NOT_THERE = 404
-_HELP, _BYTES = "help", "bytes"
+_BYTES = "bytes"
+# what a reader asks: without a question there is nothing on these pages, and without a server no answer
+_QUESTIONS = frozenset(("explain", "row", "check"))
+# pages that say the same of the table, or of one stored object, whichever snapshot they are asked at
+_OF_NO_SNAPSHOT = frozenset(
+    (
+        "help",
+        "bytes",
+        "metadata",
+        "manifest_list",
+        "statistics",
+        "entry",
+        "biography",
+        "refs",
+        "space",
+        "findings",
+    )
+)
+_MOST_SNAPSHOTS = 100  # of which an object is looked for at any of them
 # anchors are never in one another, and every value of an attribute is escaped
 _NOWHERE = re.compile(r'<a\b[^>]*\shref=""[^>]*>(.*?)</a>', re.DOTALL)
 _NOTE_BYTES = 2_000  # what the first page says besides, at most
 
 
-@dataclass(frozen=True)
-class Site:
-    """The pages of a table as files: their text by name, their bytes, how many more were known, and all that in words."""
+@dataclass(frozen=True, repr=False)
+class Site(Named):
+    """The pages of a table as files; a cell shows where they are and how many, and not the pages."""
 
     pages: Mapping[str, str]
     size_bytes: int
     left_out: int
     words: str
+    path: str = ""
+
+    def __repr__(self) -> str:
+        held = f"{wording.plural(len(self.pages), 'page')}, {wording.size(self.size_bytes)}"
+        return f"<Site of {held}: {Path(self.path, INDEX)}>" if self.path else f"<Site of {held}>"
+
+    def _repr_html_(self) -> str:
+        facts = (
+            Fact("pages", cells.number(len(self.pages)), f"{wording.count(self.left_out)} left out"),
+            Fact("bytes", cells.size(self.size_bytes)),
+        )
+        card = Card("Site", "a table's pages as files", facts=facts, body=(Note(self.words),))
+        if not self.path:
+            return draw(card, 1)
+        index = Path(self.path, INDEX)
+        # a notebook takes a path that is relative to it; a browser that shows a file opens any
+        is_near = index.is_relative_to(Path.cwd())
+        address = quote(index.relative_to(Path.cwd()).as_posix()) if is_near else index.as_uri()
+        card = replace(card, place=wording.clean(index), target=Target("page", address))
+        return draw(card, 1, link=lambda target: target.key, types=True)
 
 
 class _Walk:
@@ -57,6 +99,7 @@ class _Walk:
         self.explorer = TableExplorer(table)
         self.most_pages, self.most_bytes = most_pages, most_bytes
         self.start = pin(table)
+        self._is_short = table.snapshot_count <= _MOST_SNAPSHOTS
         self.pages: dict[Place, Page] = {}
         self.markup: dict[Place, str] = {}
         self.links: dict[Place, set[Place]] = {}
@@ -77,7 +120,7 @@ class _Walk:
                     heappush(pending, (distance, len(seen), to))
                 continue
             links: set[Place] = set()
-            markup = _write(page, _Recorder(links, self.start))
+            markup = _write(page, _Recorder(links, self.start, self.unpin))
             size = len(markup.encode())
             if len(self.pages) >= self.most_pages or (
                 self.pages and self.size + size > self.most_bytes - _NOTE_BYTES
@@ -102,6 +145,12 @@ class _Walk:
         page = _strip(made)
         return page if page.parts else None
 
+    def unpin(self, place: Place) -> Place:
+        """The place at the newest snapshot, where the page says the same at any: it is one file then."""
+        if place.table != self.start.table or place.page not in _OF_NO_SNAPSHOT:
+            return place
+        return replace(place, snapshot=self.start.snapshot) if self._is_short or not place.asked else place
+
     def finish(self) -> dict[str, str]:
         """The files: links lead to pages that are among them, and are plain text elsewhere."""
         files = {place: name_file(place, self.start) for place in self.pages}
@@ -113,7 +162,7 @@ class _Walk:
                 if place == self.start:
                     note = Card("", "", body=(Note(self.describe()),))
                     page = replace(page, parts=(*page.parts, note))
-                text = _write(page, lambda to: names.get(_unpin(to, self.start), ""))
+                text = _write(page, lambda to: names.get(self.unpin(to), ""))
             written[files[place]] = text
         return written
 
@@ -135,25 +184,22 @@ class _Walk:
 class _Recorder:
     """Gives each place the name of its file, and remembers those that may be files."""
 
-    def __init__(self, links: set[Place], start: Place) -> None:
-        self._links, self._start = links, start
+    def __init__(self, links: set[Place], start: Place, unpin: Callable[[Place], Place]) -> None:
+        self._links, self._start, self._unpin = links, start, unpin
 
     def __call__(self, place: Place) -> str:
         if place.table is None or not place.snapshot or _ASKED & {name for name, _ in place.asked}:
             return ""
-        place = _unpin(place, self._start)
+        if place.page in _QUESTIONS or (place.page == _BYTES and place.get("start")):
+            return ""  # a part of bytes is on the page of the whole
+        place = self._unpin(place)
         self._links.add(place)
         return name_file(place, self._start)
 
 
 def _count_depth(place: Place) -> int:
-    """How much further away a page is than its link says: bytes are many, and parts of them more."""
-    return (place.page == _BYTES) + bool(place.page == _BYTES and place.get("start"))
-
-
-def _unpin(place: Place, start: Place) -> Place:
-    """The page about keys is one for all snapshots."""
-    return start.with_page(_HELP) if place.page == _HELP and place.table == start.table else place
+    """How much further away a page is than its link says: bytes are many, and large."""
+    return int(place.page == _BYTES)
 
 
 def make_site(table: Table, *, most_pages: int = MOST_PAGES, most_bytes: int = MOST_BYTES) -> Site:

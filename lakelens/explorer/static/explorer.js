@@ -1,6 +1,6 @@
 // Keys of the explorer. Each follows or focuses a link that is on the page, or its filter: whoever has no script has them all.
-// The page `help` lists them. None is taken from a field, or with Ctrl, Alt or Meta.
-"use strict";
+// The page `help` lists them, and so does a layer over any page, made of LAKELENS_KEYS, which stands before this script.
+// None is taken from a field, or with Ctrl, Alt or Meta.
 (() => {
   // after g: the last step of the address that a link of the page leads to
   const PAGES = {
@@ -26,6 +26,32 @@
     }
     line.textContent = text;
     line.hidden = !text;
+  }
+
+  // The keys over the page, so that what one looks at stays; without scripts the link leads to a page of them.
+  let layer = null;
+  function showKeys() {
+    const page = one("a[rel=help]");
+    if (!page) return open(null, "the keys");
+    if (!layer) {
+      layer = document.createElement("dialog");
+      layer.className = "lx-layer";
+      layer.setAttribute("aria-label", "Keys");
+      const list = document.createElement("dl");
+      for (const [key, words] of LAKELENS_KEYS) {
+        const name = document.createElement("dt");
+        name.append(Object.assign(document.createElement("kbd"), { textContent: key }));
+        list.append(name, Object.assign(document.createElement("dd"), { textContent: words }));
+      }
+      const more = Object.assign(document.createElement("a"), {
+        href: page.href, textContent: "as a page, with the life of every file",
+      });
+      layer.append(Object.assign(document.createElement("h2"), { textContent: "Keys" }), list, more);
+      layer.addEventListener("click", (event) => event.target === layer && layer.close());
+      (document.querySelector(".ll-root") ?? document.body).append(layer);
+    }
+    layer.showModal();
+    return true;
   }
 
   function focus(link, text) {
@@ -79,7 +105,10 @@
   }
 
   const KEYS = {
-    "?": () => open(one("a[rel=help]"), "the keys"),
+    "?": showKeys,
+    ",": () => open(null, "what is before it"),
+    ".": () => open(null, "what is after it"),
+    e: () => open(null, "a record"),
     "/": () => {
       const field = one("input[type=search]");
       if (!field) return open(null, "a filter");
@@ -101,13 +130,22 @@
     ArrowUp: () => inList() && step(rows(), -1, "row", "tr"),
     ArrowRight: () => step(marks(), 1, "mark"),
     ArrowLeft: () => step(marks(), -1, "mark"),
-    Escape: () => { say(""); return false; },
+    Escape: () => {
+      say("");
+      // the page of the keys was come to from another
+      if (ends(location, "help") && document.referrer.startsWith(location.origin)) history.back();
+      return false;
+    },
   };
   // arrows scroll a page that is no list, until a row of it is chosen
   const inList = () => Boolean(one(".lx-pager") || document.activeElement?.closest("tbody tr"));
 
   document.addEventListener("keydown", (event) => {
     const { key, target } = event;
+    if (layer?.open) {
+      if (key === "?") layer.close();
+      return; // the browser closes it with Escape
+    }
     if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     if (key === "Escape" && target.matches?.(FIELDS)) target.blur();
     if (target.closest?.(FIELDS) || (event.shiftKey && key !== "?" && key !== "/")) return;
@@ -121,6 +159,24 @@
     }
     if (done) event.preventDefault();
   });
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[rel=help]");
+    if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (showKeys()) event.preventDefault();
+  });
+
+  // What scrolls sideways can be reached by Tab, and so scrolled by a keyboard, where nothing in it can.
+  function reach() {
+    for (const box of all(".ll-root, .ll-root .ll-i")) {
+      const scrolls = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+      if (scrolls) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
+  }
+  reach();
+  addEventListener("resize", reach);
+  document.addEventListener("toggle", reach, true);
 
   // what a mark of a picture says, also before the browser shows it
   for (const kind of ["pointerover", "focusin"]) {

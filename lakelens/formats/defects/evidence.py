@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.model.check.defect import read_once
+from lakelens.model.check.references import Referring
 from lakelens.model.scan.plan import ScanRequest
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def list_sizes(table: Table) -> dict[str, int]:
 
     def read() -> dict[str, int]:
         refused: list[LakeError] = []
-        return {one.path: one.size for one in table.list_objects(refused.append)}
+        return {one.path: one.size for one in Referring.of(table).list_objects(refused.append)}
 
     sizes: dict[str, int] = read_once(table, "sizes", read)
     return sizes

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from lakelens.formats.base import Candidate, OpenRequest
-    from lakelens.model.storage import Evidence
-    from lakelens.model.table import Table
+from lakelens.formats.base import Driver
 
 
-class HiveFormat:
+class HiveFormat(Driver):
     """The format of a directory that holds data files and no metadata."""
 
     name = "hive"
@@ -18,21 +13,20 @@ class HiveFormat:
 
     # a job that is run again may write the same names
     is_numbered = ("*.parquet", "*.orc", "*.avro", "part-*", "0*")
-
-    def detect(self, place: Candidate) -> Evidence | None:
-        """Why this directory may be read as a Hive table, with a confidence below 0.5; None for no reason at all."""
-        from lakelens.formats.hive.detect import detect_hive
-
-        return detect_hive(place)
-
-    def open(self, request: OpenRequest) -> Table:
-        """The table; the directory is listed when its files are first asked for, a far one now if that takes one listing."""
-        from lakelens.formats.hive.table import HiveTable
-
-        table = HiveTable(request)
-        if request.store.is_far:
-            table.list_early()
-        return table
+    detection = "lakelens.formats.hive.detect:detect_hive"
+    opening = "lakelens.formats.hive.table:open_hive"
+    lifetimes = "lakelens.formats.hive:lifetimes.toml"
+    parts = {  # noqa: RUF012
+        "check": "lakelens.formats.hive.check:HiveChecking",
+        "defects": "lakelens.formats.hive.book:BOOK",
+        "health": "lakelens.formats.hive.health.rules:make_rules",
+        "map": "lakelens.formats.hive.map:draw_chart",
+        "references": "lakelens.formats.hive.references:HiveReferring",
+        "splits": "lakelens.formats.hive.splits:open_splits",
+    }
+    lacks = {  # noqa: RUF012
+        "skeleton": "a Hive table has no metadata of its own: its facts are names of directories and footers of data files"
+    }
 
 
 FORMAT = HiveFormat()

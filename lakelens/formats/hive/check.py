@@ -16,6 +16,7 @@ from lakelens.errors import LakeError
 from lakelens.formats.access import run_ahead
 from lakelens.formats.contents import FORMATS
 from lakelens.formats.hive.datafile import HiveFile
+from lakelens.model.check.checking import Checking
 from lakelens.model.check.ledger import Ledger
 from lakelens.model.check.survey import Survey
 from lakelens.progress import track
@@ -29,13 +30,18 @@ _STATISTICS = re.compile(r"([\d,]+) bytes(?:, ([\d,]+) rows)?")
 _THREADS = 8
 
 
-def compare_figures(table: HiveTable, survey: Survey) -> None:
-    """See `Checkable.compare_figures`."""
-    files = [file for file in table.current.files if isinstance(file, HiveFile)]
-    rows = _read_footers(survey.ledger, files)
-    _compare_names(table, survey.ledger, files)
-    _compare_partitions(table, survey.ledger, files)
-    _compare_statistics(table, survey.ledger, files, rows)
+class HiveChecking(Checking):
+    """What is compared of one Hive-style table."""
+
+    table: HiveTable
+
+    def compare_figures(self, survey: Survey) -> None:
+        """See `Checking.compare_figures`."""
+        files = [file for file in self.table.current.files if isinstance(file, HiveFile)]
+        rows = _read_footers(survey.ledger, files)
+        _compare_names(self.table, survey.ledger, files)
+        _compare_partitions(self.table, survey.ledger, files)
+        _compare_statistics(self.table, survey.ledger, files, rows)
 
 
 def _read_footers(ledger: Ledger, files: list[HiveFile]) -> int | None:

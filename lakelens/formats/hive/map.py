@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.formats.hive.datafile import HiveFile
 from lakelens.model.facts.amounts import format_size
 from lakelens.model.map.boxes import Beside, Branch, Chart, State, count_noun, last_name
-from lakelens.model.map.mappable import Since
+from lakelens.model.map.charting import Since
 
 if TYPE_CHECKING:
     from lakelens.formats.hive.table import HiveTable

@@ -10,6 +10,7 @@ text that Hive's own reader reads, and bucketed scans, which have one task a buc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from lakelens.model.datafile import DataFile
 from lakelens.model.scan.splits import (
@@ -21,6 +22,9 @@ from lakelens.model.scan.splits import (
     pack_filled,
     whole,
 )
+
+if TYPE_CHECKING:
+    from lakelens.formats.hive.table import HiveTable
 
 _WHOLE = ("gzip", "zstd", "snappy", "lz4", "deflate", "xz")
 
@@ -68,3 +72,8 @@ def cut_file(file: DataFile, target: int) -> Iterator[Split]:
         return
     for start in range(0, size, target):
         yield Split(file, start, min(target, size - start))
+
+
+def open_splits(table: HiveTable) -> HiveSplits:
+    """Open the rules by which Spark divides a table's files into tasks."""
+    return HiveSplits()

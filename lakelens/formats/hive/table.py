@@ -2,47 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
-from lakelens.errors import LakeError, Unsupported
+from lakelens.errors import Unsupported
 from lakelens.formats.access import TableAccess, explain_late
 from lakelens.formats.base import OpenRequest, name_table
+from lakelens.formats.hive import FORMAT
 from lakelens.formats.hive.datafile import FileContext, HiveFile, make_partition
 from lakelens.formats.hive.listing import HiveListing, ListedFiles
 from lakelens.formats.hive.metastore import Registered, compare_partitions, list_registered, walk_registered
-from lakelens.formats.hive.names import find_leftover
 from lakelens.formats.hive.observations import list_columns, observe_listing
 from lakelens.formats.hive.read import Found, walk_table
 from lakelens.formats.hive.schema import infer_schema, make_partitioning, parse_catalog_schema
 from lakelens.io.ahead import fetch_below
 from lakelens.io.relocation import Locator
-from lakelens.io.store import ObjectInfo
-from lakelens.model.check.defect import Writer
-from lakelens.model.check.references import Purpose
 from lakelens.model.collections import Document
 from lakelens.model.facts.traits import Figures, Traits, parse_figure
 from lakelens.model.fileset import FileColumns
 from lakelens.model.finding import Findings
 from lakelens.model.schema import DataType, PartitionSpec, Schema, Schemas
-from lakelens.model.snapshot import Refs, Snapshot, Snapshots
+from lakelens.model.snapshot import Refs, Snapshots
 from lakelens.model.storage import Reads, Relocation, StoredFile
 from lakelens.model.table import Table
 
 if TYPE_CHECKING:
-    from lakelens.formats.hive.health.rules import HiveHealth
     from lakelens.formats.storage import TableStorage
-    from lakelens.model.check.survey import Survey
-    from lakelens.model.map.boxes import Chart
-    from lakelens.model.map.mappable import Since
-    from lakelens.model.scan.splits import SplitRules
-    from lakelens.model.skeleton.bones import Bones
-    from lakelens.model.skeleton.redaction import Redaction
-
-if TYPE_CHECKING:
-    from lakelens.model.check.defect import Rule
 
 _MOST_LISTED = 100_000  # objects that are listed together; of more the directories are listed one by one
 _FURTHER = (
@@ -62,6 +49,7 @@ class HiveTable(Table):
     """
 
     format = "hive"
+    driver = FORMAT
     _without_bytes = "a Hive-style table has no metadata files: table.files[0].bytes_view() shows a data file"
 
     def __init__(self, request: OpenRequest) -> None:
@@ -88,19 +76,17 @@ class HiveTable(Table):
             has_sequence_numbers=False,
         )
 
-    @property
-    def split_rules(self) -> SplitRules:
-        """How Spark divides its files into tasks."""
-        from lakelens.formats.hive.splits import HiveSplits
-
-        return HiveSplits()
-
     def _describe_buckets(self) -> str:
         table = (self.catalog or {}).get("table")
         if not isinstance(table, Mapping) or not str(table.get("Num Buckets", "-1")).isdecimal():
             return ""
         columns = str(table.get("Bucket Columns", "")).strip("[]").replace("`", "")
         return f"{table['Num Buckets']} buckets by {columns}"
+
+    @property
+    def pointer_mark(self) -> tuple[str, Hashable]:
+        """See `Table.pointer_mark`: the listing is all that says which files there are."""
+        return "the directory", tuple((one.relative_path, one.info.size) for one in self._listing)
 
     @property
     def metadata_path(self) -> None:
@@ -193,32 +179,9 @@ class HiveTable(Table):
 
         return TableStorage(self._access)
 
-    def make_health_rules(self, snapshot: Snapshot | None) -> HiveHealth:
-        """See `Measurable.make_health_rules`."""
-        from lakelens.formats.hive.health.rules import HiveHealth
-
-        return HiveHealth(self, snapshot)
-
-    def draw_chart(self, since: Since) -> Chart:
-        """See `Mappable.draw_chart`."""
-        from lakelens.formats.hive.map import draw_chart
-
-        return draw_chart(self, since)
-
-    def redact(self, redaction: Redaction) -> Bones:
-        """See `Redactable.redact`."""
-        message = "a Hive table has no metadata of its own: its facts are names of directories and footers of data files"
-        raise Unsupported(message, path=self.location)
-
-    def compare_figures(self, survey: Survey) -> None:
-        """See `Checkable.compare_figures`."""
-        from lakelens.formats.hive.check import compare_figures
-
-        compare_figures(self, survey)
-
     def list_files(self) -> Iterator[StoredFile]:
         """Every object below the table's directory, and those of partitions elsewhere; listed again at each call."""
-        for one in self._list(Findings()):
+        for one in self.list_found(Findings()):
             by = (f"listing of {'/'.join('='.join(p) for p in one.pairs) or 'the directory'}",)
             yield StoredFile(
                 one.path,
@@ -229,52 +192,13 @@ class HiveTable(Table):
                 one.info.modified,
             )
 
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules of known defects of those who write Hive tables."""
-        from lakelens.formats.hive.defects import load_rules
-
-        return load_rules()
-
-    def list_writers(self) -> tuple[Writer, ...]:
-        """See `Referring.list_writers`: the names of files say who wrote them, footers with which library."""
-        from lakelens.formats.defects.writers import list_footer_writers
-
-        named = dict.fromkeys(one.name.writer for one in self._listing if one.is_data and one.name.writer)
-        found = (Writer(writer, "", "names of files") for writer in named if writer)
-        return tuple(dict.fromkeys((*found, *list_footer_writers(self))))
-
-    def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
-        """See `Referring.list_objects`."""
-        found: list[Found] = []
-        problems = Findings()
-        try:
-            found = self._list(problems)
-        except LakeError as error:
-            refuse(error)
-        for problem in problems:
-            if problem.severity == "error":
-                refuse(LakeError(problem.message, path=problem.path))
-        self._roles = {one.relative_path: one.role for one in found}
-        return (one.info for one in found)
-
-    def find_purpose(self, relative_path: str) -> Purpose:
-        """See `Referring.find_purpose`. Nothing refers to files: only what no reader sees can be left over."""
-        role = self._roles.get(relative_path, "unknown")
-        reason = find_leftover(role)
-        return Purpose(role, "known") if reason is None else Purpose(role, "loose", reason)
-
-    @cached_property
-    def _roles(self) -> dict[str, str]:
-        return {one.relative_path: one.role for one in self._list(Findings())}
-
     @cached_property
     def _registered(self) -> list[Registered]:
         return list_registered(self.catalog or {}, self._access)
 
     @cached_property
     def _listing(self) -> list[Found]:
-        found = self._list(self.findings)
+        found = self.list_found(self.findings)
         observe_listing(found, self.findings, self.location)
         return found
 
@@ -283,7 +207,8 @@ class HiveTable(Table):
         if fetch_below(self._access.store, self.location):
             _ = self._listing
 
-    def _list(self, findings: Findings) -> list[Found]:
+    def list_found(self, findings: Findings) -> list[Found]:
+        """List every object below the directory and below registered partitions elsewhere; what is wrong is a finding."""
         fetch_below(self._access.store, self.location, _MOST_LISTED)
         places = {one.path: one.pairs for one in self._registered if one.path is not None}
         store = self._access.store
@@ -307,3 +232,11 @@ class HiveTable(Table):
         stats = tuple((path, leaf.type) for path, leaf in self.schema.leaves() if path.casefold() not in keys)
         text = DataType("string", "string")
         return FileColumns(stats, (), tuple((name, text) for name in self._partition_columns), _FURTHER)
+
+
+def open_hive(request: OpenRequest) -> HiveTable:
+    """Open a table; its directory is listed when its files are first asked for, a far one now if that takes one listing."""
+    table = HiveTable(request)
+    if request.store.is_far:
+        table.list_early()
+    return table

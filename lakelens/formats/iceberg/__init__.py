@@ -12,15 +12,10 @@ The heavy modules load when a table is opened.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from lakelens.formats.base import Candidate, OpenRequest
-    from lakelens.model.storage import Evidence
-    from lakelens.model.table import Table
+from lakelens.formats.base import Driver
 
 
-class IcebergFormat:
+class IcebergFormat(Driver):
     """Detects and opens Iceberg tables."""
 
     name = "iceberg"
@@ -29,18 +24,21 @@ class IcebergFormat:
     opens = (".metadata.json",)
     never_changes = ("*.avro", "*.parquet", "*.orc", "*.puffin", "*.stats")
     is_numbered = ("*.metadata.json", "*.metadata.json.gz", "*.metadata.json.zst")
-
-    def detect(self, place: Candidate) -> Evidence | None:
-        """Why this place is an Iceberg table; raises `ViewFound` for an Iceberg view."""
-        from lakelens.formats.iceberg.discovery.detect import detect_table
-
-        return detect_table(place)
-
-    def open(self, request: OpenRequest) -> Table:
-        """The table; reads the metadata document and no manifest."""
-        from lakelens.formats.iceberg.opening import open_table
-
-        return open_table(request)
+    detection = "lakelens.formats.iceberg.discovery.detect:detect_table"
+    opening = "lakelens.formats.iceberg.opening:open_table"
+    lifetimes = "lakelens.formats.iceberg:lifetimes.toml"
+    parts = {  # noqa: RUF012
+        "check": "lakelens.formats.iceberg.check.figures:IcebergChecking",
+        "defects": "lakelens.formats.iceberg.book:BOOK",
+        "health": "lakelens.formats.iceberg.health.rules:make_rules",
+        "life": "lakelens.formats.iceberg.life.living:IcebergLiving",
+        "maintenance": "lakelens.formats.iceberg.maintenance.procedures:PROCEDURES",
+        "map": "lakelens.formats.iceberg.map:draw_chart",
+        "placement": "lakelens.formats.iceberg.scan.placement:open_placement",
+        "references": "lakelens.formats.iceberg.references:IcebergReferring",
+        "skeleton": "lakelens.formats.iceberg.skeleton.redact:redact_table",
+        "splits": "lakelens.formats.iceberg.splits:open_splits",
+    }
 
 
 FORMAT = IcebergFormat()

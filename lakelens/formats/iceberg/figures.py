@@ -13,9 +13,11 @@ file. That none did follows from the commits before, as far as they are still th
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
+from lakelens.model.comparison import FileCounts
 from lakelens.model.deletes import LiveRows, bound_live_rows
 from lakelens.model.facts.amounts import NO_ROWS, Amount
 from lakelens.model.facts.traits import Figures, parse_figure
@@ -49,6 +51,46 @@ def read_figures(summary: Summary) -> Figures:
     """What a summary records of the commit and of the state after it."""
     figures = {name: parse_figure(summary, key) for name, key in _FIGURES.items()}
     return Figures(**figures, deleted=_count_deleted(summary))
+
+
+def correct_figures(figures: Figures, data: FileCounts, deletes: FileCounts) -> Figures:
+    """Figures in which the totals are those that manifests or their list add up to, where these are others.
+
+    >>> correct_figures(Figures(rows=300, files=3), FileCounts(5, 500, None), FileCounts(0, 0, None)).rows
+    500
+    """
+    counted = (data.files, data.rows, deletes.files)
+    recorded = (figures.files, figures.rows, figures.delete_files)
+    if all(
+        one is None or other is None or one == other for one, other in zip(counted, recorded, strict=True)
+    ):
+        return figures
+    size = None if data.bytes is None or deletes.bytes is None else data.bytes + deletes.bytes
+    return replace(figures, files=data.files, rows=data.rows, delete_files=deletes.files, size_bytes=size)
+
+
+def count_lists(snapshot: IcebergSnapshot) -> tuple[FileCounts, FileCounts] | None:
+    """Data files and delete files as the manifest list counts them; None where it does not, or is damaged."""
+    walked = [listed.walk() for listed in snapshot.manifest_lists]
+    if not walked or any(error for _, error in walked):
+        return None
+    from lakelens.formats.iceberg.changes import count_line
+
+    data = deletes = FileCounts(0, 0, None)
+    for manifest in dict.fromkeys(manifest for manifests, _ in walked for manifest in manifests):
+        if manifest.content == "data":
+            data += count_line(manifest)
+        else:
+            deletes += count_line(manifest)
+    return None if data.files is None or deletes.files is None else (data, deletes)
+
+
+def count_without_summary(figures: Figures) -> LiveRows:
+    """The live rows by figures that manifests add up to, of a snapshot whose summary says others."""
+    rows, why = figures.rows, "the summary differs from the manifests"
+    if rows is None or figures.delete_files:
+        return LiveRows(None, why, rows, None if rows is None else 0, rows)
+    return LiveRows(rows, why, rows, rows, rows, deleted=0)
 
 
 def _count_deleted(summary: Summary) -> Amount | None:

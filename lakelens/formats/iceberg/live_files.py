@@ -45,6 +45,10 @@ class LiveFiles(FileReader):
         """See `FileReader.tasks`."""
         return plan_tasks(self.manifests)
 
+    def measure(self) -> tuple[ScanTask, ...]:
+        """See `FileReader.measure`."""
+        return self._snapshot.context.access.measure(self.tasks)
+
     def plan(self) -> IcebergScan:
         """See `FileReader.plan`."""
         return self._scan
@@ -105,6 +109,7 @@ def check_files(snapshot: IcebergSnapshot, files: FileSet | Sequence[IcebergData
     found = count_by_content(files)
     data = found.pop("data", FileCounts())
     deletes = sum(found.values(), FileCounts())
+    snapshot.counted = (data, deletes)
     counted = {
         "total-records": data.rows,
         "total-data-files": data.files,

@@ -25,7 +25,7 @@ from lakelens.model.map.boxes import (
     count_noun,
     last_name,
 )
-from lakelens.model.map.mappable import MANY_FILES, Since, Tally
+from lakelens.model.map.charting import MANY_FILES, Since, Tally
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
@@ -237,7 +237,7 @@ class IcebergMap(IcebergHead):
         elif held.gone:
             lines.append(f"{held.gone:,} gone")
         elif total.bytes is not None:
-            lines.append(format_size(total.bytes))
+            lines.append(f"{format_size(total.bytes)}{' of blobs' if total.paths else ''}")
         by = [_BY[kind] for kind in shown if kind in _BY]
         if by:
             lines.insert(1, " and ".join(by))
@@ -300,8 +300,15 @@ def find_hint(files: Sequence[str]) -> str | None:
     return next((path for path in files if is_hint(last_name(path))), None)
 
 
-def draw_chart(table: IcebergTable, since: Since, hint: tuple[str, str] | None) -> Chart:
-    """The chart of a table; of one without a commit its metadata. `hint` is the version hint with what it says."""
+def draw_chart(table: IcebergTable, since: Since) -> Chart:
+    """Draw the chart of a table; of one without a commit its metadata."""
+    path, text = find_hint(table.evidence.files), None
+    if path is not None:
+        try:
+            text = str(table.storage.read_document(path)).strip()
+        except LakeError:
+            text = "nothing that can be read"
+    hint = None if path is None or text is None else (path, text)
     if since.after is None:
         path = table.metadata_path
         box = Box(last_name(path), "kept", ("nothing was committed yet",), path=path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
 from lakelens.model.map.boxes import Box, State, Tier, count_noun, count_words, last_name
-from lakelens.model.map.mappable import Since
+from lakelens.model.map.charting import Since
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest

@@ -8,34 +8,20 @@ Iceberg's documentation on maintenance, and "Table Metadata Fields" of the speci
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.discovery.names import guess_role, parse_metadata_name
 from lakelens.formats.iceberg.discovery.versions import HINT_NAME
 from lakelens.formats.iceberg.metadata.snapshot_index import parse_snapshot_id
 from lakelens.formats.iceberg.shared_lines import SharedLines
 from lakelens.io.store import ObjectInfo, walk
-from lakelens.model.check.defect import Writer
 from lakelens.model.check.references import Keeper, Purpose, Reference, Referring
 
 if TYPE_CHECKING:
-    from lakelens.formats.iceberg.context import TableContext
-    from lakelens.formats.iceberg.metadata.partitions import PartitionColumn
-    from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders
-    from lakelens.model.check.defect import Rule
-    from lakelens.model.snapshot import Refs
-    from lakelens.model.storage import Evidence, MetadataLog
-    from lakelens.model.table import Table
+    from lakelens.formats.iceberg.table import IcebergTable
 
-_WRITER_KEYS = (
-    *("iceberg-version", "engine-name", "engine-version"),
-    *("spark.app.id", "flink.job-id", "trino_query_id", "presto_query_id"),
-)
-_VERSION = re.compile(r"Apache Iceberg (\d[\w.-]*)")
 _NO_ENTRY = "no live entry of any manifest names it"
 _LOOSE = {
     "manifest": "no manifest list names it",
@@ -45,62 +31,29 @@ _LOOSE = {
 
 
 class IcebergReferring(Referring):
-    """The part of an Iceberg table that says what refers to its objects."""
+    """What refers to the objects of an Iceberg table."""
 
     records_column_sizes = True
-    if TYPE_CHECKING:
-        location: str
-        _context: TableContext
-        _readers: SnapshotReaders
-
-        def walk_snapshots(self) -> Iterator[IcebergSnapshot]: ...
-        @property
-        def metadata_path(self) -> str: ...
-        @cached_property
-        def refs(self) -> Refs: ...
-        @cached_property
-        def metadata_log(self) -> MetadataLog: ...
-
-        evidence: Evidence
-        catalog: Mapping[str, object] | None
+    table: IcebergTable
 
     def list_keepers(self) -> Iterator[Keeper]:
         """The snapshots of the metadata document; a ref to another one keeps what nobody can know."""
-        shared, known = SharedLines(self._readers.manifests), set[int]()
-        for snapshot in shared.fetch_along(self.walk_snapshots()):
+        shared, known = SharedLines(self.table._readers.manifests), set[int]()
+        for snapshot in shared.fetch_along(self.table.walk_snapshots()):
             known.add(snapshot.id)
             for listed in snapshot.manifest_lists:
                 shared.read(listed)
             yield Keeper(f"snapshot {snapshot.id}", snapshot, snapshot.path)
-        for ref in self.refs:
+        for ref in self.table.refs:
             if ref.snapshot_id is not None and ref.snapshot_id not in known:
-                yield Keeper(f"{ref.type} {ref.name}", None, self.metadata_path, kind=ref.type, ref=ref.name)
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules of known defects of those who write Iceberg tables."""
-        from lakelens.formats.iceberg.defects import load_rules
-
-        return load_rules()
-
-    def list_writers(self) -> tuple[Writer, ...]:
-        """See `Referring.list_writers`: keys of summaries, then the libraries that wrote data files."""
-        from lakelens.formats.defects.writers import add_products, list_footer_writers
-
-        texts = dict.fromkeys(
-            tuple(snapshot.summary.get(key) for key in _WRITER_KEYS) for snapshot in self.walk_snapshots()
-        )
-        named = [writer for values in texts for writer in _name_writers(*values)]
-        return add_products((*named, *list_footer_writers(cast("Table", self))), "iceberg")
-
-    def partition_columns(self, spec_id: int | None) -> Sequence[PartitionColumn]:
-        """The fields of a spec, ready to decode; none of an unknown one."""
-        return self._context.specs.columns(spec_id) or () if spec_id is not None else ()
+                yield Keeper(
+                    f"{ref.type} {ref.name}", None, self.table.metadata_path, kind=ref.type, ref=ref.name
+                )
 
     def list_documents(self) -> Iterator[Reference]:
         """The metadata document and its log, the hint, and statistics."""
-        typed, locate = self._context.typed, self._context.access.locator.locate
-        yield Reference(self.metadata_path, "table metadata", is_needed=True)
+        typed, locate = self.table._context.typed, self.table._context.access.locator.locate
+        yield Reference(self.table.metadata_path, "table metadata", is_needed=True)
         for line in typed.metadata_log:
             recorded = line.metadata_file
             yield Reference(locate(recorded), "table metadata", None, recorded)
@@ -115,11 +68,11 @@ class IcebergReferring(Referring):
 
     def list_doubts(self) -> Iterator[tuple[str, str]]:
         """Metadata documents that may be the current one: which of two with the newest number is, only a catalog knows."""
-        current = parse_metadata_name(self.metadata_path.rpartition("/")[2])
-        if self.catalog is not None or current is None or current.number is None:
+        current = parse_metadata_name(self.table.metadata_path.rpartition("/")[2])
+        if self.table.catalog is not None or current is None or current.number is None:
             return
-        logged = {entry.path for entry in self.metadata_log}
-        for path in self.evidence.candidates:
+        logged = {entry.path for entry in self.table.metadata_log}
+        for path in self.table.evidence.candidates:
             other = parse_metadata_name(path.rpartition("/")[2])
             is_rival = (
                 other is not None and other.naming == current.naming == "catalog" and path not in logged
@@ -129,19 +82,19 @@ class IcebergReferring(Referring):
 
     def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
         """See `Referring.list_objects`."""
-        store = self._context.access.store
-        return (found for found in walk(store, self.location, refuse=refuse) if not found.is_dir)
+        store = self.table._context.access.store
+        return (found for found in walk(store, self.table.location, refuse=refuse) if not found.is_dir)
 
     def find_sizes(self, recorded: Sequence[tuple[str, str | None]]) -> Iterator[int | None]:
         """See `Referring.find_sizes`."""
-        return self._context.access.find_sizes(recorded)
+        return self.table._context.access.find_sizes(recorded)
 
     def find_purpose(self, relative_path: str) -> Purpose:
         """See `Referring.find_purpose`. Hidden are names with `_` or `.` in front, but for partition columns called so."""
         role = guess_role(relative_path)
         if relative_path == f"metadata/{HINT_NAME}":
             return Purpose(role, "known")
-        columns = {field.name for spec in self._context.specs.specs.values() for field in spec.fields}
+        columns = {field.name for spec in self.table._context.specs.specs.values() for field in spec.fields}
         if any(_is_hidden(part, columns) for part in relative_path.split("/")):
             return Purpose(role, "hidden")
         name = relative_path.rpartition("/")[2]
@@ -159,22 +112,6 @@ class IcebergReferring(Referring):
         if role == "version hint":
             return "readers look for the hint under another name"
         return _LOOSE.get(role, _NO_ENTRY)
-
-
-def _name_writers(
-    version: str | None, engine: str | None, engine_version: str | None, *ids: str | None
-) -> Iterator[Writer]:
-    """The writers that a summary names: the library, its engine, and engines that leave an id alone."""
-    found = _VERSION.search(version or "")
-    if found:
-        yield Writer("iceberg", found[1], "iceberg-version of summaries")
-    elif version:
-        yield Writer(version.split()[0].lower(), "", "iceberg-version of summaries")
-    if engine:
-        yield Writer(engine.lower(), engine_version or "", "engine-name of summaries")
-    for product, value in zip(("spark", "flink", "trino", "presto"), ids, strict=True):
-        if value and product != (engine or "").lower():
-            yield Writer(product, "", "ids in summaries")
 
 
 def _is_hidden(part: str, columns: set[str]) -> bool:

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext, TableObject
-from lakelens.formats.iceberg.figures import bound_rows, read_figures
+from lakelens.formats.iceberg.figures import (
+    bound_rows,
+    correct_figures,
+    count_lists,
+    count_without_summary,
+    read_figures,
+)
 from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest, fetch_manifests
 from lakelens.formats.iceberg.manifests.manifest_list import IcebergManifestList, KnownManifests
@@ -21,6 +27,7 @@ from lakelens.formats.iceberg.metadata.document import CommittedDocuments
 from lakelens.formats.iceberg.metadata.wire import WireSnapshot, to_text, to_time
 from lakelens.model.comparison import (
     FileComparison,
+    FileCounts,
     WholeComparison,
     identify_copy,
 )
@@ -89,6 +96,8 @@ class IcebergSnapshot(TableObject, Snapshot):
         self.schema_id = wire.schema_id
         self.first_row_id = wire.first_row_id
         self.added_rows = wire.added_rows
+        #: data files and delete files as all its manifests add up to; None where not all of them were read
+        self.counted: tuple[FileCounts, FileCounts] | None = None
         self.key_id = wire.key_id
 
     @property
@@ -101,7 +110,18 @@ class IcebergSnapshot(TableObject, Snapshot):
         """The figures of the summary."""
         return read_figures(self.summary)
 
+    @property
+    def known_figures(self) -> Figures:
+        """The summary's figures; where its lists or its manifests were read and add up to others, what these add up to."""
+        figures, counted = self.figures, self.counted
+        if counted is None and all(listed.is_read for listed in self.manifest_lists):
+            counted = count_lists(self)
+        return figures if counted is None else correct_figures(figures, *counted)
+
     def _bound_live_rows(self) -> LiveRows:
+        figures = self.known_figures
+        if figures != self.figures:
+            return count_without_summary(figures)
         return bound_rows(self, self._context.typed.format_version or 1, self._readers.distances)
 
     @property
@@ -231,14 +251,26 @@ class IcebergSnapshot(TableObject, Snapshot):
     def dangling_deletes(self) -> DanglingDeletes:
         """Delete files and vectors that reach no live data file, or name files that are not live, with the reason.
 
-        Reads the manifests, and those position delete files whose data files the metadata does not name.
+        Reads the manifests, and those position delete files whose data files the metadata does not name. None where a
+        manifest cannot be read: the files that a delete is for may be its.
         """
         from lakelens.formats.iceberg.deletes.dangling import find_dangling
-
-        files: Any = self.files
         from lakelens.model.deletes import DanglingDeletes
 
+        files: Any = self.files
+        len(files)
+        if self._is_incomplete():
+            return DanglingDeletes(())
         return DanglingDeletes(find_dangling(self.delete_index, files, read=True))
+
+    def _is_incomplete(self) -> bool:
+        """Whether a list or a manifest of it could not be read, as far as its files were; one may be read elsewhere."""
+        elsewhere = self._context.access.elsewhere
+        lists = (one.path for one in self.manifest_lists if one.path is not None)
+        places = (*lists, *(one.path for one in self.manifests))
+        read = {elsewhere.get(path, path) for path in places}
+        findings = self._context.findings
+        return any(found.severity == "error" and found.path in read for found in findings)
 
     def _note_unread(self, error: LakeError, file: DataFile) -> None:
         self._context.findings.add_error(error, file.path, (self.id,))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from lakelens.model.datafile import DataFile
 from lakelens.model.deletes import DeleteMatch
@@ -24,6 +25,9 @@ from lakelens.model.scan.splits import (
     read_figure,
     whole,
 )
+
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.table import IcebergTable
 
 _SPLITTABLE = ("parquet", "orc", "avro")
 _SMALLEST = 16 << 20
@@ -99,3 +103,8 @@ def cut_file(file: DataFile, target: int) -> Iterator[Split]:
         return
     for start in range(0, size, target):
         yield Split(file, start, min(target, size - start))
+
+
+def open_splits(table: IcebergTable) -> IcebergSplits:
+    """Open the rules by which Spark divides a table's files into tasks."""
+    return IcebergSplits(table.properties)

@@ -5,7 +5,7 @@ Follows "Table Metadata" and "Snapshot References" of the Iceberg table specific
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -15,15 +15,13 @@ from lakelens.caching import cached_property
 from lakelens.errors import Missing, list_nearest
 from lakelens.formats.access import WeakLruCache
 from lakelens.formats.base import OpenRequest
+from lakelens.formats.iceberg import FORMAT
 from lakelens.formats.iceberg.context import TableContext, TableObject
 from lakelens.formats.iceberg.discovery.detect import TableLayout
 from lakelens.formats.iceberg.encryption import list_keys
-from lakelens.formats.iceberg.life.living import IcebergLiving
-from lakelens.formats.iceberg.mappable import IcebergMappable
 from lakelens.formats.iceberg.metadata.schemas import describe_sort_orders
 from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
 from lakelens.formats.iceberg.metadata.wire import to_time
-from lakelens.formats.iceberg.references import IcebergReferring
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders
 from lakelens.io.relocation import split_location
 from lakelens.model.collections import Document, Items
@@ -42,26 +40,18 @@ from lakelens.model.storage import (
 from lakelens.model.table import Table
 
 if TYPE_CHECKING:
-    from lakelens.formats.iceberg.health.rules import IcebergHealth
     from lakelens.formats.iceberg.scan.plan import IcebergScan
-    from lakelens.formats.iceberg.skeleton.bones import IcebergBones
     from lakelens.formats.storage import TableStorage
-    from lakelens.model.check.row_checks import RowCheck
-    from lakelens.model.check.survey import Survey
-    from lakelens.model.datafile import DataFile
-    from lakelens.model.maintenance.procedure import Procedure
-    from lakelens.model.scan.placement import Placement
-    from lakelens.model.scan.splits import SplitRules
-    from lakelens.model.skeleton.redaction import Redaction
     from lakelens.model.storage import StoredFile
 
 _MAIN = "main"
 
 
-class IcebergTable(TableObject, IcebergReferring, IcebergLiving, IcebergMappable, Table):
+class IcebergTable(TableObject, Table):
     """An Iceberg table, opened from its metadata document."""
 
     format = "iceberg"
+    driver = FORMAT
 
     def __init__(
         self, context: TableContext, layout: TableLayout, evidence: Evidence, request: OpenRequest
@@ -92,30 +82,14 @@ class IcebergTable(TableObject, IcebergReferring, IcebergLiving, IcebergMappable
         )
 
     @property
-    def split_rules(self) -> SplitRules:
-        """How Spark divides its files into tasks."""
-        from lakelens.formats.iceberg.splits import IcebergSplits
-
-        return IcebergSplits(self.properties)
-
-    @property
-    def procedures(self) -> Mapping[str, Procedure]:
-        """See `Maintainable.procedures`."""
-        from lakelens.formats.iceberg.maintenance.procedures import load_procedures
-
-        return load_procedures()
-
-    @cached_property
-    def placement(self) -> Placement:
-        """What partition values say of the columns that they were made from."""
-        from lakelens.formats.iceberg.scan.placement import IcebergPlacement
-
-        return IcebergPlacement(self._context)
-
-    @property
     def metadata_path(self) -> str:
         """The metadata document that was opened."""
         return self._context.document.path
+
+    @property
+    def pointer_mark(self) -> tuple[str, Hashable]:
+        """See `Table.pointer_mark`: the metadata document."""
+        return self.metadata_path.rpartition("/")[2], self.metadata_path
 
     @cached_property
     def metadata(self) -> Document:
@@ -267,41 +241,10 @@ class IcebergTable(TableObject, IcebergReferring, IcebergLiving, IcebergMappable
 
         return plan_scan(self._context, manifests)
 
-    def make_health_rules(self, snapshot: Snapshot | None) -> IcebergHealth:
-        """See `Measurable.make_health_rules`."""
-        from lakelens.formats.iceberg.health.rules import IcebergHealth
-
-        return IcebergHealth(self, snapshot, self._context, self._layout.folder)
-
-    @property
-    def checked_columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """See `Checkable.checked_columns`."""
-        from lakelens.formats.iceberg.check.tallies import COLUMNS
-
-        return COLUMNS
-
     @property
     def last_sequence_number(self) -> int:
         """The highest sequence number that was given to a snapshot."""
         return self._context.typed.last_sequence_number
-
-    def compare_figures(self, survey: Survey) -> None:
-        """See `Checkable.compare_figures`."""
-        from lakelens.formats.iceberg.check.figures import compare_figures
-
-        compare_figures(self, self._context, survey)
-
-    def redact(self, redaction: Redaction) -> IcebergBones:
-        """See `Redactable.redact`."""
-        from lakelens.formats.iceberg.skeleton.redact import redact_table
-
-        return redact_table(self._context, redaction)
-
-    def list_row_checks(self, file: DataFile) -> Iterable[RowCheck]:
-        """See `Checkable.list_row_checks`."""
-        from lakelens.formats.iceberg.check.rows import list_row_checks
-
-        return list_row_checks(self._context, file)  # type: ignore[arg-type]
 
     def find_by_id(self, snapshot_id: int) -> IcebergSnapshot | None:
         """The snapshot of an id; None when there is none."""

@@ -50,7 +50,7 @@ def list_time_partitions(table: IcebergTable) -> Iterator[TimePartition]:
     fields = {
         number: [
             column
-            for column in table.partition_columns(number)
+            for column in (table._context.specs.columns(number) or ())
             if column.transform.name in ("year", "month", "day", "hour") and column.source is not None
         ]
         for number in (spec.id for spec in table.specs)

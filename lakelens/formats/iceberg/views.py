@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _NEWEST = 1
+_MAX_DEPTH = 100
 
 
 def find_view(store: Store, layout: TableLayout, choice: VersionChoice, error: Unsupported) -> ViewFound:
@@ -55,7 +56,9 @@ def open_view(
         raise Corrupt(
             "not view metadata", path=path, json_path="$", expected="an object", seen=type(raw).__name__
         )
-    return _Reader(raw, path, Findings()).read(layout.root, evidence, traced)
+    reader = _Reader(raw, path, Findings())
+    reader.prune(raw, "$", 1)
+    return reader.read(layout.root, evidence, traced)
 
 
 @dataclass
@@ -96,6 +99,18 @@ class _Reader:
             self.findings,
             describe_reads(store.counts),
         )
+
+    def prune(self, held: Any, place: str, depth: int) -> None:
+        """Leave out, with a note, what is nested deeper than a view has a use for: nothing could show or copy it."""
+        for key, value in list(held.items() if isinstance(held, dict) else enumerate(held)):
+            if not isinstance(value, dict | list):
+                continue
+            here = f"{place}.{key}" if isinstance(held, dict) else f"{place}[{key}]"
+            if depth >= _MAX_DEPTH:
+                self.note(here, f"nested deeper than {_MAX_DEPTH} levels, and left out")
+                held[key] = None
+            else:
+                self.prune(value, here, depth + 1)
 
     def note(self, place: str, message: str) -> None:
         """Keep what is wrong at a place of the document."""
@@ -160,13 +175,21 @@ class _Reader:
                 to_time(self.take(raw, "timestamp-ms", int, place)),
                 schema_id,
                 dict(self.read_sql(raw, place)),
-                tuple(str(level) for level in levels),
+                tuple(self.list_levels(levels, f"{place}.default-namespace")),
                 self.take(raw, "default-catalog", str, place, is_required=False),
                 self.read_storage_table(raw, place),
                 self.read_texts(raw, "summary", place),
                 schemas.get(schema_id) if schema_id is not None else None,
                 raw,
             )
+
+    def list_levels(self, levels: list[Any], place: str) -> Iterator[str]:
+        """The levels of a namespace; what is no text is noted and left out."""
+        for index, level in enumerate(levels):
+            if isinstance(level, str):
+                yield level
+            else:
+                self.note(f"{place}[{index}]", f"expected a text; seen {type(level).__name__}")
 
     def read_sql(self, version: dict[str, Any], place: str) -> Iterator[tuple[str, str]]:
         """The query of a version by dialect; a representation of another type than SQL is noted."""
@@ -197,7 +220,7 @@ class _Reader:
             return None
         levels = self.take(found, "namespace", list, f"{place}.storage-table") or []
         name = self.take(found, "name", str, f"{place}.storage-table")
-        return ".".join([*map(str, levels), name or "?"])
+        return ".".join([*self.list_levels(levels, f"{place}.storage-table.namespace"), name or "?"])
 
     def read_log(self) -> Iterator[ViewLogEntry]:
         """The lines of the version log."""

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from lakelens.formats.base import Candidate, OpenRequest
-    from lakelens.model.storage import Evidence
-    from lakelens.model.table import Table
+from lakelens.formats.base import Driver
 
 
-class PaimonFormat:
+class PaimonFormat(Driver):
     """The format's entry point; what reads files is loaded when it is first needed.
 
     >>> FORMAT.name
@@ -39,18 +34,27 @@ class PaimonFormat:
         "*.index",
     )
     is_numbered = ("schema/schema-*", "snapshot/snapshot-*", "changelog/changelog-*")
-
-    def detect(self, place: Candidate) -> Evidence | None:
-        """Why this place is a Paimon table; None when it is not. Reads at most one small file."""
-        from lakelens.formats.paimon.discovery.detect import detect_table
-
-        return detect_table(place)
-
-    def open(self, request: OpenRequest) -> Table:
-        """The table. Reads the hints, the current schema and the current snapshot; no manifest."""
-        from lakelens.formats.paimon.opening import open_paimon
-
-        return open_paimon(request)
+    detection = "lakelens.formats.paimon.discovery.detect:detect_table"
+    opening = "lakelens.formats.paimon.opening:open_paimon"
+    lifetimes = "lakelens.formats.paimon:lifetimes.toml"
+    known_formats = {  # noqa: RUF012
+        "row": "Paimon's Row format",
+        "mosaic": "Paimon's Mosaic format",
+        "blob": "Paimon's blob format",
+        "video": "Paimon's video format",
+    }
+    parts = {  # noqa: RUF012
+        "check": "lakelens.formats.paimon.check.figures:PaimonChecking",
+        "defects": "lakelens.formats.paimon.book:BOOK",
+        "health": "lakelens.formats.paimon.health.rules:make_rules",
+        "life": "lakelens.formats.paimon.life.living:PaimonLiving",
+        "maintenance": "lakelens.formats.paimon.maintenance.procedures:PROCEDURES",
+        "map": "lakelens.formats.paimon.map:draw_chart",
+        "placement": "lakelens.formats.paimon.scan.placement:open_placement",
+        "references": "lakelens.formats.paimon.references:PaimonReferring",
+        "skeleton": "lakelens.formats.paimon.skeleton.redact:redact_table",
+        "splits": "lakelens.formats.paimon.splits:open_splits",
+    }
 
 
 FORMAT = PaimonFormat()

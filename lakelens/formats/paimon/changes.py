@@ -67,7 +67,7 @@ class PaimonComparison(FileComparison):
             fetch_first(
                 self._new.context.store, [*every, *(counted if is_few(counted) else ())], place_manifest
             )
-            if count_entries(every) >= _MANY and is_worthwhile(ListedFiles(self._new, every)):
+            if count_entries(every) >= _MANY and is_worthwhile(ListedFiles(self._new, every).tasks):
                 net = fold_columns(self._old, self._new, older, newer)
             else:
                 net = self._fold(newer, older)

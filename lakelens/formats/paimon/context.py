@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
-from lakelens.codecs.paimon.types_sql import parse_type
+from lakelens.codecs.paimon.types import parse_type
 from lakelens.errors import AccessDenied, LakeError
 from lakelens.formats.access import LruCache, TableAccess
 from lakelens.formats.paimon.metadata.layout import FOLDERS, MAIN, TableLayout, name_bucket

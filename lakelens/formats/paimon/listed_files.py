@@ -40,6 +40,10 @@ class ListedFiles(FileReader):
         """See `FileReader.tasks`."""
         return plan_tasks(self.manifests, self._kept)
 
+    def measure(self) -> tuple[ScanTask, ...]:
+        """See `FileReader.measure`."""
+        return self._snapshot.context.access.measure(self.tasks)
+
     def plan(self) -> PaimonScan:
         """See `FileReader.plan`."""
         return self._scan

@@ -14,7 +14,7 @@ from lakelens.errors import LakeError
 from lakelens.formats.paimon.map_bucket import draw_bucket
 from lakelens.model.facts.amounts import format_size
 from lakelens.model.map.boxes import Box, Chart, State, Tier, count_noun, last_name
-from lakelens.model.map.mappable import MANY_FILES, Since, Tally
+from lakelens.model.map.charting import MANY_FILES, Since, Tally
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest, PaimonManifestList

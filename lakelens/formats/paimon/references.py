@@ -11,25 +11,20 @@ document names the lists of data, which have expired. Neither is missed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from lakelens.caching import cached_property
 from lakelens.codecs.paimon.blob_references import decode_blob_references
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.metadata.layout import MAIN
 from lakelens.formats.paimon.reading import fetch_history
 from lakelens.formats.paimon.roles import name_index, name_role
 from lakelens.io.store import ObjectInfo, walk
-from lakelens.model.check.defect import Writer
 from lakelens.model.check.references import Keeper, Purpose, Reference, Referring
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.context import TableContext
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
-    from lakelens.model.check.defect import Rule
-    from lakelens.model.snapshot import Refs
 
 _DATA = ("base", "delta")
 # the last word of the role of an object that readers find by its name
@@ -45,49 +40,25 @@ _LOOSE = {
 
 
 class PaimonReferring(Referring):
-    """The part of a Paimon table that says what refers to its objects."""
+    """What refers to the objects of a Paimon table."""
 
     removed_are_kept = True
     naming_suffix = ".blobref"
-    if TYPE_CHECKING:
-        location: str
-        context: TableContext
-
-        def branch(self, name: str) -> PaimonTable: ...
-        @cached_property
-        def refs(self) -> Refs: ...
-        @cached_property
-        def consumers(self) -> Mapping[str, int]: ...
+    table: PaimonTable
 
     def list_keepers(self) -> Iterator[Keeper]:
         """The snapshots, tags and kept changelogs of every branch."""
-        for ref in self.refs.branches:
+        for ref in self.table.refs.branches:
             try:
-                branch = self.branch(ref.name)
+                branch = self.table.branch(ref.name)
             except LakeError:
                 yield Keeper(f"branch {ref.name}", None, ref.path, None, "branch", ref.name)
                 continue
             yield from _list_kept(branch, "" if ref.name == MAIN else ref.name)
 
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules of known defects of those who write Paimon tables."""
-        from lakelens.formats.paimon.defects import load_rules
-
-        return load_rules()
-
-    def list_writers(self) -> tuple[Writer, ...]:
-        """See `Referring.list_writers`: writers' versions in snapshots, then the libraries that wrote data files."""
-        from lakelens.formats.defects.writers import list_footer_writers
-
-        table = cast("PaimonTable", self)
-        versions = dict.fromkeys(getattr(snapshot, "writer_version", None) for snapshot in table.snapshots)
-        named = [Writer("paimon", version, "writerVersion of snapshots") for version in versions if version]
-        return tuple(dict.fromkeys((*(named or [Writer("paimon")]), *list_footer_writers(table))))
-
     def list_consumers(self) -> Iterator[tuple[str, int]]:
         """See `Referring.list_consumers`: expiry spares the next snapshot of every consumer and those after it."""
-        return iter(self.consumers.items())
+        return iter(self.table.consumers.items())
 
     def list_named(self, keeper: Keeper) -> Iterator[Reference]:
         """The index manifest with its index files, and statistics."""
@@ -109,29 +80,29 @@ class PaimonReferring(Referring):
     def read_names(self, path: str) -> Iterator[Reference]:
         """The packs of managed blobs that a data file's rows are in."""
         folder = path.rpartition("/")[0]
-        for name in decode_blob_references(self.context.store.read(path), path):
+        for name in decode_blob_references(self.table.context.store.read(path), path):
             yield Reference(f"{folder}/{name}", "managed blobs", None, name)
 
     def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[ObjectInfo]:
         """The objects below the table's directory, and below the external directories that its options name."""
-        roots = [self.location]
-        external = self.context.options.get("data-file.external-paths", "")
+        roots = [self.table.location]
+        external = self.table.context.options.get("data-file.external-paths", "")
         for recorded in filter(None, map(str.strip, external.split(","))):
-            root = self.context.locate_external(f"{recorded.rstrip('/')}/x", "x").removesuffix("/x")
+            root = self.table.context.locate_external(f"{recorded.rstrip('/')}/x", "x").removesuffix("/x")
             if not any(root == known or root.startswith(known + "/") for known in roots):
                 roots.append(root)
         for root in roots:
-            for found in walk(self.context.store, root, refuse=refuse):
+            for found in walk(self.table.context.store, root, refuse=refuse):
                 if not found.is_dir:
                     yield found
 
     def find_sizes(self, recorded: Sequence[tuple[str, str | None]]) -> Iterator[int | None]:
         """See `Referring.find_sizes`. Paths follow from names: a recorded name is no location."""
-        return self.context.access.find_sizes((path, None) for path, _ in recorded)
+        return self.table.context.access.find_sizes((path, None) for path, _ in recorded)
 
     def find_purpose(self, relative_path: str) -> Purpose:
         """See `Referring.find_purpose`."""
-        prefix = self.context.options.get("changelog-file.prefix", "changelog-")
+        prefix = self.table.context.options.get("changelog-file.prefix", "changelog-")
         role = name_role(relative_path, prefix)
         plain = role.removeprefix("branch ")
         if plain == "checksum":

@@ -12,7 +12,7 @@ from datetime import datetime
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lakelens.errors import AccessDenied, LakeError, Missing, list_nearest
+from lakelens.errors import AccessDenied, LakeError, Missing, list_nearest, say_value
 from lakelens.formats.paimon.context import TableContext
 from lakelens.formats.paimon.discovery.pointer import HINTS, SnapshotPointer, find_latest
 from lakelens.formats.paimon.metadata.layout import MAIN, TableLayout, list_keys
@@ -114,7 +114,7 @@ def enter_branch(
         )
         if not _may_be_there(context, layout.home):
             hint = list_nearest(str(branch), list_branches(context))
-            raise Missing(f"no branch {branch!r}", path=layout.home, hint=hint)
+            raise Missing(f"no branch {say_value(branch)}", path=layout.home, hint=hint)
     own = TableContext(context.store, layout.root, branch, context.find_bytes)
     for one in found:
         own.findings.add(one.severity, one.code, one.path, one.message, one.snapshots)

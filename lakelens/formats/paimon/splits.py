@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
@@ -29,6 +29,9 @@ from lakelens.model.scan.splits import (
     read_figure,
     whole,
 )
+
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.table import PaimonTable
 
 _SIZE = re.compile(r"(\d+)\s*([a-z]*)")
 _UNITS = {"": 0, "b": 0, "bytes": 0, "k": 10, "kb": 10, "kibibytes": 10, "m": 20, "mb": 20, "mebibytes": 20}
@@ -50,7 +53,7 @@ def parse_size(text: str) -> int:
 class PaimonSplits(SplitRules):
     """The rules of Paimon for Spark. `skips_level_0` and `merges` say how a table with keys is read."""
 
-    engine = "Spark with Paimon 0.9"
+    engine = "Spark, as the connector of Paimon 0.9 packs files"
 
     def __init__(self, options: Mapping[str, str], *, has_keys: bool, skips_level_0: bool) -> None:
         super().__init__(
@@ -143,3 +146,10 @@ def list_sections(files: Sequence[PaimonDataFile]) -> Iterator[list[PaimonDataFi
     except (LakeError, TypeError):
         sections = [list(files)]
     return iter(sections)
+
+
+def open_splits(table: PaimonTable) -> PaimonSplits:
+    """Open the rules by which Spark divides a table's files into tasks."""
+    return PaimonSplits(
+        table.context.options, has_keys=bool(table.primary_keys), skips_level_0=table.context.skips_level_0
+    )

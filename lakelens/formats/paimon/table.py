@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
+from lakelens.formats.paimon import FORMAT
 from lakelens.formats.paimon.context import TableContext, TableObject
 from lakelens.formats.paimon.deletes.positions import VectorReader
 from lakelens.formats.paimon.discovery.pointer import SnapshotPointer, find_latest
-from lakelens.formats.paimon.health.measurable import PaimonMeasurable
-from lakelens.formats.paimon.life.living import PaimonLiving
 from lakelens.formats.paimon.manifests.manifest import KnownManifests
-from lakelens.formats.paimon.mappable import PaimonMappable
 from lakelens.formats.paimon.metadata.layout import MAIN, describe_buckets, list_numbers
 from lakelens.formats.paimon.metadata.schema import PaimonSchema
 from lakelens.formats.paimon.reading import SHORT_HISTORY, fetch_outline
-from lakelens.formats.paimon.references import PaimonReferring
 from lakelens.formats.paimon.refs import (
     Pointers,
     enter_branch,
@@ -31,7 +28,6 @@ from lakelens.formats.paimon.refs import (
     read_consumers,
     read_tags,
 )
-from lakelens.formats.paimon.skeleton.redacting import PaimonRedactable
 from lakelens.formats.paimon.snapshot import PaimonSnapshot, read_snapshot
 from lakelens.model.collections import Document
 from lakelens.model.facts.traits import Traits
@@ -43,17 +39,9 @@ from lakelens.model.table import Table
 if TYPE_CHECKING:
     from lakelens.formats.paimon.scan.plan import PaimonScan
     from lakelens.formats.storage import TableStorage
-    from lakelens.model.check.row_checks import RowCheck
-    from lakelens.model.check.survey import Survey
-    from lakelens.model.datafile import DataFile
-    from lakelens.model.maintenance.procedure import Procedure
-    from lakelens.model.scan.placement import Placement
-    from lakelens.model.scan.splits import SplitRules
 
 
-class PaimonTable(
-    TableObject, PaimonReferring, PaimonLiving, PaimonMappable, PaimonMeasurable, PaimonRedactable, Table
-):
+class PaimonTable(TableObject, Table):
     """A Paimon table, seen from one of its branches (`branch_name`, "main" unless another was asked for).
 
     Beside the neutral facts: `options`, `comment`, `primary_keys`, `partition_keys`, `bucket`, `changelogs`, `consumers`,
@@ -61,6 +49,7 @@ class PaimonTable(
     """
 
     format = "paimon"
+    driver = FORMAT
     uuid = None  # Paimon gives tables no id in their files
 
     def __init__(
@@ -96,6 +85,11 @@ class PaimonTable(
         """The current snapshot's number and how it was found."""
         return find_latest(self.context.store, self.context.layout.folder("snapshot"), self.findings)
 
+    @property
+    def pointer_mark(self) -> tuple[str, Hashable]:
+        """See `Table.pointer_mark`: the numbers of the snapshots, of which expiry removes the oldest, and the tags."""
+        return f"snapshot {self.pointer.latest}", (tuple(self.pointer.ids), tuple(self.tags))
+
     def find_pointer(self, name: str) -> SnapshotPointer:
         """The current snapshot of another branch, which is not opened for it."""
         return find_pointer(self.context, name, self._pointers)
@@ -107,22 +101,6 @@ class PaimonTable(
         buckets = describe_buckets(self.bucket, bool(len(self.partitioning)), bool(self.primary_keys))
         words = (kind, buckets, "primary key" if self.primary_keys else "append only")
         return Traits("Paimon", *words, numbers_branches=True, has_levels=True)
-
-    @property
-    def procedures(self) -> Mapping[str, Procedure]:
-        """See `Maintainable.procedures`."""
-        from lakelens.formats.paimon.maintenance.procedures import PROCEDURES
-
-        return PROCEDURES
-
-    @property
-    def split_rules(self) -> SplitRules:
-        """How Spark divides its files into tasks."""
-        from lakelens.formats.paimon.splits import PaimonSplits
-
-        return PaimonSplits(
-            self.context.options, has_keys=bool(self.primary_keys), skips_level_0=self.context.skips_level_0
-        )
 
     @property
     def snapshot_count(self) -> int:
@@ -151,13 +129,6 @@ class PaimonTable(
         return Document(self.schema.options, "properties")
 
     options = properties
-
-    @cached_property
-    def placement(self) -> Placement:
-        """What partitions and buckets say of the rows in them."""
-        from lakelens.formats.paimon.scan.placement import PaimonPlacement
-
-        return PaimonPlacement(self.schema)
 
     @property
     def comment(self) -> str | None:
@@ -318,6 +289,8 @@ class PaimonTable(
         Missing
             When there is no such branch.
         """
+        if not isinstance(name, str):
+            raise TypeError(f"a branch is asked for by its name, not by {type(name).__name__}")
         if name == self.branch_name:
             return self
         if name not in self._branches:
@@ -345,25 +318,6 @@ class PaimonTable(
         from lakelens.formats.paimon.roles import list_stored_files
 
         return list_stored_files(self)
-
-    @property
-    def checked_columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """See `Checkable.checked_columns`."""
-        from lakelens.formats.paimon.check.states import COLUMNS
-
-        return COLUMNS
-
-    def compare_figures(self, survey: Survey) -> None:
-        """See `Checkable.compare_figures`."""
-        from lakelens.formats.paimon.check.figures import compare_figures
-
-        compare_figures(self, survey)
-
-    def list_row_checks(self, file: DataFile) -> Iterable[RowCheck]:
-        """See `Checkable.list_row_checks`."""
-        from lakelens.formats.paimon.check.rows import list_row_checks
-
-        return list_row_checks(file)  # type: ignore[arg-type]
 
     def scan_manifests(self, manifests: Iterable[Any]) -> PaimonScan:
         """See `Table.scan_manifests`."""

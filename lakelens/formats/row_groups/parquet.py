@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from lakelens.caching import cached_property
 from lakelens.codecs.parquet.bloom_filter import decode_bloom_filter
 from lakelens.codecs.parquet.dictionary import is_dictionary_encoded, read_dictionary
-from lakelens.codecs.parquet.enums import UNITS, decode_statistic
 from lakelens.codecs.parquet.footer import ParquetFooter
 from lakelens.codecs.parquet.statistics import iter_chunks, read_statistics
 from lakelens.codecs.parquet.structure import SchemaLeaf
+from lakelens.codecs.parquet.thrift_schema import UNITS, decode_statistic
 from lakelens.codecs.part_statistics import PartStatistics
 from lakelens.codecs.span.reader import in_file
 from lakelens.errors import LakeError

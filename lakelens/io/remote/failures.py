@@ -71,6 +71,18 @@ _KINDS: Mapping[str, _Kind] = {
         "a login or a proxy; {endpoint}",
     ),
     "foreign": _Kind(LakeError, "the answer is not one of such a storage{at}{word}", "{endpoint}"),
+    "large": _Kind(
+        LakeError,
+        "is larger than what was promised{at}{word}",
+        "lakelens.options.budgets.max_document, where that is meant",
+    ),
+    "size": _Kind(LakeError, "the storage gives a size that no object has{at}: {said} bytes"),
+    "endless": _Kind(LakeError, "the listing has no end{at} ({said})"),
+    "elsewhere": _Kind(
+        LakeError,
+        "leads to {said}, and is not followed there{at}",
+        "lakelens.open of that address, where it is meant",
+    ),
     "profile": _Kind(LakeError, "no such profile{word}", "{credentials}"),
     "memory": _Kind(LakeError, "cannot be read: there is not enough memory"),
 }
@@ -151,7 +163,7 @@ def recognise(error: BaseException) -> Failed:
         return error
     chain = list(_follow(error))
     for one in chain:
-        failed = _recognise_answer(one)
+        failed = one if isinstance(one, Failed) else _recognise_answer(one)
         if failed is not None:
             return failed
     kinds = [kind for one in chain if (kind := _find_class(one))]
@@ -217,6 +229,8 @@ def recognise_s3(answer: Mapping[str, Any]) -> Failed:
         kind = "region"
     if kind == "region" and region:
         return Failed(kind, f"{code}: {region}")
+    if kind in (None, "region") and headers.get("location"):
+        return Failed("elsewhere", str(headers["location"]))
     said = f"{code}: {message}" if message and message != code else code
     return Failed(kind or "other", said, _parse_wait(headers.get("retry-after")))
 

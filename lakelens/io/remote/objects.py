@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import closing
 from typing import Any
 
 from lakelens.io.remote.failures import recognise
@@ -12,11 +13,13 @@ from lakelens.io.remote.requests import (
     Answer,
     Facts,
     Listing,
-    check_length,
+    ListingLimit,
     check_page,
     cut_range,
     format_range,
     parse_content_range,
+    receive,
+    receive_whole,
     run,
     wait_for,
 )
@@ -57,15 +60,15 @@ class S3Requests:
     def list(self, path: str) -> Listing:
         return run(self._prepare(), self._list, *self._split(path))
 
-    def read(self, path: str) -> Answer:
-        return run(self._prepare(), self._read, *self._split(path))
+    def read(self, path: str, most: int) -> Answer:
+        return run(self._prepare(), self._read, *self._split(path), most)
 
-    def read_range(self, path: str, start: int, length: int) -> Answer:
+    def read_range(self, path: str, start: int, length: int, most: int) -> Answer:
         if length <= 0:
             return Answer(b"")
         if start < 0 and -start - length > WASTED:
             start = max(0, int(self.info(path)["size"]) + start)
-        return run(self._prepare(), self._read_range, *self._split(path), start, length)
+        return run(self._prepare(), self._read_range, *self._split(path), start, length, most)
 
     def _prepare(self) -> Any:
         """The file system, whose client is made once, not by each of many threads."""
@@ -126,18 +129,13 @@ class S3Requests:
             held = await self._ask("list_buckets")
             return [_name_folder(one["Name"], "") for one in held.get("Buckets", [])]
         prefix = f"{key}/" if key else ""
-        more: dict[str, str] = {}
         children: Listing = []
         is_there = not key
-        while True:
-            page = await self._ask("list_objects_v2", Bucket=bucket, Prefix=prefix, Delimiter="/", **more)
+        async for page in self._list_pages(Bucket=bucket, Prefix=prefix, Delimiter="/"):
             objects, folders = page.get("Contents", []), page.get("CommonPrefixes", [])
             is_there = is_there or bool(objects or folders)
             children += [_name_object(bucket, one) for one in objects if one["Key"] != prefix]
             children += [_name_folder(bucket, one["Prefix"]) for one in folders]
-            if not page.get("IsTruncated"):
-                break
-            more = {"ContinuationToken": page["NextContinuationToken"]}
         if not is_there:
             raise FileNotFoundError(key)
         return children
@@ -145,60 +143,63 @@ class S3Requests:
     async def _list_below(self, bucket: str, key: str, limit: int) -> Listing:
         prefix = f"{key}/" if key else ""
         found: Listing = []
-        more: dict[str, str] = {}
-        while len(found) < limit:
-            most = min(_PAGE, limit - len(found))
-            page = await self._ask("list_objects_v2", Bucket=bucket, Prefix=prefix, MaxKeys=most, **more)
+        async for page in self._list_pages(Bucket=bucket, Prefix=prefix, MaxKeys=min(_PAGE, limit)):
             for one in page.get("Contents", []):
                 is_folder = one["Key"].endswith("/")  # a marker: there is nothing else in it, perhaps
                 found.append(_name_folder(bucket, one["Key"]) if is_folder else _name_object(bucket, one))
-            if not page.get("IsTruncated"):
+            if len(found) >= limit:
                 break
-            more = {"ContinuationToken": page["NextContinuationToken"]}
-        return found
+        return found[:limit]
 
-    async def _read(self, bucket: str, key: str) -> Answer:
+    async def _list_pages(self, **asked: Any) -> AsyncIterator[Mapping[str, Any]]:
+        """The pages of a listing, as long as it comes to an end. Raises `Failed`."""
+        limit, more = ListingLimit(), dict[str, str]()
+        while True:
+            page = await self._ask("list_objects_v2", **asked, **more)
+            yield page
+            if not page.get("IsTruncated"):
+                return
+            token = page.get("NextContinuationToken")
+            limit.turn(len(page.get("Contents", [])) + len(page.get("CommonPrefixes", [])), token)
+            more = {"ContinuationToken": str(token)}
+
+    async def _read(self, bucket: str, key: str, most: int) -> Answer:
         response = await self._ask("get_object", Bucket=bucket, Key=key)
-        data = await _read_body(response)
+        data = await _read_whole(response, most)
         check_page(data, response.get("ContentType"), key)
         return Answer(data, _find_version(response, len(data)))
 
-    async def _read_range(self, bucket: str, key: str, start: int, length: int) -> Answer:
+    async def _read_range(self, bucket: str, key: str, start: int, length: int, most: int) -> Answer:
         wanted = format_range(start, length)
         try:
             response = await self._ask("get_object", Bucket=bucket, Key=key, Range=wanted)
         except Exception as error:
-            if _is_beyond(error):
+            # a range that begins after the end of the object has no bytes
+            answer = getattr(error, "response", None) or {}
+            reported = answer.get("Error") or {} if isinstance(answer, dict) else {}
+            if reported.get("Code") in ("InvalidRange", "416", "RequestedRangeNotSatisfiable"):
                 return Answer(b"")
             raise
-        data = await _read_body(response)
         place = parse_content_range(response.get("ContentRange"))
+        if place is None:
+            data = await _read_whole(response, most)
+        else:
+            with closing(response["Body"]) as body:
+                data = await receive(body.read, max(length, -start), place[1] - place[0])
         if start <= 0:
             check_page(data, response.get("ContentType"), key)
         whole = len(data) if place is None else place[2]
         return Answer(cut_range(data, place, start, length), _find_version(response, whole))
 
 
-async def _read_body(response: Mapping[str, Any]) -> bytes:
-    body, length = response["Body"], response.get("ContentLength")
-    try:
-        data = bytes(await wait_for(body.read(), length))
-    finally:
-        body.close()
-    check_length(data, length)
-    return data
+async def _read_whole(response: Mapping[str, Any], most: int) -> bytes:
+    with closing(response["Body"]) as body:
+        return await receive_whole(body.read, most, response.get("ContentLength"))
 
 
 def _find_version(response: Mapping[str, Any], size: int | None) -> str:
     mark = response.get("ETag") or response.get("LastModified")
     return f"{mark} {size}" if mark and size is not None else ""
-
-
-def _is_beyond(error: Exception) -> bool:
-    """Whether a range begins after the end of the object."""
-    answer = getattr(error, "response", None) or {}
-    reported = answer.get("Error") or {} if isinstance(answer, dict) else {}
-    return reported.get("Code") in ("InvalidRange", "416", "RequestedRangeNotSatisfiable")
 
 
 def _name_object(bucket: str, one: Mapping[str, Any]) -> Facts:

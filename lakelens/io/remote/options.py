@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 from urllib.parse import unquote
 
@@ -260,5 +261,19 @@ def _fill(scheme: str, held: dict[str, Any]) -> dict[str, Any]:
         **config,
         "max_pool_connections": pool,
         "retries": {"total_max_attempts": 1, "mode": "standard"},
+        **_find_session(),
     }
     return held
+
+
+def _find_session() -> dict[str, Any]:
+    """Our own connections for the client of S3; nothing where it is not installed, or so old that it takes none."""
+    try:
+        from aiobotocore.config import AioConfig
+    except ImportError:
+        return {}
+    if "http_session_cls" not in signature(AioConfig.__init__).parameters:
+        return {}
+    from lakelens.io.remote.sessions import DirectSession
+
+    return {"http_session_cls": DirectSession}

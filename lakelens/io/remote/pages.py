@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from html import unescape
@@ -14,16 +14,20 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from lakelens import options
 from lakelens.io.remote.failures import Failed, recognise_status
 from lakelens.io.remote.requests import (
+    LARGEST_PAGE,
     WASTED,
     Answer,
     Facts,
     Listing,
-    check_length,
     check_page,
     cut_range,
     format_range,
     is_page,
+    measure_body,
     parse_content_range,
+    parse_size,
+    receive,
+    receive_whole,
     run,
     wait_for,
 )
@@ -31,8 +35,11 @@ from lakelens.io.remote.requests import (
 _LINK = re.compile(r"""<a\s[^>]*?href\s*=\s*["']([^"']+)""", re.IGNORECASE)
 _FORM = re.compile(r"<(form|input)\b", re.IGNORECASE)
 _PLAIN = "/!$&'()*+,;=:@~"  # may stand in a path as they are
-_BLOCK = 1 << 20
 _BEGINNING = 64  # bytes that show whether it is a page
+_REDIRECTS = (301, 302, 303, 307, 308)
+_MOST_REDIRECTS = 10
+# names of one page, each of which is asked for its size, and how many of them a second has at least
+_MOST_NAMES, _SLOWEST_NAMES = 100_000, 20
 
 
 class HttpRequests:
@@ -53,15 +60,15 @@ class HttpRequests:
     def list(self, path: str) -> Listing:
         return run(self._fs, self._list, path)
 
-    def read(self, path: str) -> Answer:
-        return run(self._fs, self._read, path)
+    def read(self, path: str, most: int) -> Answer:
+        return run(self._fs, self._read, path, most)
 
-    def read_range(self, path: str, start: int, length: int) -> Answer:
+    def read_range(self, path: str, start: int, length: int, most: int) -> Answer:
         if length <= 0:
             return Answer(b"")
         if start < 0 and -start - length > WASTED:
             start = max(0, int(self.info(path)["size"]) + start)
-        return run(self._fs, self._read_range, path, start, length)
+        return run(self._fs, self._read_range, path, start, length, most)
 
     def _quote(self, path: str) -> str:
         """The address of a path: what is below the base is quoted.
@@ -79,7 +86,16 @@ class HttpRequests:
 
     async def _open(self, verb: str, path: str, **headers: str) -> Any:
         """An answer whose status is a success, or that nothing is there to be read in a range."""
+        answer = await self._follow(verb, path, headers)
+        if answer.status < 300 or (answer.status == 416 and "Range" in headers):
+            return answer
+        answer.close()
+        raise recognise_status(answer.status, answer.reason or "", answer.headers.get("Retry-After"))
+
+    async def _follow(self, verb: str, path: str, headers: Mapping[str, str]) -> Any:
+        """An answer, after redirects within the origin: whatever was given is sent to nobody else. Raises `Failed`."""
         import aiohttp
+        from yarl import URL
 
         session = await self._fs.set_session()
         given = dict(self._fs.kwargs)
@@ -87,13 +103,29 @@ class HttpRequests:
         limits = aiohttp.ClientTimeout(
             total=None, sock_connect=options.connect_timeout, sock_read=options.timeout
         )
-        given = {"allow_redirects": True, "timeout": limits, **given, "headers": wanted}
+        given = {"timeout": limits, **given, "headers": wanted, "allow_redirects": False}
         address = self._fs.encode_url(self._quote(path))
-        answer = await wait_for(session.request(verb, address, **given))
-        if answer.status < 400 or (answer.status == 416 and "Range" in headers):
-            return answer
-        answer.close()
-        raise recognise_status(answer.status, answer.reason or "", answer.headers.get("Retry-After"))
+        for _ in range(_MOST_REDIRECTS):
+            answer = await wait_for(session.request(verb, address, **given))
+            leads = answer.headers.get("Location", "") if answer.status in _REDIRECTS else ""
+            if not leads:
+                return answer
+            answer.close()
+            try:
+                target = address.join(URL(leads, encoded=True))
+                is_near = target.origin() == address.origin() or self._is_upgrade(address, target)
+            except ValueError:
+                is_near = False
+            if not is_near:
+                raise Failed("elsewhere", leads)
+            address = target.with_user(address.user).with_password(address.password)
+        raise Failed("elsewhere", f"itself, after {_MOST_REDIRECTS} redirects")
+
+    def _is_upgrade(self, address: Any, target: Any) -> bool:
+        """Whether a redirect only asks for TLS, of a request that nothing was given for."""
+        schemes = (address.scheme, target.scheme) == ("http", "https")
+        is_same = address.host == target.host and address.is_default_port() and target.is_default_port()
+        return schemes and is_same and not (self._fs.kwargs or self._query or address.user)
 
     async def _info(self, path: str) -> Facts:
         async with await self._open("HEAD", path) as answer:
@@ -107,7 +139,7 @@ class HttpRequests:
             return {"name": path, "size": 0, "type": "directory"}
         if size is None or encoding not in (None, "", "identity"):
             size = await self._measure(path)
-        return {"name": path, "size": int(size), "type": "file", "LastModified": modified}
+        return {"name": path, "size": parse_size(size), "type": "file", "LastModified": modified}
 
     async def _measure(self, path: str) -> int:
         """The size of an object, of a server that does not say it without the object."""
@@ -115,21 +147,27 @@ class HttpRequests:
             place = parse_content_range(answer.headers.get("Content-Range"))
             if place is not None and place[2] is not None:
                 return place[2]
-            return len(await _read_body(answer, None))
+            # many are measured at once, in a listing: the bytes are counted, not kept
+            return await measure_body(answer.content.read, options.budgets.max_document)
 
     async def _list(self, path: str) -> Listing:
         folder = (path.removesuffix(self._query) if self._query else path).rstrip("/")
         async with await self._open("GET", f"{folder}/{self._query}") as answer:
             if "html" not in answer.headers.get("Content-Type", ""):
                 raise FileNotFoundError(path)
-            text = (await _read_body(answer, None)).decode(errors="replace")
+            text = (await _read_whole(answer, LARGEST_PAGE)).decode(errors="replace")
             here = str(answer.url.with_query(None).with_fragment(None))
         names = dict.fromkeys(
             name for link in _LINK.findall(text) if (name := _name_child(here, unescape(link)))
         )
         if not names and _FORM.search(text):  # a page that wants something, not an empty directory
             raise Failed("page")
-        return list(await self._describe(folder, names))
+        if len(names) > _MOST_NAMES:
+            raise Failed(
+                "endless", f"{len(names):,} names in a page of links, at most {_MOST_NAMES:,} are read"
+            )
+        limit = options.timeout + len(names) / _SLOWEST_NAMES
+        return await asyncio.wait_for(self._describe(folder, names), limit)
 
     async def _describe(self, folder: str, names: Iterable[str]) -> Listing:
         """What a page lists; it has no sizes, so that each file is asked for its own."""
@@ -143,40 +181,36 @@ class HttpRequests:
 
         return list(await asyncio.gather(*map(describe, names)))
 
-    async def _read(self, path: str) -> Answer:
+    async def _read(self, path: str, most: int) -> Answer:
         async with await self._open("GET", path) as answer:
-            data = await _read_body(answer, None)
+            data = await _read_whole(answer, most)
             check_page(data, answer.headers.get("Content-Type"), path)
             return Answer(data, _find_version(answer, len(data)))
 
-    async def _read_range(self, path: str, start: int, length: int) -> Answer:
+    async def _read_range(self, path: str, start: int, length: int, most: int) -> Answer:
         async with await self._open("GET", path, Range=format_range(start, length)) as answer:
             if answer.status == 416:
                 return Answer(b"")
             place = parse_content_range(answer.headers.get("Content-Range")) if answer.status == 206 else None
-            # a server without ranges sends the whole: what comes after the range is not waited for
-            most = max(start + length, _BEGINNING) if place is None and start >= 0 else None
-            data = await _read_body(answer, most)
+            if place is not None:
+                data = await receive(answer.content.read, max(length, -start), place[1] - place[0])
+            elif start < 0:  # a server without ranges sends the whole
+                data = await _read_whole(answer, most)
+            elif start > 0:  # what comes before the range is not kept, what comes after it is not waited for
+                data = await receive(answer.content.read, length, skip=start)
+                return Answer(data, _find_version(answer, answer.headers.get("Content-Length")))
+            else:
+                data = await receive(answer.content.read, max(length, _BEGINNING))
             if start <= 0:
                 check_page(data, answer.headers.get("Content-Type"), path)
             whole = answer.headers.get("Content-Length") if place is None else place[2]
             return Answer(cut_range(data, place, start, length), _find_version(answer, whole))
 
 
-async def _read_body(answer: Any, most: int | None) -> bytes:
+async def _read_whole(answer: Any, most: int) -> bytes:
     promised = answer.headers.get("Content-Length")
     length = int(promised) if promised and "Content-Encoding" not in answer.headers else None
-    if most is None:
-        data = bytes(await wait_for(answer.read(), length))
-        check_length(data, length)
-        return data
-    parts: list[bytes] = []
-    left = most
-    while left > 0 and (part := await wait_for(answer.content.read(min(left, _BLOCK)), _BLOCK)):
-        parts.append(part)
-        left -= len(part)
-    answer.close()
-    return b"".join(parts)
+    return await receive_whole(answer.content.read, most, length)
 
 
 def _find_version(answer: Any, size: object) -> str:

@@ -7,10 +7,10 @@ import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 from lakelens import options
@@ -20,13 +20,16 @@ from lakelens.io.remote.failures import Failed, make_error, recognise
 from lakelens.io.remote.objects import S3Requests
 from lakelens.io.remote.options import prepare_options
 from lakelens.io.remote.pages import HttpRequests
-from lakelens.io.remote.requests import Answer, PlainRequests, Requests
-from lakelens.io.store import ObjectInfo
+from lakelens.io.remote.requests import Answer, PlainRequests, Requests, parse_size
+from lakelens.io.store import MOST_BYTES, ObjectInfo
 
+T = TypeVar("T")
+#: Inside of the store `list` is its verb.
+Listed: TypeAlias = list[ObjectInfo]
 _PASSWORD = re.compile(r"(?<=://)[^/@]*:[^/]*@")
 # options that say which storage is meant, where the path does not
 _PLACE = re.compile("endpoint|host|port|account_name|project|url|^fo$|^target_protocol$")
-_MOST_VERSIONS = 1 << 16
+_MOST_VERSIONS = 1 << 16  # objects of which a version, or a size, is kept
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds
 
 
@@ -61,6 +64,7 @@ class FsspecStore:
         self._secrets, self._user, self._query = secrets, user, query
         self._requests = _choose_requests(filesystem, scheme, base, query)
         self._versions: OrderedDict[str, str] = OrderedDict()
+        self._promised: OrderedDict[str, int] = OrderedDict()
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -81,41 +85,55 @@ class FsspecStore:
         return "\n".join([self.scheme, self._requests.endpoint, self._user, self._query, *named])
 
     def info(self, path: str) -> ObjectInfo:
-        return self._describe(self._call("look at", self._requests.info, path))
+        return self._call("look at", lambda asked: self._describe([self._requests.info(asked)]), path)[0]
 
     @property
     def lists_prefixes(self) -> bool:
         """Whether it lists all objects below a directory at once, as S3 does: see `list_below`."""
         return hasattr(self._requests, "list_below")
 
-    def list_below(self, path: str, limit: int) -> Sequence[ObjectInfo]:
+    def list_below(self, path: str, limit: int) -> Listed:
         """The first `limit` objects below a directory, in the order of their keys, 1,000 at once.
 
         For `lists_prefixes` only; see `lakelens.io.ahead.fetch_below`.
         """
         requests: Any = self._requests
-        found = self._call("list", lambda asked: requests.list_below(asked, limit), path)
-        return [self._describe(one) for one in found]
+        return self._call("list", lambda asked: self._describe(requests.list_below(asked, limit)), path)
 
-    def list(self, path: str) -> list[ObjectInfo]:
-        children = self._call("list", self._requests.list, path)
-        found = [self._describe(child) for child in children]
+    def list(self, path: str) -> Listed:
+        found = self._call("list", lambda asked: self._describe(self._requests.list(asked)), path)
         # object stores may list the directory's own marker
         found = [info for info in found if info.path.strip("/") != path.strip("/")]
         return sorted(found, key=lambda info: info.path)
 
     def read(self, path: str) -> bytes:
-        answer: Answer = self._call("read", self._requests.read, path)
+        most = self._find_most(path)
+        answer = self._call("read", lambda asked: self._requests.read(asked, most), path)
         return answer.data
 
+    def expect(self, sizes: Iterable[tuple[str, int]]) -> None:
+        """Files of which a document or a listing promises the sizes: of others, `options.budgets.max_document` are read."""
+        with self._lock:
+            for path, size in sizes:
+                if size > options.budgets.max_document:
+                    self._promised[path] = size
+            while len(self._promised) > _MOST_VERSIONS:
+                self._promised.popitem(last=False)
+
+    def _find_most(self, path: str) -> int:
+        """How many bytes of an object are read: what was promised, which a damaged one may exceed a little."""
+        with self._lock:
+            return min(max(self._promised.get(path, 0), options.budgets.max_document), MOST_BYTES)
+
     def read_range(self, path: str, start: int, length: int) -> bytes:
+        most = self._find_most(path)
+
         def read(asked: str) -> Answer:
-            answer = self._requests.read_range(asked, start, length)
+            answer = self._requests.read_range(asked, start, length, most)
             self._compare(path, answer.version)
             return answer
 
-        found: Answer = self._call("read", read, path)
-        return found.data
+        return self._call("read", read, path).data
 
     def _compare(self, path: str, version: str) -> None:
         """Parts of an object are of one version of it, as long as this store lives. Raises `Failed`."""
@@ -128,7 +146,13 @@ class FsspecStore:
         if before != version:
             raise Failed("replaced", f"was {before}, is {version}")
 
-    def _describe(self, facts: Mapping[str, Any]) -> ObjectInfo:
+    def _describe(self, listed: Sequence[Mapping[str, Any]]) -> Listed:
+        """What a storage says of objects. Raises `Failed`."""
+        found = [self._describe_object(facts) for facts in listed]
+        self.expect((info.path, info.size) for info in found)
+        return found
+
+    def _describe_object(self, facts: Mapping[str, Any]) -> ObjectInfo:
         is_dir = facts.get("type") == "directory"
         modified = (
             facts.get("LastModified") or facts.get("mtime") or facts.get("updated") or facts.get("created")
@@ -146,10 +170,10 @@ class FsspecStore:
             path = f"{self._prefix}{slash}{path.lstrip('/')}"
         known = modified if isinstance(modified, datetime) else None
         mark = facts.get("ETag") or facts.get("etag")
-        size = 0 if is_dir else int(facts.get("size") or 0)
+        size = 0 if is_dir else parse_size(facts.get("size") or 0)
         return ObjectInfo(path, size, known, is_dir, mark=mark if isinstance(mark, str) else None)
 
-    def _call(self, verb: str, ask: Callable[[str], Any], path: str) -> Any:
+    def _call(self, verb: str, ask: Callable[[str], T], path: str) -> T:
         """What a verb of the file system gives; what may pass is asked again, `options.retries` times."""
         patience = Patience()
         while True:
@@ -159,28 +183,21 @@ class FsspecStore:
                 failed = recognise(error)
             # here nothing is being handled: an error that is raised now has no context, which would have secrets
             if not (failed.may_pass and patience.wait(failed.wait)):
-                raise self._explain(failed, verb, path, patience.tries)
-
-    def _explain(self, failed: Failed, verb: str, path: str, tries: int) -> LakeError:
-        secrets = find_spellings([*self._secrets, *getattr(self._requests, "find_secrets", tuple)()])
-        return make_error(
-            failed,
-            self._name(path, secrets),
-            scheme=self.scheme,
-            verb=verb,
-            endpoint=redact(self._requests.endpoint, secrets),
-            said=redact(failed.said, secrets),
-            tries=tries,
-        )
+                secrets = find_spellings([*self._secrets, *getattr(self._requests, "find_secrets", tuple)()])
+                raise make_error(
+                    failed,
+                    redact(path if "://" in path else f"{self.scheme}://{path.lstrip('/')}", secrets),
+                    scheme=self.scheme,
+                    verb=verb,
+                    endpoint=redact(self._requests.endpoint, secrets),
+                    said=redact(failed.said, secrets),
+                    tries=patience.tries,
+                )
 
     def _reach(self, path: str) -> str:
         """A path as the file system knows it."""
         path = path.removeprefix(self._prefix)
         return path.replace("://", f"://{self._user}", 1) + self._query if self._user or self._query else path
-
-    def _name(self, path: str, secrets: Collection[str]) -> str:
-        """A path as an error names it."""
-        return redact(path if "://" in path else f"{self.scheme}://{path.lstrip('/')}", secrets)
 
 
 def _restore(

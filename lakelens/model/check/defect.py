@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.display import Named
 from lakelens.errors import LakeError
+from lakelens.model.driver import load_named
 from lakelens.model.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -132,6 +133,10 @@ class Rule:
     find: Callable[[Any], Iterable[Finding]] = field(compare=False, repr=False)
     reads_files: bool = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # the name of the function is the rule's, where `rule` made it
+        return load_named, (f"{self.find.__module__}:{self.find.__qualname__}",)
+
     @property
     def thread(self) -> str:
         """The first of the threads ("apache/iceberg#8860")."""
@@ -161,3 +166,39 @@ class Rule:
         except LakeError as error:
             return found, error.without_frames()
         return found, None
+
+
+def rule(
+    code: str,
+    title: str,
+    *,
+    writers: tuple[Product, ...] = (),
+    threads: tuple[str, ...] = (),
+    shows: str,
+    severity: Severity,
+    reads_files: bool = False,
+) -> Callable[[Callable[[Any], Iterable[Finding]]], Rule]:
+    """Make a rule of the function that finds where a defect shows, which calls itself to report: see `Rule`.
+
+    >>> @rule("odd-name", "names are odd", shows="an odd name", severity="note")
+    ... def find_odd_names(table):
+    ...     yield find_odd_names.report(table.location, "the name is odd")
+    >>> find_odd_names.code, find_odd_names.writers
+    ('odd-name', 'any')
+    """
+
+    def make(find: Callable[[Any], Iterable[Finding]]) -> Rule:
+        return Rule(code, title, writers, threads, shows, severity, find, reads_files)
+
+    return make
+
+
+@dataclass(frozen=True, slots=True)
+class DefectBook:
+    """What a format says of the defects of those who write its tables: the rules, and who wrote a table.
+
+    `list_writers` says it as summaries and footers do; at most 200 footers are read.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    list_writers: Callable[[Any], tuple[Writer, ...]] = lambda table: ()

@@ -1,7 +1,7 @@
 """What refers to the stored objects of a table, as far as documents say it: every state that keeps files, and further files.
 
-`Referring` is the part of a `Table` that gives it: each format says which documents keep files alive, what an object is for
-by its name alone, and where recorded files outside of the table's directory are.
+`Referring` is the part of a format that gives it: each says which documents keep files alive, what an object is for by its
+name alone, and where recorded files outside of the table's directory are.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from lakelens.errors import LakeError
+from lakelens.model.driver import Part
 
 if TYPE_CHECKING:
-    from lakelens.model.check.defect import Rule, Writer
     from lakelens.model.snapshot import Snapshot
 
 
@@ -93,8 +93,10 @@ class Purpose:
     reason: str = ""
 
 
-class Referring:
-    """The part of a table that says what refers to its objects."""
+class Referring(Part):
+    """What refers to the objects of one table."""
+
+    answer = "references"
 
     #: Whether an entry that removes a file keeps the file from being an orphan, as Paimon's own cleaning has it.
     removed_are_kept: bool = False
@@ -105,19 +107,19 @@ class Referring:
     #: What the names of files end with that name further files in their bytes.
     naming_suffix: str | None = None
 
-    def read_names(self: Any, path: str) -> Iterator[Reference]:
+    def read_names(self, path: str) -> Iterator[Reference]:
         """The further files that a file of the `naming_suffix` names. Raises `LakeError`."""
         return iter(())
 
-    def list_keepers(self: Any) -> Iterator[Keeper]:
+    def list_keepers(self) -> Iterator[Keeper]:
         """Every state that keeps files alive, each once: of all branches, of tags, and those kept for their changelog."""
         seen: set[str | None] = set()
-        for snapshot in self.snapshots:
+        for snapshot in self.table.snapshots:
             seen.add(snapshot.path)
             yield Keeper(f"snapshot {snapshot.id}", snapshot, snapshot.path)
-        for ref in self.refs:
+        for ref in self.table.refs:
             try:
-                found = self.snapshot(ref.name)
+                found = self.table.snapshot(ref.name)
             except LakeError:
                 found = None
             if found is None and ref.snapshot_id is not None:
@@ -126,46 +128,37 @@ class Referring:
                 seen.add(found.path)
                 yield Keeper(f"{ref.type} {ref.name}", found, found.path, kind=ref.type, ref=ref.name)
 
-    def list_named(self: Any, keeper: Keeper) -> Iterator[Reference]:
+    def list_named(self, keeper: Keeper) -> Iterator[Reference]:
         """The files that a state names itself, beside manifest lists, manifests and their files. Raises `LakeError`."""
         return iter(())
 
-    def list_documents(self: Any) -> Iterator[Reference]:
+    def list_documents(self) -> Iterator[Reference]:
         """The files that no state refers to, but the table's own documents do."""
         return iter(())
 
-    def list_consumers(self: Any) -> Iterator[tuple[str, int]]:
+    def list_consumers(self) -> Iterator[tuple[str, int]]:
         """Readers that go on from a snapshot, which does not expire before: their names, and its id."""
         return iter(())
 
-    def list_doubts(self: Any) -> Iterator[tuple[str, str]]:
+    def list_doubts(self) -> Iterator[tuple[str, str]]:
         """Documents that may refer to files and were not followed: their paths, and why."""
         return iter(())
 
-    def list_objects(self: Any, refuse: Callable[[LakeError], None]) -> Iterator[Listed]:
+    def list_objects(self, refuse: Callable[[LakeError], None]) -> Iterator[Listed]:
         """Every object below the table's directory. What cannot be listed is given to `refuse`."""
         try:
-            for found in self.list_files():
+            for found in self.table.list_files():
                 yield ListedObject(found.path, found.size_bytes, found.modified)
         except LakeError as error:
             refuse(error)
 
-    def find_purpose(self: Any, relative_path: str) -> Purpose:
+    def find_purpose(self, relative_path: str) -> Purpose:
         """What an object is for that nothing refers to."""
         return Purpose("unknown", "foreign")
 
-    def find_sizes(self: Any, recorded: Sequence[tuple[str, str | None]]) -> Iterator[int | None]:
+    def find_sizes(self, recorded: Sequence[tuple[str, str | None]]) -> Iterator[int | None]:
         """The sizes of files that the listing does not have: each a path and, where it was recorded, that location.
 
         None for a file that is nowhere, -1 for one outside of the table that was not looked for.
         """
         return (None for _ in recorded)
-
-    def list_writers(self: Any) -> tuple[Writer, ...]:
-        """Who wrote the table, as its summaries and footers say it; at most 200 footers are read."""
-        return ()
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules of writers' known defects that may concern tables of this format."""
-        return ()

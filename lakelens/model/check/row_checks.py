@@ -43,7 +43,7 @@ class OrderCheck(RowCheck):
         import pyarrow as pa
 
         names = [name for name, _, _ in self._columns]
-        if not self._is_comparable or any(name not in rows.column_names for name in names):
+        if not self._is_comparable or any(rows.column_names.count(name) != 1 for name in names):
             self._is_comparable = False
             return
         chosen = pa.table({name: _plain(rows[name]) for name in names})

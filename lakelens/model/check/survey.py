@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
+from lakelens.model.check.checking import Checking
 from lakelens.model.check.ledger import Ledger
+from lakelens.model.check.references import Referring
 from lakelens.model.scan.plan import FileBatch, ScanRequest
 from lakelens.progress import track
 
@@ -135,7 +137,7 @@ class Survey:
         """The columns that are read of entries."""
         further = {name for name, _ in self._columns.further}
         known = {*COMMON, *_NEUTRAL, *further}
-        wanted = [*COMMON, *(name for name in self.table.checked_columns if name in known)]
+        wanted = [*COMMON, *(name for name in Checking.of(self.table).columns if name in known)]
         if self._columns.partition:
             wanted += ["partition", "partition_values"]
         return tuple(dict.fromkeys(wanted))
@@ -282,10 +284,12 @@ class Survey:
 
     @cached_property
     def damaged(self) -> frozenset[int]:
-        """The numbers of the manifests that could not be read, or not to their end."""
+        """The numbers of the manifests that could not be read, or not to their end; one may be read in another place."""
         _ = self.entries
         errors = {found.path for found in self.table.findings if found.severity == "error"}
-        return frozenset(number for path, number in self._numbers.items() if path in errors)
+        elsewhere = dict(self.table.relocation.elsewhere)
+        places = ((elsewhere.get(path, path), number) for path, number in self._numbers.items())
+        return frozenset(number for place, number in places if place in errors)
 
     def count_unread(self) -> int:
         """The entries of damaged manifests that were not read, as far as their lists count them."""
@@ -334,7 +338,7 @@ def choose_states(table: Table, chosen: Any) -> list[State]:
 def _list_kept(table: Table) -> Iterator[State]:
     """Every state that keeps files, each once: a tag or a branch may keep a copy of a snapshot."""
     seen: set[tuple[Any, ...]] = set()
-    for keeper in table.list_keepers():
+    for keeper in Referring.of(table).list_keepers():
         snapshot = keeper.snapshot
         if snapshot is None or keeper.roles == ():
             continue

@@ -87,12 +87,14 @@ class Figures(Named):
 
 
 def parse_figure(facts: Mapping[str, object], key: str) -> int | None:
-    """A figure of a snapshot's document; None when it is missing or not a number.
+    """A figure of a snapshot's document; None when it is missing, no number, or beyond the 64 bits of a count.
 
     >>> parse_figure({"total-records": "3"}, "total-records"), parse_figure({}, "total-records")
     (3, None)
+    >>> parse_figure({"total-records": "9" * 400}, "total-records")
     """
     try:
-        return int(facts[key])  # type: ignore[call-overload,no-any-return]
-    except (KeyError, ValueError, TypeError):
+        figure = int(facts[key])  # type: ignore[call-overload]
+    except (KeyError, ValueError, TypeError, OverflowError):
         return None
+    return figure if -(2**63) <= figure < 2**63 else None

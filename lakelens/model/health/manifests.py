@@ -93,4 +93,5 @@ def say_emptied(emptied: Sequence[Manifest]) -> str:
     """What becomes of them: `FastAppend` keeps every manifest, the other commits only those with live files."""
     them = "it" if len(emptied) == 1 else "them"
     gone = sum(manifest.deleted_files_count or 0 for manifest in emptied)
-    return f"{count(gone, 'entry', 'entries')} of files that are gone; the next commit but a fast append leaves {them} out"
+    entries = count(gone, "entry", "entries")
+    return f"{entries} of files that are gone; the next commit leaves {them} out, unless it is a fast append"

@@ -1,13 +1,14 @@
-"""What a format says of a table's health: its limits, its calls, and the figures that only it has.
+"""What a format says of a table's health: its limits, its calls, and the figures that only it has, as one record.
 
-This is a format that says nothing: its tables have figures of files, partitions and columns, and limits of lakelens.
+A format's part "health" is a function of a table and a snapshot that makes the record. Whatever it leaves out is what serves
+any format: figures of files, partitions and columns, and limits of lakelens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from lakelens.model.health.measure import Call, DocumentPart, DocumentParts, Limit, Measure, Need, Source
 from lakelens.model.scan.splits import SplitFigure, read_figure
@@ -23,131 +24,122 @@ if TYPE_CHECKING:
     from lakelens.model.table import Table
 
     Numbers = NDArray[np.int64]
+    #: A measure of a format's own: from the files by column, the reach of deletes, and the parts of the metadata.
+    FormatMeasure = Callable[[FileFigures, Reach | None, DocumentParts], Iterable[Measure]]
 
 MIB = 1 << 20
 #: A property that says more is nobody's limit, and would be too much for sums.
 MOST_NUMBER = 1 << 56
+_FILE_SIZE = Limit(0.75 * 128 * MIB, "≥", "lakelens", "75 % of 128 MiB, a block of HDFS")
+_SMALL_FILES = Limit(5, "<", "lakelens")
 
 
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups within which a rewrite joins files: for each file the number of its own, and the name of a file's group."""
+
+    numbers: Numbers
+    count: int
+    name: Callable[[int], str]
+
+
+def group_partitions(figures: FileFigures) -> Groups:
+    """Group files by partition."""
+    partitions = figures.partitions
+    return Groups(
+        figures.partition, len(partitions), lambda place: str(partitions[int(figures.partition[place])])
+    )
+
+
+def number_buckets(figures: FileFigures) -> tuple[list[str], Numbers] | None:
+    """Name the buckets, and number each file's own (-1: none); None where rows are in no buckets."""
+    import numpy as np
+
+    numbers = figures.numbers("bucket")
+    known = np.unique(numbers[numbers >= 0])
+    if len(known) < 2:
+        return None
+    places = np.searchsorted(known, numbers)
+    return [str(number) for number in known.tolist()], np.where(numbers >= 0, places, -1)
+
+
+def join_nothing(counts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
+    """Join no files: what a rewrite makes of small files where the format has none."""
+    import numpy as np
+
+    return np.zeros_like(counts), np.zeros_like(counts)
+
+
+@dataclass(frozen=True)
 class HealthRules:
-    """The rules of one state of a table. `snapshot` is None before the first commit."""
+    """The rules of one state of a table; `snapshot` is None before the first commit.
 
-    #: columns of files that the format's own figures are made of
+    Attributes
+    ----------
+    file_size, small_files
+        How large a data file has to be, a share of what writers aim at; how many smaller ones a group may have.
+    columns, delete_leaves
+        Columns of files that the format's own figures are made of; leaf columns that delete files have bounds of.
+    has_records
+        Whether metadata says how many rows and which values a file holds; else its footer would have to be read.
+    group, group_noun, number_buckets
+        What a rewrite joins files within, and what that is called; the buckets of files.
+    join_files, joins_exactly
+        What a rewrite makes of small files, from how many each group has and their bytes: how many it takes, and into how
+        many it joins them; whether that is known where each group becomes one.
+    call_join, explain_no_call, advise_coarser
+        The statements that join small files, and why there is none; what coarser partitions would hold where no rewrite
+        makes files large enough, with the statement for it.
+    sort_column, call_sort
+        The column that rows are sorted by first, and in which words ("sort order", "primary key"); the statements that sort.
+    find_reach
+        Which deletes reach which files; None where the format has no deletes beside data files.
+    measures
+        The figures that only this format has: deletes, levels, manifests and other metadata.
+    list_parts, list_needs
+        What the metadata is made of; what a reader of the table must know, the most demanding first.
+    limits_of_sight
+        What does not apply to the format, or cannot be known from what it keeps, as sentences.
+    """
+
+    table: Table
+    snapshot: Snapshot | None
+    file_size: Limit = _FILE_SIZE
+    small_files: Limit = _SMALL_FILES
     columns: Sequence[str] = ()
-    #: leaf columns that delete files have bounds of
     delete_leaves: Sequence[str] = ()
-    #: whether metadata says how many rows and which values a file holds; else its footer would have to be read
-    has_records = True
-    #: where no call helps
-    without_help: tuple[Call, ...] = ()
-    #: whether the number of files that a rewrite makes is known where each group becomes one
-    joins_exactly = True
-    #: what a rewrite joins files within
-    group_noun = "partition"
-    #: what says why no statement is given
-    without_calls = "no procedure joins the files of this format"
+    has_records: bool = True
+    group: Callable[[FileFigures], Groups] = group_partitions
+    group_noun: str = "partition"
+    number_buckets: Callable[[FileFigures], tuple[list[str], Numbers] | None] = number_buckets
+    join_files: Callable[[Numbers, Numbers], tuple[Numbers, Numbers]] = join_nothing
+    joins_exactly: bool = True
+    call_join: Callable[[FileFigures], tuple[Call, ...]] = lambda figures: ()
+    explain_no_call: Callable[[FileFigures], str] = lambda figures: (
+        "no procedure joins the files of this format"
+    )
+    advise_coarser: Callable[[FileFigures], tuple[str, tuple[Call, ...]]] = lambda figures: ("", ())
+    sort_column: tuple[str, str] | None = None
+    call_sort: Callable[[str], tuple[Call, ...]] = lambda column: ()
+    find_reach: Callable[[FileFigures], Reach | None] = lambda figures: None
+    measures: Sequence[FormatMeasure] = ()
+    list_parts: Callable[[], Iterable[DocumentPart]] = tuple
+    list_needs: Callable[[FileFigures], Iterable[Need]] = lambda figures: ()
+    limits_of_sight: Sequence[str] = ()
 
-    def __init__(self, table: Table, snapshot: Snapshot | None) -> None:
-        self.table = table
-        self.snapshot = snapshot
+    def __reduce__(self) -> tuple[Any, ...]:
+        return make_health_rules, (self.table, self.snapshot)
 
     @property
     def specs(self) -> Sequence[PartitionSpec]:
         """Every way in which files are divided."""
         return self.table.specs
 
-    @property
-    def file_size(self) -> Limit:
-        """How large a data file has to be: a share of what writers aim at."""
-        return Limit(0.75 * 128 * MIB, "≥", "lakelens", "75 % of 128 MiB, a block of HDFS")
 
-    @property
-    def target_size(self) -> int:
-        """How large writers make a file."""
-        return 128 * MIB
-
-    @property
-    def small_files(self) -> Limit:
-        """How many files below that size a partition may have."""
-        return Limit(5, "<", "lakelens")
-
-    def group(self, figures: FileFigures) -> tuple[Numbers, int]:
-        """For each file the number of the group within which a rewrite joins files, and how many groups there are."""
-        return figures.partition, len(figures.partitions)
-
-    def name_group(self, figures: FileFigures, place: int) -> str:
-        """The name of the group that a file belongs to."""
-        return str(figures.partitions[int(figures.partition[place])])
-
-    def name_buckets(self, figures: FileFigures) -> tuple[list[str], Numbers] | None:
-        """The buckets, and for each file the number of its own (-1: none); None where rows are in no buckets."""
-        import numpy as np
-
-        numbers = figures.numbers("bucket")
-        known = np.unique(numbers[numbers >= 0])
-        if len(known) < 2:
-            return None
-        places = np.searchsorted(known, numbers)
-        return [str(number) for number in known.tolist()], np.where(numbers >= 0, places, -1)
-
-    def join_files(self, counts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
-        """What a rewrite makes of small files, partition by partition: how many it takes, and into how many it joins them.
-
-        Parameters
-        ----------
-        counts, sizes
-            For each partition (of Paimon: bucket) how many files are too small, and their bytes.
-        """
-        import numpy as np
-
-        return np.zeros_like(counts), np.zeros_like(counts)
-
-    def call_join(self, figures: FileFigures) -> tuple[Call, ...]:
-        """The statements that join small files; none where the format has none."""
-        return ()
-
-    def explain_no_call(self, figures: FileFigures) -> str:
-        """Why no statement joins small files."""
-        return self.without_calls
-
-    def advise_coarser(self, figures: FileFigures) -> tuple[str, tuple[Call, ...]]:
-        """What coarser partitions would hold, where no rewrite makes files large enough, and the statement for it."""
-        return "", ()
-
-    @property
-    def sort_column(self) -> tuple[str, str] | None:
-        """The column that rows are sorted by first, and in which words: "sort order", "primary key"; None where none is."""
-        return None
-
-    def call_sort(self, column: str) -> tuple[Call, ...]:
-        """The statements that sort what is there by the table's order."""
-        return ()
-
-    def explain_absence(self, column: str, file_format: str) -> str:
-        """Why files have no bounds of a column, as far as properties say it."""
-        return ""
-
-    def find_reach(self, figures: FileFigures) -> Reach | None:
-        """Which deletes reach which files; None where the format has no deletes beside data files."""
-        return None
-
-    def measure(
-        self, figures: FileFigures, reach: Reach | None, documents: DocumentParts
-    ) -> Iterable[Measure]:
-        """The figures that only this format has: deletes, levels, manifests and other metadata."""
-        return ()
-
-    def list_parts(self) -> Iterable[DocumentPart]:
-        """What the metadata is made of: its documents, and their parts as they stand in them."""
-        return ()
-
-    def list_needs(self, figures: FileFigures) -> Iterable[Need]:
-        """What a reader of the table must know, the most demanding first."""
-        return ()
-
-    def list_limits_of_sight(self) -> Iterable[str]:
-        """What does not apply to the format, or cannot be known from what it keeps, as sentences."""
-        return ()
+def make_health_rules(table: Table, snapshot: Snapshot | None) -> HealthRules:
+    """Make the rules of one state of a table, as its format has them; those of any format where it has none."""
+    rules: HealthRules = table.driver.part("health", HealthRules)(table, snapshot)
+    return rules
 
 
 def read_number(

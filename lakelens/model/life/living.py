@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
+from lakelens.model.driver import Part
 
 if TYPE_CHECKING:
     from lakelens.model.datafile import DataFile
@@ -41,20 +42,22 @@ class FileDeletes:
         return self._seen[key]
 
 
-class Living:
-    """The part of a table that says what only its format knows of the lives of files and rows."""
+class Living(Part):
+    """What only a format knows of the lives of files and rows."""
+
+    answer = "life"
 
     def open_deletes(self, files: Sequence[DataFile]) -> FileDeletes:
         """What deletes rows of some data files, ready to be asked state by state."""
         return FileDeletes(files)
 
-    def open_rows(self: Any, file: DataFile) -> StoredRows:
+    def open_rows(self, file: DataFile) -> StoredRows:
         """The rows of a data file, ready to be read by today's columns. Raises `LakeError`."""
         from lakelens.model.life.stored_rows import NamedRows
 
-        if self.storage is None:
-            raise Unsupported(f"rows of {self.traits.title} tables are not read", path=file.path)
-        return NamedRows(self.storage, file)
+        if self.table.storage is None:
+            raise Unsupported(f"rows of {self.table.traits.title} tables are not read", path=file.path)
+        return NamedRows(self.table.storage, file)
 
     def open_merge(self, snapshot: Snapshot, slots: Mapping[int, int]) -> Merge | None:
         """How a reader of a state merges the rows of one key from several files; None where each row stands for itself.
@@ -67,6 +70,10 @@ class Living:
     def begins_later(self, snapshot: Snapshot) -> bool:
         """Whether a state that has no state before it was not the first one: what was before it has expired."""
         return snapshot.parent_id is not None
+
+    def find_row_writer(self, snapshot: Snapshot, file: DataFile, sequence: int) -> Snapshot | None:
+        """The commit that wrote a row which a later snapshot made visible, in `file`; None where that is not another."""
+        return None
 
     def describe_commit(self, snapshot: Snapshot) -> str:
         """How a snapshot was committed: its operation, and what its document says of the statement."""

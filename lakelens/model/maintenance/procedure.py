@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from lakelens.errors import Corrupt, LakeError, list_nearest
+from lakelens.errors import LakeError, list_nearest, say_value
 
 if TYPE_CHECKING:
     from lakelens.model.maintenance.proposal import Proposal
@@ -67,7 +67,7 @@ class Option:
         """
         try:
             read = _READERS[self.kind](value)
-        except (ValueError, TypeError, OverflowError, KeyError):
+        except (ValueError, TypeError, OverflowError, KeyError, AttributeError):
             raise self._refuse(value) from None
         if self.least is not None and isinstance(read, int | float) and read < self.least:
             raise self._refuse(value, f"at least {self.least}")
@@ -75,7 +75,7 @@ class Option:
 
     def _refuse(self, value: Any, expected: str | None = None) -> LakeError:
         message = f"option {self.name}: the value does not fit"
-        return Corrupt(message, expected=expected or _EXPECTED[self.kind], seen=repr(value))
+        return LakeError(message, expected=expected or _EXPECTED[self.kind], seen=say_value(value))
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,10 @@ def _read_text(value: Any) -> str:
 def _read_integer(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise TypeError(value)
-    return int(value.strip()) if isinstance(value, str) else value
+    number = int(value.strip()) if isinstance(value, str) else value
+    if not -(2**63) <= number < 2**63:
+        raise OverflowError
+    return number
 
 
 def _read_number(value: Any) -> float:
@@ -174,7 +177,7 @@ def read_bytes(value: Any) -> int:
         return _read_integer(value)
     number, unit = _split_unit(value)
     unit = unit.replace("ib", "b")
-    return int(number * _UNITS[unit if unit in _UNITS else f"{unit}b"])
+    return _read_integer(int(number * _UNITS[unit if unit in _UNITS else f"{unit}b"]))
 
 
 def read_duration(value: Any) -> timedelta:

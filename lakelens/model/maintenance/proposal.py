@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Fate(Named):
     """What becomes of one state of the table, and why.
 
-    `keeper` is the name of the state among `Table.list_keepers` ("snapshot 5", "tag v1"). `by` is what keeps it ("branch
+    `keeper` is the name of the state among `Referring.list_keepers` ("snapshot 5", "tag v1"). `by` is what keeps it ("branch
     main"), as rows of a table are grouped; `id` and `at` are the snapshot's id and time of commit.
     """
 

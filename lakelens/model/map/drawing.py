@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from pathlib import Path
 
 from lakelens.display import Displayable
+from lakelens.whole import write_whole
 
 
 class Drawing(Displayable):
@@ -24,4 +24,4 @@ class Drawing(Displayable):
         path
             The file to write.
         """
-        Path(path).write_text(self.to_svg(), encoding="utf-8")
+        write_whole(path, self.to_svg().encode())

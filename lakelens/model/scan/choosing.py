@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakelens.errors import LakeError, list_nearest
+from lakelens.errors import LakeError, WrongArgument, find_nearest, list_nearest
 from lakelens.model.scan.engines import run_query
 from lakelens.model.scan.files_to_arrow import list_columns
 
@@ -58,7 +58,15 @@ def check_name(name: str, columns: FileColumns) -> None:
 
 
 def _parse_condition(text: str, columns: FileColumns) -> Mask:
-    names = parse_condition(text, lambda name: check_name(name, columns))
+    def check(name: str) -> None:
+        known = list_columns(columns, stats=True)
+        held = {column.lower() for column, _ in columns.stats}  # what rows hold, not what is known of files
+        if name not in known and name in held and not find_nearest(name, known):
+            hint = f"table.explain({text!r}), which finds the files by the values of their rows"
+            raise LakeError(f"{name} is a column of the rows, not of the list of files", hint=hint)
+        check_name(name, columns)
+
+    names = parse_condition(text, check)
 
     def judge(files: FileSet) -> Sequence[bool]:
         return judge_rows(text, files.to_arrow(columns=names or ["content"]))
@@ -141,5 +149,5 @@ def _compare(files: FileSet, name: str, wanted: Any) -> Mask:
         return lambda of: [value == wanted for (value,) in of.pick(name)]
     first = next(iter(files), None)
     if name not in plain and (first is None or not hasattr(first, name)):
-        raise TypeError(f"files have no attribute {name!r}; {list_nearest(name, plain)}")
+        raise WrongArgument(f"files have no attribute {name!r}", hint=list_nearest(name, plain))
     return lambda of: [bool(getattr(found, name) == wanted) for found in of]

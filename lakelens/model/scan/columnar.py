@@ -167,4 +167,4 @@ class ColumnarScan(FileScan):
             return self.fast
         from lakelens.model.scan.scan_to_arrow import is_warm, is_worthwhile
 
-        return is_warm() or is_worthwhile(self.with_tasks(tasks))
+        return is_warm() or is_worthwhile(tasks)

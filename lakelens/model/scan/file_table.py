@@ -55,6 +55,10 @@ class FileReader(ABC):
         """The manifests of the set, by which it is known whether there are many; nothing else is read for that."""
 
     @abstractmethod
+    def measure(self) -> tuple[ScanTask, ...]:
+        """The same manifests with the bytes that they have where they are, which whoever writes a list may get wrong."""
+
+    @abstractmethod
     def plan(self) -> FileScan:
         """How they are read by column; made from manifest lists alone."""
 
@@ -290,7 +294,7 @@ class FileTable(RowTable):
         import pyarrow as pa
 
         if numbers is None:
-            yield from iterate_batches(self.scan, request)
+            yield from self._read_again(request)
             return
         orders = np.sort(self.order[numbers])
         positions = set(np.unique(orders >> ORDER_BITS).tolist())
@@ -303,6 +307,22 @@ class FileTable(RowTable):
             kept = np.isin(batch.order.to_numpy(), orders)
             if kept.any():
                 yield batch if kept.all() else batch.filter(pa.array(kept))
+
+    def _read_again(self, request: ScanRequest) -> Iterator[FileBatch]:
+        """All files; their partitions, which are kept, are not made once more."""
+        import numpy as np
+        import pyarrow as pa
+
+        kept = self._columns.get(PARTITION) if request.partitions else None
+        if kept is None:
+            yield from iterate_batches(self.scan, request)
+            return
+        done = 0
+        for batch in iterate_batches(self.scan, replace(request, partitions=False)):
+            known, codes = np.unique(kept.slice(done, batch.rows).to_numpy(), return_inverse=True)
+            found = [self._partitions[number] for number in known.tolist()]
+            yield replace(batch, partitions=(found, pa.array(codes, pa.int64())))
+            done += batch.rows
 
     def encode(self, files: Sequence[DataFile]) -> pa.Array:
         """See `RowTable.encode`."""

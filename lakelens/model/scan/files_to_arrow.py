@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import list_nearest
-from lakelens.model.arrow import arrow_type, make_struct, to_array
+from lakelens.model.arrow import arrow_type, escape_text, make_struct, to_array
 from lakelens.model.scan.plan import ORDER_BITS, FileBatch, ScanRequest
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ def type_column(name: str, columns: FileColumns) -> pa.DataType:
     import pyarrow as pa
 
     if name == "partition_values":
-        return pa.struct([pa.field(field, arrow_type(kind)) for field, kind in columns.partition])
+        return pa.struct(
+            [pa.field(escape_text(field), arrow_type(kind)) for field, kind in columns.partition]
+        )
     common = "string" if name == "status" else COMMON.get(name)
     if common is not None:
         return {"string": pa.string(), "int32": pa.int32(), "int64": pa.int64()}[common]
@@ -192,7 +194,10 @@ def _gather(files: Sequence[DataFile], name: str, columns: FileColumns) -> pa.Ar
     if name == "partition":
         return to_array([str(found.partition) for found in files], kind)
     if name == "partition_values":
-        children = [to_array([found.partition.get(one.name) for found in files], one.type) for one in kind]
+        children = [
+            to_array([found.partition.get(field) for found in files], one.type)
+            for one, (field, _) in zip(kind, columns.partition, strict=True)
+        ]
         return make_struct(children, kind, len(files))
     if name in COMMON:
         return to_array([getattr(found, name) for found in files], kind)

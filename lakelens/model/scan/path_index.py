@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lakelens.model.arrow import text_array
 from lakelens.model.scan.plan import FileScan, ScanRequest
 
 if TYPE_CHECKING:
@@ -128,10 +129,9 @@ class _ColumnIndex(PathIndex):
 
     def find(self, paths: Sequence[str]) -> Iterator[tuple[Mark, ...]]:
         """See `PathIndex.find`."""
-        import pyarrow as pa
         import pyarrow.compute as pc
 
-        for code in pc.index_in(pa.array(paths, pa.string()), value_set=self._paths).to_pylist():
+        for code in pc.index_in(text_array(list(paths)), value_set=self._paths).to_pylist():
             yield () if code is None else self._get(code)
 
     def _get(self, code: int) -> tuple[Mark, ...]:
@@ -211,6 +211,5 @@ def _iterate_rows(scan: FileScan) -> Iterator[tuple[pa.Array, pa.Array, pa.Array
 
 
 def _join_beside(pairs: Iterable[tuple[str, str]]) -> pa.Array:
-    import pyarrow as pa
 
-    return pa.array([posixpath.join(posixpath.dirname(path), name) for path, name in pairs], pa.string())
+    return text_array([posixpath.join(posixpath.dirname(path), name) for path, name in pairs])

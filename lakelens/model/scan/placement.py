@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lakelens.model.arrow import arrow_type
+from lakelens.model.driver import open_part
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,6 +72,11 @@ class Placement:
     def explain_absence(self, term: Term, file_format: str | None) -> str | None:
         """Why files have no statistics of a term's column, as far as properties say it."""
         return None
+
+
+def open_placement(table: Any) -> Placement:
+    """Open what partitions and buckets of a table say of the rows in them, once for each open table."""
+    return open_part(table, "placement", lambda table: Placement(table.specs))
 
 
 def cast_known(values: pa.Array, kind: pa.DataType) -> pa.Array | None:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from lakelens.model.scan.file_table import FileReader
-
 
 Portion = Sequence[ScanTask]
 
@@ -46,9 +44,9 @@ WORTH_BYTES = 64 * 1024
 WORTH_BYTES_WARM = 48 * 1024
 
 
-def is_worthwhile(scan: FileScan | FileReader) -> bool:
+def is_worthwhile(tasks: Iterable[ScanTask]) -> bool:
     """Whether reading by column takes less time than reading record by record, its imports included."""
-    return sum(map(_weigh, scan.tasks)) >= (WORTH_BYTES_WARM if is_warm() else WORTH_BYTES)
+    return sum(map(_weigh, tasks)) >= (WORTH_BYTES_WARM if is_warm() else WORTH_BYTES)
 
 
 def is_warm() -> bool:

@@ -42,3 +42,9 @@ def share_work(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
 @cache
 def _start_pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(SPARE, thread_name_prefix="lakelens-share")
+
+
+if hasattr(
+    os, "register_at_fork"
+):  # not on Windows, which does not fork; the child of a fork has none of the threads
+    os.register_at_fork(after_in_child=_start_pool.cache_clear)

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lakelens.display import Named
+from lakelens.model.driver import open_part
 
 if TYPE_CHECKING:
     from lakelens.model.datafile import DataFile
+    from lakelens.model.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,11 @@ class SplitRules(ABC):
         self, files: Sequence[DataFile], target: SplitTarget, parallelism: int | None = None
     ) -> Iterator[Sequence[SplitUnit]]:
         """The units of each task, files in the order in which they are planned."""
+
+
+def open_split_rules(table: Table) -> SplitRules | None:
+    """Open the rules by which an engine divides a table's files into the tasks of a scan; None where that is not known."""
+    return open_part(table, "splits", lambda table: None)
 
 
 def pack_lookback(units: Iterable[SplitUnit], target: int, lookback: int) -> Iterator[Sequence[SplitUnit]]:

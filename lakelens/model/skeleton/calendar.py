@@ -5,8 +5,10 @@ A new month is a January: it has room for the days of any month. A new year has 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
-from functools import cache
+from functools import cache, partial
 
 from lakelens.model.skeleton.numbers import Grid, cut_by
 
@@ -43,12 +45,31 @@ def is_leap(year: int) -> bool:
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
-def group_times(unit: str, day: int, *, keeps_rest: bool) -> Grid:
-    """Groups of a column of times by year, month, day or hour; `day` is how many of its counts are a day."""
+def group_times(unit: str, day: int, finer: Sequence[str] = ()) -> Grid:
+    """Groups of a column of times by year, month, day or hour; `day` is how many of its counts are a day.
+
+    With `finer` units, the finest last, its groups are moved inside of those of `unit`; of several they keep their
+    places, since what is a month of one year has to stay a month of another.
+    """
+    grid = _group_by(unit, day)
+    if not finer:
+        return grid
+    return replace(grid, parts=partial(_cut_group, finer[-1], day), keeps_rest=len(finer) > 1)
+
+
+def _cut_group(unit: str, day: int, size: int) -> Sequence[int]:
+    """Where in a year, month or day of `size` counts the groups of a finer unit begin."""
+    if unit == "month":
+        year = 2000 if size == 366 * day else 2001
+        return [(count_days(year, month) - count_days(year)) * day for month in range(1, 13)]
+    return range(0, size, day if unit == "day" else day // 24)
+
+
+def _group_by(unit: str, day: int) -> Grid:
     first, last = NANO_YEARS if day > 10**12 else YEARS
     if unit in ("day", "hour"):
         width = day if unit == "day" else day // 24
-        return cut_by(width, count_days(first) * day, count_days(last) * day, keeps_rest=keeps_rest)
+        return cut_by(width, count_days(first) * day, count_days(last) * day)
 
     def start_month(months: int) -> int:
         return count_days(1970 + months // 12, months % 12 + 1)
@@ -65,7 +86,6 @@ def group_times(unit: str, day: int, *, keeps_rest: bool) -> Grid:
             lambda group: ((start_month(group + 1) - start_month(group)) * day, 31 * day),
             first,
             last,
-            keeps_rest,
         )
 
     def split_by_year(value: int) -> tuple[int, int]:
@@ -80,4 +100,4 @@ def group_times(unit: str, day: int, *, keeps_rest: bool) -> Grid:
         days = (366 if is_leap(group) else 365) * day
         return days, days
 
-    return Grid(split_by_year, start_year, measure_year, first // 8 + 1, last // 8 - 1, keeps_rest)
+    return Grid(split_by_year, start_year, measure_year, first // 8 + 1, last // 8 - 1)

@@ -44,7 +44,7 @@ class TextScale:
         self._fits = None if self._cuts else fits
         self._ladders: dict[tuple[str, ...], Ladder] = {}
         self._width = 0
-        self.is_kept = False
+        self.is_kept = self.keeps_rest = False
 
     def add(self, text: str) -> None:
         """A value of a row, or its beginning."""

@@ -2,6 +2,10 @@
 
 Spark pickles the classes of a data source. They are made inside of a function, so that they travel by value and can say on
 an executor that lakelens is not there; all else is here and in `planning` and `scanning`.
+
+Spark offers its filters and evaluates every one again, so the files that are selected by them may be too many, never too
+few. Of the partition those filters count that are on fields whose values look the same in Spark as here: no fractions,
+whose zeros and NaN compare otherwise, and nothing that travels in another type.
 """
 
 from __future__ import annotations
@@ -9,11 +13,12 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import Unsupported
+from lakelens.model.arrow import arrow_type
 from lakelens.model.facts.metadata_tables import build_manifests
 from lakelens.model.scan.plan import drop_removed
 from lakelens.model.scan.pruning import Selection, select_files
@@ -27,9 +32,8 @@ from lakelens.spark.frames.planning import (
     plan_files,
     plan_rows,
 )
-from lakelens.spark.frames.pushed_filters import Pushed, describe_filters, select_pushed
 from lakelens.spark.frames.scanning import NOT_HERE, check_damage, read_bin
-from lakelens.spark.frames.types import spark_schema
+from lakelens.spark.frames.types import carrier_type, spark_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +41,78 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from lakelens.model.fileset import FileColumns
+
+
+#: A filter as plain data: the name of its class in `pyspark.sql.datasource`, its column path, and its value.
+Pushed = tuple[str, tuple[str, ...], Any]
+
+
+def describe_filters(filters: Iterable[Any]) -> tuple[Pushed, ...]:
+    """Spark's filters as plain data; unknown ones are left out.
+
+    >>> class EqualTo: attribute, value = ("path",), "x"
+    >>> describe_filters([EqualTo()])
+    (('EqualTo', ('path',), 'x'),)
+    """
+    return tuple(
+        (type(one).__name__, tuple(one.attribute), getattr(one, "value", None))
+        for one in filters
+        if hasattr(one, "attribute")
+    )
+
+
+def select_pushed(columns: FileColumns, pushed: Iterable[Pushed]) -> Selection:
+    """The files that may pass pushed filters."""
+    selection = Selection()
+    kinds = {name: arrow_type(kind) for name, kind in columns.partition}
+    for word, attribute, value in pushed:
+        if attribute == ("path",) and selection.path is None:
+            selection = replace(selection, path=_make_pattern(word, value))
+        elif len(attribute) == 2 and attribute[0] == "partition_values" and _is_alike(kinds, attribute[1]):
+            wanted = _make_wanted(word, value)
+            selection = replace(
+                selection, partition=selection.partition + _select_by_field(columns, attribute[1], wanted)
+            )
+    return selection
+
+
+def _make_pattern(word: str, value: Any) -> str | None:
+    """A pattern that fits every path that a filter passes: signs of patterns in a path only widen it."""
+    if not isinstance(value, str):
+        return None
+    return {"EqualTo": value, "StringStartsWith": f"{value}*"}.get(word)
+
+
+def _make_wanted(word: str, value: Any) -> dict[str, Any]:
+    """The argument for `select_files`, under the key "wanted"; empty if nothing is ruled out."""
+    if word in ("EqualTo", "EqualNullSafe"):
+        return {"wanted": value}
+    if word == "In" and isinstance(value, list | tuple):
+        return {"wanted": list(value)}
+    if word in ("GreaterThan", "GreaterThanOrEqual"):
+        return {"wanted": (value, None)}
+    if word in ("LessThan", "LessThanOrEqual"):
+        return {"wanted": (None, value)}
+    if word == "IsNull":
+        return {"wanted": None}
+    return {"wanted": (None, None)} if word == "IsNotNull" else {}
+
+
+def _select_by_field(columns: FileColumns, name: str, wanted: dict[str, Any]) -> tuple[Any, ...]:
+    if not wanted:
+        return ()
+    try:
+        return select_files(columns, {name: wanted["wanted"]}).partition
+    except Unsupported:
+        return ()  # a value of another type: Spark knows what it means by it
+
+
+def _is_alike(kinds: Mapping[str, Any], name: str) -> bool:
+    import pyarrow.types as types
+
+    kind = kinds.get(name)
+    return kind is not None and bool(carrier_type(kind).equals(kind)) and not types.is_floating(kind)
+
 
 VIEWS = ("files", "entries", "snapshots", "manifests")
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
@@ -129,7 +205,7 @@ def make_data_source(parallelism: int, pushes: bool) -> type:
 
     chosen = FilteredReader if pushes else Reader
 
-    class Source(DataSource):  # type: ignore[misc]
+    class LakelensSource(DataSource):  # type: ignore[misc]
         @classmethod
         def name(cls) -> str:
             return "lakelens"
@@ -144,7 +220,7 @@ def make_data_source(parallelism: int, pushes: bool) -> type:
         def reader(self, schema: Any) -> Any:
             return chosen(dict(self.options), schema)
 
-    return Source
+    return LakelensSource
 
 
 def describe_view(options: Mapping[str, str], parallelism: int) -> StructType:

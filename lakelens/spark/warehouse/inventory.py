@@ -59,7 +59,7 @@ def inventory(
     storage_options
         Options for fsspec.
     progress
-        Whether to show a progress bar after the first second.
+        Whether to say after the first second how far it is, as `lakelens.options.display.progress` lets it.
     on_batch
         Called with each record of the log.
 

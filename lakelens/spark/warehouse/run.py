@@ -9,25 +9,25 @@ from __future__ import annotations
 import pickle
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
+from lakelens.options import display
+from lakelens.progress import Progress
 from lakelens.spark.frames.types import spark_schema
+from lakelens.spark.warehouse.batches import describe_batches, limit_work, read_batches
 from lakelens.spark.warehouse.columns import DESCRIBED, READ, wide_schema
-from lakelens.spark.warehouse.entries import describe_batches, limit_work, read_batches
 from lakelens.spark.warehouse.state import read_known
 from lakelens.spark.warehouse.store import Commit, InventoryStore
-from lakelens.spark.warehouse.tables import Place
+from lakelens.spark.warehouse.tables import TablePlace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Advance = Callable[[int], None]
 
 _COUNTED = ("broken", "manifest_lists", "manifests", "unread", "entries", "bytes")
 _STATUSES = ("new", "changed", "unchanged", "gone")
@@ -82,6 +82,26 @@ class _Part:
     counts: dict[str, int]
 
 
+class Tables(Progress):
+    """How far a run is."""
+
+    def __init__(self, total: int, counts: Mapping[str, int]) -> None:
+        super().__init__("tables", total)
+        self._counts = counts
+
+    def describe(self) -> str:
+        """How far it is: `reading 40 of 210 tables, 812 manifests, 2 broken; interrupt to stop`."""
+        troubled = "".join(
+            f", {count:,} {name}" for name in ("broken", "unread") if (count := self._counts[name])
+        )
+        manifests = f"{self._counts['manifests']:,} manifests"
+        return f"reading {self.done:,} of {self.total:,} tables, {manifests}{troubled}; interrupt to stop"
+
+    def describe_stop(self) -> str:
+        """What an interrupt leaves."""
+        return f"stopped after {self.done:,} of {self.total:,} tables; what was committed is kept: run again to go on"
+
+
 class Run:
     """A run over some places into a store. `on_batch` is called after each commit; an exception of it ends the run."""
 
@@ -89,7 +109,7 @@ class Run:
         self,
         spark: SparkSession,
         store: InventoryStore,
-        places: Sequence[Place],
+        places: Sequence[TablePlace],
         *,
         batch_size: int,
         progress: bool,
@@ -112,18 +132,19 @@ class Run:
         self._store.remove_leftovers(self._log)
         with read_known(self._spark, self._store, self._log) as known:
             places = [*self._places, *known.remember_others(self._places)]
-            with self._show_progress(len(places)) as advance:
+            shown = self._progress and display.progress
+            with display.using(progress=shown), Tables(len(places), self._counts) as progress:
                 for start in range(0, len(places), self._batch_size):
                     group = places[start : start + self._batch_size]
                     self._take_batch(group, known.frame)
-                    advance(len(group))
+                    progress.advance(len(group))
         summary = RunSummary(
             tables=len(places) - self._counts["gone"], seconds=time.monotonic() - started, **self._counts
         )
         self._commit("end", counts=asdict(summary))
         return summary
 
-    def _take_batch(self, group: Sequence[Place], known: DataFrame | None) -> None:
+    def _take_batch(self, group: Sequence[TablePlace], known: DataFrame | None) -> None:
         described = self._count(self._describe(group, known), DESCRIBED)
         last = 0
         if described.rows["portions"]:
@@ -137,7 +158,7 @@ class Run:
             for part in parts if not self._store.holds_frames else ():
                 part.frame.unpersist()
 
-    def _describe(self, group: Sequence[Place], known: DataFrame | None) -> DataFrame:
+    def _describe(self, group: Sequence[TablePlace], known: DataFrame | None) -> DataFrame:
         """Open tables on the executors."""
         spark = self._spark
         rows = [(place.url, bytearray(pickle.dumps(place))) for place in group]
@@ -217,18 +238,3 @@ class Run:
         self._store.commit(self._log, commit)
         if self._on_batch is not None and kind == "batch":
             self._on_batch(commit)
-
-    @contextmanager
-    def _show_progress(self, total: int) -> Iterator[Advance]:
-        """A progress bar over the tables; none if the run takes less than a second."""
-        from tqdm.auto import tqdm
-
-        with tqdm(total=total, desc="inventory", unit="table", delay=1, disable=not self._progress) as bar:
-
-            def advance(count: int) -> None:
-                shown = {"manifests": self._counts["manifests"]}
-                shown |= {name: n for name in ("broken", "unread") if (n := self._counts[name])}
-                bar.set_postfix(shown, refresh=False)
-                bar.update(count)
-
-            yield advance

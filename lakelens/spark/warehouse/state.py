@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lakelens.spark.local.catalog import quote_name
 from lakelens.spark.warehouse.columns import data_schema
 from lakelens.spark.warehouse.store import Commit, InventoryStore
-from lakelens.spark.warehouse.tables import Place
+from lakelens.spark.warehouse.tables import TablePlace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -118,7 +118,7 @@ class KnownTables:
     newest: DataFrame | None = None
     options: Mapping[str, Any] | None = None
 
-    def remember_others(self, places: Sequence[Place]) -> list[Place]:
+    def remember_others(self, places: Sequence[TablePlace]) -> list[TablePlace]:
         """The known tables that are not among these: a run checks whether they still exist."""
         if self.newest is None:
             return []
@@ -127,7 +127,7 @@ class KnownTables:
         answers = places[0].answers if places else ()
         rows = self.newest.where("not last.is_gone").selectExpr("location", "last.format as format").collect()
         return [
-            Place(row["location"], row["format"], remembered=True, options=options, answers=answers)
+            TablePlace(row["location"], row["format"], remembered=True, options=options, answers=answers)
             for row in sorted(rows, key=lambda row: str(row["location"]))
             if row["location"] not in listed
         ]

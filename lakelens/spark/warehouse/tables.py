@@ -24,7 +24,7 @@ _FILE_URL = re.compile(r"^file:/+")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TablePlace:
     """One table to read: its URL or path, what is known about it, or why it cannot be opened.
 
     `facts` come from a catalog, with the current metadata file. A `remembered` table was found by an earlier run but not
@@ -44,7 +44,7 @@ class Place:
 
 def list_places(
     root: Any, spark: SparkSession, *, depth: int = 4, storage_options: Mapping[str, Any] | None = None
-) -> list[Place]:
+) -> list[TablePlace]:
     """The tables below a directory, of a catalog, or of a list; each location once, in order.
 
     A directory that cannot be read, and a table that its catalog cannot locate, are places with an `error`. A root that
@@ -67,38 +67,42 @@ def is_catalog(name: str, spark: SparkSession) -> bool:
     return name == _HIVE_CATALOG or spark.conf.get(f"spark.sql.catalog.{name}", None) is not None
 
 
-def _normalise(place: Place) -> Place:
+def _normalise(place: TablePlace) -> TablePlace:
     """The same place with one spelling of its location: catalogs give `file:/wh/t`, walks `/wh/t`."""
     url = _FILE_URL.sub("/", place.url)
     return replace(place, url=url.rstrip("/") or "/")
 
 
-def _walk_directory(root: str, depth: int, options: Mapping[str, Any]) -> Iterator[Place]:
+def _walk_directory(root: str, depth: int, options: Mapping[str, Any]) -> Iterator[TablePlace]:
     from lakelens import find
 
     catalog = find(root, depth=depth, storage_options=options)
     if not len(catalog) and [problem.path for problem in catalog.problems] == [catalog.root]:
         raise catalog.problems[0]
     for found in catalog:
-        yield Place(_make_url(found.path, root), found.format, options=options)
+        yield TablePlace(_make_url(found.path, root), found.format, options=options)
     for problem in catalog.problems:
         path = problem.path or root
-        yield Place(_make_url(path, root), error=str(problem), error_code=_code(problem), options=options)
+        yield TablePlace(
+            _make_url(path, root), error=str(problem), error_code=_code(problem), options=options
+        )
 
 
-def _list_given(tables: Iterable[Any], spark: SparkSession, options: Mapping[str, Any]) -> Iterator[Place]:
+def _list_given(
+    tables: Iterable[Any], spark: SparkSession, options: Mapping[str, Any]
+) -> Iterator[TablePlace]:
     for table in tables:
         if isinstance(table, Table):
-            yield Place(table.location, table.format, table.name, table.catalog, options=options)
+            yield TablePlace(table.location, table.format, table.name, table.catalog, options=options)
         elif isinstance(table, FoundTable):
-            yield Place(table.path, table.format, options=options)
+            yield TablePlace(table.path, table.format, options=options)
         elif isinstance(table, str) and _is_table_name(table):
             yield _locate_table(table, spark, options)
         else:
-            yield Place(_absolute(os.fspath(table)), options=options)
+            yield TablePlace(_absolute(os.fspath(table)), options=options)
 
 
-def _list_catalog(catalog: str, spark: SparkSession, options: Mapping[str, Any]) -> Iterator[Place]:
+def _list_catalog(catalog: str, spark: SparkSession, options: Mapping[str, Any]) -> Iterator[TablePlace]:
     from lakelens.spark.local.catalog import quote_name
 
     for row in spark.sql(f"SHOW NAMESPACES IN {quote_name(catalog)}").collect():
@@ -108,16 +112,16 @@ def _list_catalog(catalog: str, spark: SparkSession, options: Mapping[str, Any])
                 yield _locate_table(quote_name(catalog, database, found["tableName"]), spark, options)
 
 
-def _locate_table(name: str, spark: SparkSession, options: Mapping[str, Any]) -> Place:
+def _locate_table(name: str, spark: SparkSession, options: Mapping[str, Any]) -> TablePlace:
     from lakelens.spark.local.catalog import locate, parse_name
 
     plain = ".".join(parse_name(name))
     try:
         entry = locate(spark, name)
     except LakeError as error:
-        return Place(plain, name=plain, error=str(error), error_code=_code(error), options=options)
+        return TablePlace(plain, name=plain, error=str(error), error_code=_code(error), options=options)
     facts = {**entry.facts, "metadata_location": entry.metadata_location}
-    return Place(entry.location, entry.format, entry.name, facts, options=options)
+    return TablePlace(entry.location, entry.format, entry.name, facts, options=options)
 
 
 def _is_table_name(text: str) -> bool:

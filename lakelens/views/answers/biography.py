@@ -117,18 +117,19 @@ def format_span(span: timedelta) -> str:
 def _grid_events(events: Events, how: str, life: Biography | None = None) -> Grid:
     """One line for each; an event of another branch leads nowhere where each branch numbers its own snapshots."""
     is_apart = life is not None and life.table.traits.numbers_branches
-    rows = [
-        _cells_of_event(event, not (is_apart and event.branch)) for event in islice(events, display.max_rows)
-    ]
+    shown = list(islice(events, display.max_rows))
+    exact = wording.share_a_second(event.at for event in shown)
+    rows = [_cells_of_event(event, not (is_apart and event.branch), exact) for event in shown]
     columns = ("time, UTC!", Column("", is_life=True), "what!", "how", "branch")
     more = None if life is None else named.page("biography", path=life.path, part="events")
     grid = cells.grid(columns, rows, how=how, noun="event", total=len(events), target=more)
     return cells.prune(grid)
 
 
-def _cells_of_event(event: Event, is_linked: bool) -> tuple[Cell, ...]:
-    until = "" if event.until is None or event.count < 2 else f" to {wording.moment(event.until)}"
-    at = cells.moment(event.at)
+def _cells_of_event(event: Event, is_linked: bool, exact: bool) -> tuple[Cell, ...]:
+    lasts = event.until is not None and event.count > 1
+    until = f" to {wording.moment(event.until, exact=exact)}" if lasts else ""
+    at = cells.moment(event.at, exact=exact)
     when = Cell(f"{at.text}{until}", at.role, at.title)
     why = cells.text(event.why, "mute" if event.what == "carried" else "")
     why = named.linked(why, *named.mention(why.text, event.snapshot_id)) if is_linked else why

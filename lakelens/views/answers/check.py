@@ -29,7 +29,9 @@ def card_of_check(check: Check, detail: int = 1) -> Card:
     notes = check.severities["note"]
     counted = wording.plural(notes, "note") if notes else ""
     sentence = "; ".join(filter(None, (format_counts(check), counted)))
-    body: list[Body] = [Note(_format_scope(check) if check.ok else _format_losses(check))]
+    body: list[Body] = [] if check.newer is None else [Note(_format_newer(check.newer), "warn")]
+    is_judged = check.ok or check.verdict == "gone on"
+    body.append(Note(_format_scope(check) if is_judged else _format_losses(check)))
     body += _list_unlooked(check)
     if len(check.findings):
         body.append(_grid_findings(check))
@@ -60,6 +62,11 @@ def format_counts(check: Check) -> str:
     many = wording.plural(check.compared, "figure")
     differ = "none differs" if not check.differ else f"{wording.count(check.differ)} differ"
     return f"{many} compared, {differ}{'s' if check.differ == 1 else ''}"
+
+
+def _format_newer(newer: str) -> str:
+    """That the table has gone on, and what to do."""
+    return f"{newer[:1].upper()}{wording.clean(newer[1:], 400)}, and check the newest state."
 
 
 def _format_scope(check: Check) -> str:
@@ -182,11 +189,27 @@ def _list_strays(check: Check) -> list[Fold]:
         missing = f"{wording.count(len(strays.missing))} of {referred} that are referred to"
         verb, them = ("needs" if len(users) == 1 else "need"), ("it" if len(strays.missing) == 1 else "them")
         missing += f"; {wording.plural(len(users), 'snapshot')} {verb} {them}" if users else ""
+        missing += _format_originals(check)
     return [
         Fold("Missing", missing, lambda: one(_grid_strays(strays.missing, check, "missing"))),
         _fold_orphans(check),
         _fold_whole(check),
     ]
+
+
+def _format_originals(check: Check) -> str:
+    """What of the missing files another place still has, of a table that was copied."""
+    count = len(check.not_here)
+    if not count:
+        return ""
+    homes = check.table.relocation.homes
+    where = (
+        f"the original at {wording.clean(homes[0], 300)}"
+        if len(homes) == 1
+        else "the place where they were recorded"
+    )
+    verb, them = ("is", "it") if count == 1 else ("are", "them")
+    return f"; {wording.count(count)} {verb} not in this copy, and {where} still has {them}"
 
 
 def _fold_orphans(check: Check) -> Fold:

@@ -97,7 +97,7 @@ def _name_decider(explanation: Explanation) -> str:
     if not files:
         return "nothing is skipped"
     name, _ = files.most_common(1)[0]
-    return f"the {name} decided most" if name else "the predicate itself decides"
+    return f"most files are skipped by the {name}" if name else "the predicate itself decides"
 
 
 def _grid_levels(explanation: Explanation) -> Grid:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from math import log10
 
@@ -32,6 +33,7 @@ _WIDTH = 200  # pixels of a strip
 _LAST_MARK = 36
 _MOST_STRIPS = 12
 _MOST_PARTS = 8
+_ENOUGH = 10  # files of which a tenth is one at least
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
@@ -132,6 +134,8 @@ def _format_seconds(value: float) -> str:
 
 
 def _list_folds(health: Health) -> Iterator[Fold]:
+    """What the figures are made of: open where a figure of the same group is beyond its limit, closed where all is well."""
+    beyond = {measure.group for measure in health.measures if measure.verdict != "good"}
     if len(health.calls):
         yield _fold_calls(health)
     if len(health.figures.data):
@@ -140,10 +144,10 @@ def _list_folds(health: Health) -> Iterator[Fold]:
         if buckets is not None:
             yield _fold_parts("Buckets", buckets, "bucket", "health.parts.buckets")
         if health.rules.has_records:
-            yield _fold_clustering(health.parts.columns)
-        yield from _fold_deletes(health)
+            yield replace(_fold_clustering(health.parts.columns), opened="columns" in beyond)
+        yield from (replace(fold, opened="deletes" in beyond) for fold in _fold_deletes(health))
     if len(health.parts.documents):
-        yield _fold_metadata(health.parts.documents)
+        yield replace(_fold_metadata(health.parts.documents), opened="metadata" in beyond)
     yield _fold_readers(health.who_can_read)
 
 
@@ -218,11 +222,16 @@ def _fold_clustering(columns: Clustering) -> Fold:
     if not len(columns):
         return Fold("Clustering", "nothing is recorded of the values in files")
     ordered = sum(column.mean <= max(column.files / 10, 1) for column in columns)
-    answer = (
-        f"{wording.count(ordered)} of {wording.plural(len(columns), 'column')} with bounds in order: "
-        "a look-up opens a tenth of the files or less"
-    )
-    return Fold("Clustering", answer, lambda: [_grid_columns(columns), Note(_DEPTH, "mute")], opened=True)
+    files = max(column.files for column in columns)
+    if files < _ENOUGH:
+        answer = f"{wording.plural(files, 'file')} with bounds, too few to be in an order"
+    elif ordered:
+        some = f"{wording.count(ordered)} of {wording.plural(len(columns), 'column')} with bounds"
+        answer = f"a look-up by {some} opens a tenth of the files or less"
+    else:
+        every = wording.plural(len(columns), "column")
+        answer = f"a look-up by any of {every} with bounds opens more than a tenth of the files"
+    return Fold("Clustering", answer, lambda: [_grid_columns(columns), Note(_DEPTH, "mute")])
 
 
 def _grid_columns(columns: Clustering) -> Grid:
@@ -255,7 +264,7 @@ def _explain_depth(column: ColumnDepth) -> str:
     """What puts rows in order, and how deep the files of one partition are, where that is another depth."""
     inside = ""
     if column.inside_mean != column.mean:
-        inside = f"{format_amount(column.inside_mean, 'files')} in a partition"
+        inside = f"inside of a partition {format_amount(column.inside_mean, 'files')} in the mean"
     return "; ".join(filter(None, (column.why, inside)))
 
 
@@ -291,7 +300,6 @@ def _fold_deletes(health: Health) -> Iterator[Fold]:
         "Deletes",
         ", ".join(words),
         lambda: one(_grid_parts(rows, "partition", "delete_files", how)),
-        opened=True,
     )
 
 
@@ -302,7 +310,7 @@ def _fold_metadata(documents: DocumentParts) -> Fold:
     largest = max(first, key=lambda part: part.size_bytes)
     share = _format_share(largest.size_bytes / size) if size else "0 %"
     answer = f"{wording.clean(named[0], 80)}: {wording.size(size)}, {share} of it {wording.clean(largest.name, 60)}"
-    return Fold("Metadata", answer, lambda: [_grid_document(documents, name) for name in named], opened=True)
+    return Fold("Metadata", answer, lambda: [_grid_document(documents, name) for name in named])
 
 
 def _grid_document(documents: DocumentParts, document: str) -> Grid:

@@ -1,7 +1,7 @@
 """The picture of a space: three rows of boxes as wide as their bytes, as SVG.
 
-An image cannot know the ground that it is shown on: every box has a tint of its own that dark text stands on, whatever is
-around it. Boxes thinner than a pixel are drawn together; every box has its name and bytes as a title.
+The document follows the `color-scheme` of the page that it is shown on: every box has a tint for either, on which the text
+of that scheme stands. Boxes thinner than a pixel are drawn together; every box has its name and bytes as a title.
 """
 
 from __future__ import annotations
@@ -16,14 +16,23 @@ from lakelens.analysis.space.space import Space
 from lakelens.views.card import wording
 
 WIDTH, _HEIGHT = 760, 28
+#: Pixels that it is shown in at least: letters are never smaller than 10 pixels.
+LEAST = 640
 _LETTER = 6.4  # pixels that a letter takes, generously
 _PAD = 6
 _SHORTEST = 4  # letters
 _MOST_BOXES = 60
-_INK, _PALE = "#1b1b1b", "#4d4d4d"
-_GREY = ("#dddddd", "#ececec")
-_BLUE, _GREEN, _SAND = ("#bcdcfb", "#dbecfd"), ("#bfe8cb", "#dcf3e2"), ("#f4d4a6", "#fae7cb")
-_VIOLET, _ROSE = ("#d9ccf7", "#ebe4fb"), ("#f6c4da", "#fbdfea")
+#: Tints of a group and, lighter, of its parts: each as light and dark.
+_GREY = (("#dddddd", "#3a3d42"), ("#ececec", "#2b2e32"))
+_BLUE, _GREEN = (
+    (("#bcdcfb", "#1f4d78"), ("#dbecfd", "#1a3a58")),
+    (("#bfe8cb", "#22573a"), ("#dcf3e2", "#1c412d")),
+)
+_SAND, _VIOLET = (
+    (("#f4d4a6", "#694a17"), ("#fae7cb", "#4c3815")),
+    (("#d9ccf7", "#4a3a7d"), ("#ebe4fb", "#382e5c")),
+)
+_ROSE = (("#f6c4da", "#70314f"), ("#fbdfea", "#52273c"))
 _TINTS = {
     names.LIVE: _BLUE,
     names.DELETES: _GREEN,
@@ -48,7 +57,7 @@ class Box:
     x: float
     width: float
     row: int
-    tint: str
+    tint: tuple[str, str]
 
 
 def render_picture(space: Space) -> str:
@@ -58,7 +67,8 @@ def render_picture(space: Space) -> str:
     height = _HEIGHT * (1 + max(box.row for box in boxes))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">'
-        "<style>text{font:12px system-ui,'Liberation Sans',Helvetica,Arial,sans-serif}</style>"
+        "<style>:root{color-scheme:light dark}text{font:12px system-ui,'Liberation Sans',Helvetica,Arial,sans-serif;"
+        "fill:light-dark(#1b1b1b,#f0f0f0)}tspan{fill:light-dark(#4d4d4d,#c4c4c4)}</style>"
         f"{drawn}</svg>"
     )
 
@@ -90,7 +100,7 @@ def _divide(parts: Iterable[tuple[str, int]], x: float, width: float, row: int) 
     boxes = []
     for name, size in shown:
         wide = size / whole * width
-        boxes.append(Box(name, size, x, wide, row, ""))
+        boxes.append(Box(name, size, x, wide, row, _GREY[0]))
         x += wide
     return boxes
 
@@ -103,17 +113,15 @@ def _draw(box: Box) -> str:
     title = escape(f"{name} {size}")
     drawn = (
         f'<g><title>{title}</title><rect x="{box.x:.1f}" y="{y}" width="{wide:.1f}" height="{_HEIGHT - 1}" '
-        f'fill="{box.tint}"/>'
+        f'style="fill:light-dark({box.tint[0]},{box.tint[1]})"/>'
     )
     room = (wide - 2 * _PAD) / _LETTER
     at = f'x="{box.x + _PAD:.1f}" y="{y + 18}"'
     if len(name) + 1 + len(size) <= room:
-        drawn += (
-            f'<text {at} fill="{_INK}">{escape(name)} <tspan fill="{_PALE}">{escape(size)}</tspan></text>'
-        )
+        drawn += f"<text {at}>{escape(name)} <tspan>{escape(size)}</tspan></text>"
     elif room >= _SHORTEST:
         short = name if len(name) <= room else f"{name[: int(room) - 1]}…"
-        drawn += f'<text {at} fill="{_INK}">{escape(short)}</text>'
+        drawn += f"<text {at}>{escape(short)}</text>"
     return f"{drawn}</g>"
 
 

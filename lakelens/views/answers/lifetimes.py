@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from lakelens.model.life.lifetimes import Lifetime, Lifetimes
 from lakelens.views.card import cells
 from lakelens.views.card.model import Card, Cell, Column, Grid, Note
 from lakelens.views.describe import describe
-from lakelens.views.map.lifetimes import Lifetime, Lifetimes
 
 _COLUMNS = (
     Column("file", title="a file by its name, or what is kept elsewhere"),

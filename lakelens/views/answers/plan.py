@@ -135,7 +135,10 @@ def _list_gone(plan: Plan) -> Iterator[_Line]:
         yield "DELETED", _name(tally.role), *counts, (tally.size_bytes, 0), "sizes from the listing"
     for tally in plan.replaced_counts:
         counts = cells.number(tally.files), cells.size(tally.size_bytes)
-        yield "REPLACED", _name(tally.role), *counts, (0, 0), "leave the current state; older ones keep them"
+        note = "leave the current state; older ones keep them"
+        if tally.role == "deletion vectors":
+            note += "; counted by their blobs, not by their Puffin files"
+        yield "REPLACED", _name(tally.role), *counts, (0, 0), note
 
 
 def _list_written(plan: Plan) -> Iterator[_Line]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from itertools import islice
 
 from lakelens.analysis.life.rows import End, Life, Looked, Move, RowLife, Version, Versions
@@ -33,7 +35,7 @@ def card_of_row_life(life: RowLife, detail: int = 1) -> Card:
                 said, ".lives, .to_arrow()", named.page("row", where=life.where, part="versions"), said
             )
         )
-    if life.doubts:
+    if life.doubts[0 if life.lives else 1 :]:
         body.append(Note(f"Something may be missing: {wording.clean('; '.join(life.doubts), 400)}", "warn"))
     return Card(
         "Row" if len(life.lives) < 2 else "Rows",
@@ -49,7 +51,9 @@ def card_of_row_life(life: RowLife, detail: int = 1) -> Card:
 @describe.register
 def card_of_versions(versions: Versions, detail: int = 1) -> Card:
     """Versions of rows."""
-    rows = [_cells_of_version(version) for version in islice(versions, display.max_rows)]
+    shown = list(islice(versions, display.max_rows))
+    exact = wording.share_a_second(version.since for version in shown)
+    rows = [_cells_of_version(version, exact) for version in shown]
     grid = cells.grid(_COLUMNS, rows, how="versions", noun="version", total=len(versions))
     return Card("Versions", wording.plural(len(versions), "version"), body=(cells.prune(grid),))
 
@@ -70,9 +74,8 @@ def format_lives(life: RowLife) -> str:
     '1 row, 1 version, moved once; there now.'
     """
     if not life.lives:
-        return (
-            "No such row in what could be read." if life.doubts else "No state that is left has such a row."
-        )
+        doubt = f"Not known: {wording.clean(life.doubts[0], 400)}." if life.doubts else ""
+        return doubt or "No state that is left has such a row."
     count = len(life.lives)
     words = [wording.plural(count, "row"), wording.plural(len(life.versions), "version")]
     if life.moves:
@@ -91,12 +94,22 @@ def format_lives(life: RowLife) -> str:
 def _grid_lives(life: RowLife, shown: tuple[Life, ...]) -> Grid:
     rows: list[tuple[Cell, ...]] = []
     groups = []
+    exact = wording.share_a_second(_list_times(shown))
     for one in shown:
         if len(life.lives) > 1:
             groups.append((len(rows), _name_row(life, one)))
-        rows += _rows_of_life(one, life.identity.follows)
+        rows += _rows_of_life(one, life.identity.follows, exact)
     grid = cells.grid(_COLUMNS, rows, how="row.versions", noun="line", groups=groups)
     return cells.prune(grid)
+
+
+def _list_times(lives: tuple[Life, ...]) -> Iterator[datetime | None]:
+    for life in lives:
+        for version in life.versions:
+            yield version.since
+            yield from (move.at for move in version.moves)
+        if life.gone is not None:
+            yield life.gone.at
 
 
 def _name_row(life: RowLife, one: Life) -> str:
@@ -108,17 +121,17 @@ def _name_row(life: RowLife, one: Life) -> str:
     return f"Row {one.number}" + (f": row id {key[0]}" if life.identity.kind == "row id" else "")
 
 
-def _rows_of_life(life: Life, is_followed: bool) -> list[tuple[Cell, ...]]:
+def _rows_of_life(life: Life, is_followed: bool, exact: bool) -> list[tuple[Cell, ...]]:
     rows: list[tuple[Cell, ...]] = []
     for version in life.versions:
-        rows.append(_cells_of_version(version))
-        rows += (_cells_of_move(version, move) for move in version.moves)
+        rows.append(_cells_of_version(version, exact))
+        rows += (_cells_of_move(version, move, exact) for move in version.moves)
     if life.gone is not None:
         gone = life.gone
         text = cells.text(f"{gone.how}: no later version{'' if is_followed else ' that fits'}")
         rows.append(
             (
-                _name_commit(gone, gone.snapshot_id, cells.moment(gone.at)),
+                _name_commit(gone, gone.snapshot_id, cells.moment(gone.at, exact=exact)),
                 Cell("▼", "mute"),
                 Cell("gone", "del"),
                 text,
@@ -128,10 +141,10 @@ def _rows_of_life(life: Life, is_followed: bool) -> list[tuple[Cell, ...]]:
     return rows
 
 
-def _cells_of_version(version: Version) -> tuple[Cell, ...]:
+def _cells_of_version(version: Version, exact: bool) -> tuple[Cell, ...]:
     mark = "●" if version.number == 1 else "■"
     before = " or before" if version.is_first_known else ""
-    at = cells.moment(version.since)
+    at = cells.moment(version.since, exact=exact)
     return (
         _name_commit(version, version.since_id, Cell(f"{at.text}{before}", at.role, at.title)),
         Cell(mark, "mute"),
@@ -171,14 +184,14 @@ def _format_values(version: Version) -> Cell:
     return cells.join(*parts)
 
 
-def _cells_of_move(version: Version, move: Move) -> tuple[Cell, ...]:
+def _cells_of_move(version: Version, move: Move, exact: bool) -> tuple[Cell, ...]:
     where = _name_place(move.file, move.position)
     text = cells.join(
         Cell(wording.clean(f"same values, rewritten {move.how}", 200), "mute"), cells.BREAK, where
     )
     number = Cell(f"{version.number}, moved", "mute")
     return (
-        _name_commit(move, move.snapshot_id, cells.moment(move.at)),
+        _name_commit(move, move.snapshot_id, cells.moment(move.at, exact=exact)),
         Cell("○", "mute"),
         number,
         text,

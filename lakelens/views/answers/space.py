@@ -10,7 +10,7 @@ from lakelens.analysis.space.keepers import RefSpace, StateSpace
 from lakelens.analysis.space.slices import Slice, Slices
 from lakelens.analysis.space.space import Space
 from lakelens.options import display
-from lakelens.views.answers.icicle import describe_picture, render_picture
+from lakelens.views.answers.icicle import LEAST, describe_picture, render_picture
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fold, Grid, Note, Picture, Target
@@ -31,7 +31,7 @@ def card_of_space(space: Space, detail: int = 1) -> Card:
     """Where the bytes are, who keeps them, and what would free them."""
     body: list[Body] = [Note(_format_scope(space))]
     if space.size_bytes:
-        body.append(Picture(render_picture(space), describe_picture(space)))
+        body.append(Picture(render_picture(space), describe_picture(space), LEAST))
     body += [_grid_slices(space, detail), Note(_format_method(space), "mute")]
     return Card(
         wording.size(space.size_bytes),

@@ -190,6 +190,18 @@ def moment(time: datetime | None, *, exact: bool = False) -> Cell:
     return Cell(shown, "", "" if exact else title, key=time)
 
 
+def moments(times: Sequence[datetime | None]) -> list[Cell]:
+    """The times of a column in UTC: to the second, and all to the millisecond where rows share a second.
+
+    >>> from datetime import UTC, datetime
+    >>> noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    >>> [cell.text for cell in moments([noon, noon.replace(microsecond=50_000)])]
+    ['2026-11-21 12:00:00.000', '2026-11-21 12:00:00.050']
+    """
+    exact = wording.share_a_second(times)
+    return [moment(time, exact=exact) for time in times]
+
+
 def json_value(thing: object) -> Cell:
     """A value of a JSON document as JSON words it."""
     import json

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lakelens.model.facts.traits import Figures
 
 MINUS = "\u2212"
+_DEEPEST = 100  # levels of a value that are written
 
 
 def clean(text: object, limit: int | None = None) -> str:
@@ -178,6 +179,17 @@ def moment(value: datetime | None, *, exact: bool = False) -> str:
     return moved.strftime("%Y-%m-%d %H:%M:%S") + (f".{moved.microsecond // 1000:03d}" if exact else "")
 
 
+def share_a_second(times: Iterable[datetime | None]) -> bool:
+    """Whether two of several times are in the same second, so that only their milliseconds distinguish them.
+
+    >>> noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    >>> share_a_second([noon, None, noon.replace(microsecond=50_000)]), share_a_second([noon, None, None])
+    (True, False)
+    """
+    seconds = [time.replace(microsecond=0) for time in times if time is not None]
+    return len(set(seconds)) < len(seconds)
+
+
 def duration(milliseconds: int) -> str:
     """A length of time in the largest unit that it has at least two of.
 
@@ -220,12 +232,14 @@ def some(items: Mapping[str, Any], most: int = 3) -> str:
     return ", ".join([*words, f"{count(len(listed) - most)} more"] if len(listed) > most else words)
 
 
-def value(thing: object, missing: str = "absent") -> str:
+def value(thing: object, missing: str = "absent", depth: int = 0) -> str:
     """A decoded value as Python would print it, harmless and bounded; what is `missing` is said.
 
     >>> value([None], "NULL"), value(None), value("a"), value(b"\\x01a"), value(date(2024, 1, 1)), value(True)
     ('[NULL]', 'absent', "'a'", '01 61', '2024-01-01', 'True')
     """
+    if depth > _DEEPEST:
+        return "…"
     if thing is None:
         return missing
     if isinstance(thing, str):
@@ -238,10 +252,12 @@ def value(thing: object, missing: str = "absent") -> str:
         return thing.isoformat()
     if isinstance(thing, Mapping):
         return clean(
-            "{" + ", ".join(f"{clean(k)}: {value(v, missing)}" for k, v in _head(thing.items())) + "}"
+            "{"
+            + ", ".join(f"{clean(k)}: {value(v, missing, depth + 1)}" for k, v in _head(thing.items()))
+            + "}"
         )
     if isinstance(thing, list | tuple | set | frozenset):
-        return clean("[" + ", ".join(value(item, missing) for item in _head(thing)) + "]")
+        return clean("[" + ", ".join(value(item, missing, depth + 1) for item in _head(thing)) + "]")
     return clean(thing if isinstance(thing, int | float) else _plain(thing))
 
 

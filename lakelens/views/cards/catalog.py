@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from lakelens.errors import LakeError
-from lakelens.model.catalog import Catalog, Sample, Samples
 from lakelens.model.view import View
+from lakelens.model.warehouse.catalog import Catalog, Sample, Samples
 from lakelens.model.warehouse.found import FoundTable, FoundView, FoundViews, Outline
 from lakelens.options import display
 from lakelens.views.card import cells, named, wording
@@ -51,12 +51,12 @@ def card_of_catalog(catalog: Catalog, detail: int = 1) -> Card:
         wording.name(catalog.root) or "tables",
         _count_formats(catalog),
         wording.clean(catalog.root),
-        _alert(outlines),
+        _alert(outlines, "" if is_sorted else f" in the first {wording.count(len(shown))}"),
         body=(grid, *notes) if rows else (),
         folds=(
             *((_fold_views(catalog),) if len(catalog.views) else ()),
             *((_fold_findings(catalog, pairs),) if rows else ()),
-            *((_fold_problems(catalog),) if catalog.problems else ()),
+            *((fold_problems(catalog),) if catalog.problems else ()),
         ),
         about=_ABOUT,
     )
@@ -75,12 +75,13 @@ def _find_time(outline: Outline) -> float:
     return outline.committed_at.timestamp() if outline.committed_at is not None else float("-inf")
 
 
-def _alert(outlines: Sequence[Outline]) -> str:
-    """How many errors and warnings the tables have together."""
+def _alert(outlines: Sequence[Outline], among: str = "") -> str:
+    """Count the errors and warnings that the tables have together; `among` says of which tables, where not of all."""
     sums = (
         (word, sum(outline.count_findings(word) for outline in outlines)) for word in ("error", "warning")
     )
-    return ", ".join(wording.plural(number, word.upper()) for word, number in sums if number)
+    counted = ", ".join(wording.plural(number, word.upper()) for word, number in sums if number)
+    return f"{counted}{among}" if counted else ""
 
 
 def _row_table(catalog: Catalog, found: FoundTable, outline: Outline) -> tuple[Cell, ...]:
@@ -183,8 +184,8 @@ def _list_notes(outlines: Sequence[Outline], *, is_sorted: bool) -> list[Note]:
     return notes
 
 
-def _fold_problems(catalog: Catalog) -> Fold:
-    """Directories that could not be looked into, by the reason: one line for each."""
+def fold_problems(catalog: Catalog, *, opened: bool = True) -> Fold:
+    """Show the directories that could not be looked into, by the reason: one line for each."""
     groups: dict[tuple[str, str], list[str]] = {}
     for problem in catalog.problems:
         groups.setdefault((problem.reason, problem.hint or ""), []).append(catalog.place(problem.path))
@@ -199,7 +200,7 @@ def _fold_problems(catalog: Catalog) -> Fold:
     ]
     more = f", {len(ordered) - 3:,} more reasons" if len(ordered) > 3 else ""
     number = wording.plural(len(catalog.problems), "directory", "directories")
-    return Fold("Problems", f"{number} not listed: {', '.join(said)}{more}", lambda: one(grid), opened=True)
+    return Fold("Problems", f"{number} not listed: {', '.join(said)}{more}", lambda: one(grid), opened=opened)
 
 
 def _list_places(paths: Sequence[str]) -> str:
@@ -277,21 +278,27 @@ def card_of_sample(one: Sample, detail: int = 1) -> Card:
 
 def _fold_views(catalog: Catalog) -> Fold:
     """The views that were found: they hold no rows, so they are apart from the tables."""
-    named = ", ".join(wording.clean(one.known_as or catalog.place(one.path), 60) for one in catalog.views[:5])
+    names = ", ".join(wording.clean(one.known_as or catalog.place(one.path), 60) for one in catalog.views[:5])
     more = f", … {len(catalog.views) - 5:,} more" if len(catalog.views) > 5 else ""
-    return Fold("Views", named + more, lambda: one(_grid_views(catalog.views, catalog.place)))
+    return Fold("Views", names + more, lambda: one(grid_views(catalog.views, catalog.place)))
 
 
-def _grid_views(views: FoundViews, place: Callable[[str], str]) -> Grid:
-    rows = [_row_view(found.known_as or place(found.path), found.view) for found in views[: display.max_rows]]
+def grid_views(views: FoundViews, place: Callable[[str], str]) -> Grid:
+    """Show the views in rows, each called by its `place`, with its current version and its dialects."""
+    rows = [
+        _row_view(
+            named.place("table", found.path, wording.clean(found.known_as or place(found.path))), found.view
+        )
+        for found in views[: display.max_rows]
+    ]
     names = ("view", "version#", "versions#", "SQL", "created, UTC!", "what")
     return cells.grid(names, rows, how=".views", noun="view", total=len(views), about=ABOUT_VIEW)
 
 
-def _row_view(place: str, view: View | LakeError) -> tuple[Cell, ...]:
+def _row_view(name: Cell, view: View | LakeError) -> tuple[Cell, ...]:
     if isinstance(view, LakeError):
         return (
-            cells.code(place),
+            name,
             UNKNOWN_CELL,
             UNKNOWN_CELL,
             UNKNOWN_CELL,
@@ -300,7 +307,7 @@ def _row_view(place: str, view: View | LakeError) -> tuple[Cell, ...]:
         )
     created = None if view.current is None else view.current.created_at
     return (
-        cells.code(place),
+        name,
         cells.number(view.version_id),
         cells.number(len(view.versions)),
         cells.text(join_dialects(view.dialects)),

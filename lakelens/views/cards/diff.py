@@ -28,6 +28,8 @@ _MOST_REWRITTEN = (
     20_000  # entries of new and dropped manifests that are read to find which one took over which
 )
 _ABOUT = ("common.diff",)
+# what each row of is a delete: it takes a row away
+_DELETE_ROWS = ("position_deletes", "deletion_vector")
 _STATES = {"ADDED": "add", "REMOVED": "del", "RAISED": "", "KEPT": ""}
 
 
@@ -142,7 +144,7 @@ def grid_totals(diff: Diff) -> Grid:
             (
                 Cell(state if state != last else ""),
                 cells.text(content.replace("_", " ")),
-                *_format_change(state, number, amount, size),
+                *_format_change(state, content, number, amount, size),
                 Cell("", bar=_draw(state, round(40 * (size or 0) / longest) or (1 if size else 0))),
             )
         )
@@ -152,12 +154,20 @@ def grid_totals(diff: Diff) -> Grid:
 
 
 def _format_change(
-    state: str, number: int | None, amount: int | None, size: int | None
+    state: str, content: str, number: int | None, amount: int | None, size: int | None
 ) -> tuple[Cell, Cell, Cell]:
+    """Files, rows and bytes; a delete that was added takes rows away, one that was removed gives them back."""
+    rows = amount or 0
+    if content == "equality_deletes" and _STATES[state]:
+        signed = Cell(wording.plural(rows, "value"), "del" if _STATES[state] == "add" else "mute")
+    elif (_STATES[state] == "add") != (content in _DELETE_ROWS):
+        signed = cells.added(rows)
+    else:
+        signed = cells.removed(rows)
     if _STATES[state] == "add":
-        return cells.added(number or 0), cells.added(amount or 0), cells.added_size(size or 0)
+        return cells.added(number or 0), signed, cells.added_size(size or 0)
     if _STATES[state] == "del":
-        return cells.removed(number or 0), cells.removed(amount or 0), cells.removed_size(size or 0)
+        return cells.removed(number or 0), signed, cells.removed_size(size or 0)
     return cells.number(number), cells.number(amount), cells.size(size)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from lakelens.model.check.ledger import name_some
+from lakelens.model.finding import GONE_ON
 from lakelens.model.storage import EncryptionKeys, Evidence, Reads, Relocation
+from lakelens.model.table import Table
 from lakelens.views.card import cells, named, wording
 from lakelens.views.card.meanings import list_sections
 from lakelens.views.card.model import Body, Card, Cell, Fact, Fold, Note
@@ -75,6 +78,24 @@ def format_relocation(relocation: Relocation) -> str:
     if not is_moved(relocation):
         return "it is where it was recorded"
     return f"it was recorded at {wording.clean(relocation.recorded_location)}"
+
+
+def note_elsewhere(table: Table) -> list[Body]:
+    """Which files this copy of a table lacks, so that they were looked at where they were recorded."""
+    elsewhere = table.relocation.elsewhere
+    if not elsewhere:
+        return []
+    names = name_some([wording.name(path) for path, _ in elsewhere], 3)
+    count = len(elsewhere)
+    verb, were = ("is", "was") if count == 1 else ("are", "were")
+    said = f"{wording.plural(count, 'file')} {verb} not in this copy of the table, and {were} read where recorded: {names}"
+    return [Note(said, "warn")]
+
+
+def note_newer(table: Table) -> list[Body]:
+    """That a table has gone on since it was opened, so that files of an answer were missing."""
+    found = (one.message for one in table.findings if one.code == GONE_ON)
+    return [Note(f"{message[:1].upper()}{message[1:]}.", "warn") for message in found]
 
 
 def list_relocation(relocation: Relocation) -> list[Body]:

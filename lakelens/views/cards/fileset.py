@@ -25,7 +25,7 @@ FILE_COLUMNS = {
     "bucket": "bucket",
     "level": "level",
     "rows": "record_count",
-    "bytes": "size_bytes",
+    "bytes": "own_size_bytes",
     "sequence": "sequence_number",
 }
 _MOST_COUNTED = 200
@@ -44,8 +44,8 @@ def grid_files(
     """Files, one a row; a column that none of them has is left out. Only the rows shown are looked at."""
     shown = list(files[: display.max_rows])
     # a full bar is the largest file of the set, not of those that are shown
-    largest = max((size or 0 for (size,) in pick(files, "size_bytes")), default=0)
-    drawn = cells.shares([f.size_bytes for f in shown], [largest] * len(shown))
+    largest = max((size or 0 for (size,) in pick(files, "own_size_bytes")), default=0)
+    drawn = cells.shares([f.own_size_bytes for f in shown], [largest] * len(shown))
     rows = [
         (
             cells.text(f.content.replace("_", " ")),
@@ -54,7 +54,7 @@ def grid_files(
             cells.optional(f.bucket),
             cells.optional(f.level),
             cells.number(f.record_count),
-            cells.size(f.size_bytes),
+            cells.size(f.own_size_bytes),
             bar,
             cells.optional(f.sequence_number),
         )
@@ -71,6 +71,20 @@ def format_contents(files: FileSet) -> str:
     return ", ".join(wording.plural(number, nouns[content]) for content, number in counts.items())
 
 
+def describe_vectors(files: FileSet) -> str:
+    """How sums of bytes count deletion vectors: by their blobs, as a Puffin file may hold several. Without any, nothing."""
+    if all(content != "deletion_vector" for (content,) in files.pick("content")):
+        return ""
+    puffins = {
+        path: size or 0
+        for path, content, size in files.pick("path", "content", "size_bytes")
+        if content == "deletion_vector"
+    }
+    whole = wording.size(sum(puffins.values()))
+    noun, verb = ("file", "is") if len(puffins) == 1 else ("files", "are")
+    return f"vectors counted by their blobs, their Puffin {noun} {verb} {whole}"
+
+
 @describe.register
 def card_of_set(files: FileSet, detail: int = 1) -> Card:
     """Files together: how many, how large, and the first of them."""
@@ -79,7 +93,7 @@ def card_of_set(files: FileSet, detail: int = 1) -> Card:
     facts = [Fact("files", cells.number(len(files)), _format_sizes(files))]
     if knows_rows:
         facts.append(Fact("rows", cells.number(files.record_count), "in data files"))
-    facts.append(Fact("bytes", cells.size(files.size_bytes)))
+    facts.append(Fact("bytes", cells.size(files.size_bytes), describe_vectors(files)))
     folds = []
     for label, noun in (("Partitions", "partition"), ("Levels", "level")):
         if any(key for (key,) in files.pick(noun)):
@@ -162,7 +176,7 @@ def _knows_rows(files: FileSet) -> bool:
 
 
 def _format_sizes(files: FileSet) -> str:
-    sizes = [size for (size,) in files.pick("size_bytes") if size is not None]
+    sizes = [size for (size,) in files.pick("own_size_bytes") if size is not None]
     if len(sizes) < 2:
         return ""
     return f"{wording.size(min(sizes))} to {wording.size(max(sizes))} each"
@@ -172,7 +186,7 @@ def _group(label: str, noun: str, files: FileSet, knows_rows: bool) -> Fold:
     """Files, rows and bytes of each group, by name; the bar is its part of the largest one's bytes."""
     groups: dict[str, list[int]] = {}
     asked = ("content", "record_count") if knows_rows else ("content", "content")
-    for key, size, content, rows in files.pick(noun, "size_bytes", *asked):
+    for key, size, content, rows in files.pick(noun, "own_size_bytes", *asked):
         group = groups.setdefault(str(key), [0, 0, 0])
         group[0] += 1
         group[1] += (rows or 0) if knows_rows and content == "data" else 0

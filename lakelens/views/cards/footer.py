@@ -80,8 +80,7 @@ def card_of_footer(footer: Footer, detail: int = 1) -> Card:
 
 def _find_sections(footer: Footer) -> tuple[str, ...]:
     kind = _get(footer, "format")
-    own = "iceberg.puffin" if kind == "puffin" else f"footer.{kind}"
-    return (own, "common.footer") if kind in _NOUNS else ("common.footer",)
+    return (f"footer.{kind}", "common.footer") if kind in _NOUNS else ("common.footer",)
 
 
 def _list_folds(footer: Footer) -> list[Fold]:

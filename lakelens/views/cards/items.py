@@ -59,7 +59,11 @@ _KINDS: dict[type[Items[Any]], tuple[str, tuple[str, str], Callable[..., Grid] |
     FoundViews: ("Views", ("view", "views"), None),
     ViewVersions: ("Versions", ("version", "versions"), None),
     ViewLog: ("Version log", ("change", "changes"), None),
-    MetadataLog: ("Metadata log", ("earlier version", "earlier versions"), None),
+    MetadataLog: (
+        "Metadata log",
+        ("earlier version", "earlier versions"),
+        lambda some, how="": _grid_metadata_log(some, how),
+    ),
     SnapshotLog: ("Snapshot log", ("entry", "entries"), None),
     Snapshots: ("Snapshots", ("snapshot", "snapshots"), lambda some, how="": grid_snapshots(some[::-1], how)),
     Refs: ("Refs", ("ref", "refs"), lambda some, how="": grid_refs(some)),
@@ -124,6 +128,23 @@ def _grid_facts(items: Items[Any], nouns: tuple[str, str], some: Sequence[Any] |
     rows = [[_show_fact(item, fact) for fact in items.facts] for item in islice(shown, display.max_rows)]
     names = [fact.name.replace("_", " ") + ("#" if fact.kind == "int64" else "") for fact in items.facts]
     return cells.prune(cells.grid(names, rows, how=_HOW_ALL, noun=nouns, total=len(shown), about=_ABOUT))
+
+
+def _grid_metadata_log(entries: Sequence[MetadataLogEntry], how: str) -> Grid:
+    """One line for each earlier version: when it was replaced, and its file; the recorded path where its name differs."""
+    shown = list(islice(entries, display.max_rows))
+    rows = [
+        (
+            cells.moment(entry.timestamp),
+            named.place("metadata", entry.path),
+            Cell("", "mute")
+            if entry.recorded_path.rpartition("/")[2] == entry.path.rpartition("/")[2]
+            else cells.code(entry.recorded_path),
+        )
+        for entry in shown
+    ]
+    columns = ("timestamp", "path", "recorded path")
+    return cells.prune(cells.grid(columns, rows, how=how, noun="version", total=len(entries), about=_ABOUT))
 
 
 def _show_fact(item: Any, fact: Fact) -> Cell:

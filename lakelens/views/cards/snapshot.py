@@ -204,12 +204,13 @@ def summarise(table: Table) -> tuple[Fact, ...]:
     current = table.current
     if current is None:
         return (Fact("snapshot", Cell("none", "mute"), "nothing has been committed yet"),)
+    count_by_lists(current)  # what the lists count is compared with what the snapshot records
     return list_facts(current, table.outline_history())
 
 
 def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact, ...]:
     """The row of facts of a snapshot: which, when, rows, files, bytes."""
-    figures = snapshot.figures
+    figures = snapshot.known_figures
     facts = []
     if snapshot.id is not None:
         small = wording.clean(snapshot.operation or "operation not recorded")
@@ -223,16 +224,27 @@ def list_facts(snapshot: Snapshot, history: History | None = None) -> tuple[Fact
     if rows.recorded is not None:
         is_whole = rows.count == rows.recorded
         label = "rows" if is_whole else "live rows"
-        facts.append(Fact(label, Cell(wording.live(rows)), wording.stored(rows)))
+        facts.append(
+            Fact(label, Cell(wording.live(rows)), _format_differing(snapshot, "rows") or wording.stored(rows))
+        )
     files = count_by_lists(snapshot) if figures.files is None else figures.files
     if files is not None:
         small = _format_delete_files(figures, snapshot.known_vector_count)
+        small = "; ".join(filter(None, (small, _format_differing(snapshot, "files"))))
         facts.append(Fact("files", Cell(f"{wording.count(files)} data"), small))
     if figures.size_bytes is not None:
         every = files + (figures.delete_files or 0) if files else 0
         small = f"{wording.size(figures.size_bytes // every)} a file" if every else ""
         facts.append(Fact("bytes", cells.size(figures.size_bytes), small))
     return tuple(facts)
+
+
+def _format_differing(snapshot: Snapshot, name: str) -> str:
+    """That the snapshot records another figure than its manifests add up to; nothing where it does not."""
+    recorded, known = getattr(snapshot.figures, name), getattr(snapshot.known_figures, name)
+    if recorded is None or recorded == known:
+        return ""
+    return f"the summary DIFFERS: {wording.count(recorded)}"
 
 
 def _format_history(history: History | None) -> str:
@@ -285,7 +297,7 @@ def grid_snapshots(
 def _grid(shown: Sequence[Snapshot], how: str, looks_closer: bool) -> Grid:
     raised = [find_raised_by(snapshot) if looks_closer else None for snapshot in shown]
     figures = [_read_figures(snapshot, found) for snapshot, found in zip(shown, raised, strict=True)]
-    exact = _share_seconds(shown)
+    exact = wording.share_a_second(snapshot.committed_at for snapshot in shown)
     parts = [
         [
             ("snapshot", [_name(snapshot) for snapshot in shown]),
@@ -355,12 +367,6 @@ def _read_figures(snapshot: Snapshot, raised: Raised | None) -> Figures:
 
 def _format_raised(raised: Raised) -> str:
     return f"{wording.plural(len(raised.files), 'file')} {raised.words}"
-
-
-def _share_seconds(snapshots: Sequence[Snapshot]) -> bool:
-    """Whether two of them were committed within one second, so that seconds alone do not distinguish them."""
-    seconds = [s.committed_at.replace(microsecond=0) for s in snapshots if s.committed_at is not None]
-    return len(set(seconds)) < len(seconds)
 
 
 def format_snapshots(snapshots: Sequence[Snapshot], most: int = 5, total: int | None = None) -> str:

@@ -38,6 +38,7 @@ from lakelens.views.describe import describe, one
 _TOLD_ELSEWHERE = ("columns", "partition_columns", "properties")
 ABOUT_VIEW = ("common.view",)
 _HINT = replace(HINT_DIFF, code=f"{HINT_DIFF.code}, table.map()")
+_DOCUMENT = 3  # the level of detail at which whole documents are shown
 _MOST_SQL, _MOST_QUERIES = 4_000, 8  # characters of a query, versions whose queries are shown
 
 
@@ -61,16 +62,27 @@ def card_of_table(table: Table, detail: int = 1) -> Card:
         folds.append(Fold("Moved", answer, lambda: list_relocation(table.relocation)))
     if len(table.encryption_keys):
         folds.append(fold_keys(table.encryption_keys))
+    facts = summarise(table)
+    # some folds read: before it is said how much was read, so that the second card says the same as the first
+    folds = [_make_now(fold) for fold in folds]
     folds.append(fold_findings(table.findings, _format_read(table)))
     return Card(
         wording.clean(table.name),
         wording.clean(table.traits.kind),
         wording.clean(table.location),
         format_alert(table.findings),
-        summarise(table),
+        facts,
         folds=tuple(folds),
         about=list_sections(table, "table", "snapshot"),
     )
+
+
+def _make_now(fold: Fold) -> Fold:
+    """A fold with what is in it, which is made once; a whole document is left until it is shown."""
+    if fold.make is tuple or fold.level >= _DOCUMENT:
+        return fold
+    made = fold.body()
+    return replace(fold, make=lambda: made)
 
 
 def _format_read(table: Table) -> str:
@@ -233,10 +245,10 @@ def fold_writes(table: Table) -> Fold:
     answer = (
         f"{wording.plural(named, 'job')} by the names of the files" if named else "file names identify no job"
     )
-    return Fold("Writes", f"no snapshots are kept; {answer}", lambda: one(_grid_jobs(jobs)))
+    return Fold("Writes", f"no snapshots are kept; {answer}", lambda: one(_grid_jobs(jobs, table.format)))
 
 
-def _grid_jobs(jobs: Sequence[WriteJob]) -> Grid:
+def _grid_jobs(jobs: Sequence[WriteJob], format: str) -> Grid:
     rows = [
         (
             cells.code(job.id) if job.id is not None else cells.text("unknown", "mute"),
@@ -248,7 +260,7 @@ def _grid_jobs(jobs: Sequence[WriteJob]) -> Grid:
         for job in jobs
     ]
     names = ("job", "newest file, UTC!", "files#", "partitions#", "bytes#")
-    return cells.grid(names, rows, how="table.files", noun="job", about=("hive.writes",))
+    return cells.grid(names, rows, how="table.files", noun="job", about=(f"{format}.writes",))
 
 
 @describe.register

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from lakelens.analysis.diff.deleted_rows import format_deleted
 from lakelens.analysis.diff.diff import Diff
 from lakelens.analysis.trace.trace import CommitTrace, FileChanges, TableTrace, Trace, TracedFile, TracedFiles
 from lakelens.errors import LakeError
@@ -31,7 +32,11 @@ def card_of_trace(trace: Trace, detail: int = 1) -> Card:
         folds.append(_fold_tables(trace.tables))
     if trace.notes:
         folds.append(_fold_notes(trace.notes))
+    if trace.is_missing:
+        return Card("Trace", format_sentence(trace), "", _format_error(trace.error), about=_ABOUT)
     sentence = f"{verb} {format_changes(trace)}"
+    deleted = _format_deleted(trace)
+    sentence += f": {deleted}" if deleted else ""
     kinds = [table for table in trace.tables if table.kind in ("created", "dropped", "replaced")]
     if kinds:
         named = ", ".join(f"{table.kind} {wording.clean(table.name, 80)}" for table in kinds[:3])
@@ -81,7 +86,7 @@ def format_changes(changes: FileChanges) -> str:
     if changes.created:
         words.append(f"wrote {_format_amount(changes.created)}")
     if changes.rewritten:
-        number = len(changes.rewritten)
+        number = sum(file.role != "checksum" for file in changes.rewritten) or len(changes.rewritten)
         words.append(
             f"rewrote {wording.count(number)}" if words else f"rewrote {wording.plural(number, 'file')}"
         )
@@ -93,12 +98,41 @@ def format_changes(changes: FileChanges) -> str:
 
 
 def _format_amount(files: TracedFiles) -> str:
-    return f"{wording.plural(len(files), 'file')}, {wording.size(files.size_bytes)}"
+    """Files and bytes; what Hadoop's local file system writes for each, its checksum, is counted beside."""
+    own = [file for file in files if file.role != "checksum"]
+    beside = len(files) - len(own)
+    if not own:
+        return f"{wording.plural(beside, 'checksum file')}, {wording.size(files.size_bytes)}"
+    words = f"{wording.plural(len(own), 'file')}, {wording.size(sum(file.size_bytes for file in own))}"
+    return f"{words} (and {wording.plural(beside, 'checksum file')})" if beside else words
+
+
+def _format_deleted(trace: Trace) -> str:
+    """How many rows a DELETE took away, as far as it is known; nothing of anything else."""
+    diff, words = trace.diff, [wording.name_statement(one) for one in trace.statements]
+    if not words:
+        words = [snapshot.snapshot.operation or "" for snapshot in trace.snapshots]
+    if diff is None or diff.before is None or {word.upper() for word in words} != {"DELETE"}:
+        return ""
+    live = diff.before.known_live_rows.count, diff.after.known_live_rows.count
+    if live[0] is None or live[1] is None:
+        return format_deleted(diff)
+    return f"{wording.plural(live[0] - live[1], 'row')} deleted"
+
+
+def _format_missing(trace: Trace) -> str:
+    near = " or ".join(wording.clean(name, 120) for name in trace.near)
+    words = f"nothing is at {wording.clean(trace.root, 200)}, before or after"
+    return f"{words}; did you mean {near}?" if near else words
 
 
 def format_sentence(trace: Trace) -> str:
     """What a statement, or a block of code, did, in one sentence: `INSERT wrote 4 files, 13.7 KiB`."""
-    said = f"{_name_subject(trace)} {format_changes(trace)}"
+    if trace.is_missing:
+        said = _format_missing(trace)
+    else:
+        deleted = _format_deleted(trace)
+        said = f"{_name_subject(trace)} {format_changes(trace)}{f': {deleted}' if deleted else ''}"
     return f"{said} ({_format_error(trace.error)})" if trace.error is not None else said
 
 
@@ -121,7 +155,10 @@ def _format_error(error: BaseException | None) -> str:
 
 def _list_facts(changes: FileChanges) -> tuple[Fact, ...]:
     def fact(label: str, files: TracedFiles) -> Fact:
-        return Fact(label, cells.number(len(files)), wording.size(files.size_bytes) if files else "")
+        own = sum(file.role != "checksum" for file in files)
+        size = wording.size(files.size_bytes) if files else ""
+        beside = wording.plural(len(files) - own, "checksum") if len(files) > own else ""
+        return Fact(label, cells.number(own), ", and ".join(filter(None, (size, beside))))
 
     grown = sum(f.size_bytes - (f.previous_size_bytes or 0) for f in changes.rewritten)
     net = changes.created.size_bytes - changes.removed.size_bytes + grown

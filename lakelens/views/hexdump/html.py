@@ -158,6 +158,11 @@ def bytes_style() -> Any:
 
 
 def _is_unused(rule: str) -> bool:
-    """Whether every selector of a rule (one a line) needs a class that this view does not use."""
-    selectors = re.sub(r":is\([^)]*\)", "", rule.split("{", 1)[0])
-    return any(name in re.findall(r"\.(ll-[a-z]+)", selectors) for name in _UNUSED)
+    """Whether every selector of a rule (one a line), or each of those nested in it, needs a class that this view lacks."""
+    head, _, nested = rule.partition("{")
+    return _needs_unused(head) or all(map(_needs_unused, re.findall(r"([^{}]+)\{", nested) or [""]))
+
+
+def _needs_unused(selectors: str) -> bool:
+    names = re.findall(r"\.(ll-[a-z]+)", re.sub(r":is\([^)]*\)", "", selectors))
+    return any(name in _UNUSED for name in names)

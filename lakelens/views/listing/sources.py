@@ -45,6 +45,8 @@ class Source(ABC):
     nouns: tuple[str, str, str]
     #: what a filter is, and an example
     filters: tuple[str, str] = ("filter by words", "filter: words that a row has")
+    #: columns, beside those of numbers, that are looked at from their largest value
+    largest_first: frozenset[str] = frozenset()
 
     #: the list that it was made from
     subject: Any

@@ -13,13 +13,15 @@ from lakelens.views.map.marks import (
     draw_label,
     draw_path,
     draw_text,
+    is_apart,
     is_marked,
     list_lines,
     wrap_lines,
 )
-from lakelens.views.map.metrics import LINE, fit, measure, wrap
+from lakelens.views.map.metrics import LINE, break_word, fit, measure, wrap
 
 _GAP = 10
+_SECOND = 14  # the step to a second line of a field's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,7 @@ def place_boxes(tier: Tier, y: float) -> list[Place]:
     else:
         widths = [(whole - _GAP * (count - 1)) // count] * count
     heights = [
-        len(wrap_lines(list_lines(box.state, box.lines, width), width))
-        for box, width in zip(tier.boxes, widths, strict=True)
+        len(wrap_lines(list_lines(box, width), width)) for box, width in zip(tier.boxes, widths, strict=True)
     ]
     height = 26 + LINE * max(heights)
     gap = 2 * _GAP if count == 2 else _GAP
@@ -75,14 +76,21 @@ def draw_chain(tiers: Sequence[Tier]) -> tuple[list[str], float, list[Place]]:
     y = 2.0
     for number, tier in enumerate(tiers):
         if number:
-            has_field = bool(_list_namers(tiers[number - 1], tier))
-            y = ends[-1] + (40 if has_field else 26)
+            namers = _list_namers(tiers[number - 1], tier)
+            y = ends[-1] + (40 if namers else 26)
+            if len({box.field for box in namers}) > 1 and any(
+                len(_break_field(box.field, place)) > 1
+                for box, place in zip(tier.boxes, place_boxes(tier, y), strict=True)
+                if box in namers
+            ):
+                y += _SECOND
         places = place_boxes(tier, y)
         boxes += draw_label(y + 18, tier.noun, tier.notes)
         for box, place in zip(tier.boxes, places, strict=True):
-            shown = wrap_lines(list_lines(box.state, box.lines, place.width), place.width)
+            shown = wrap_lines(list_lines(box, place.width), place.width)
             boxes += draw_box(place.x, y, (place.width, place.height), box.name, box.state, shown,
-                              is_file=box.names_files, is_stack=box.is_stack)  # fmt: skip
+                              is_file=box.names_files, is_stack=box.is_stack,
+                              apart=is_apart(box.name, box.state, place.width, is_file=box.names_files))  # fmt: skip
         if tier.remark:
             boxes += _draw_remark(tier, places[-1])
         lines += _draw_links(tiers[number - 1] if number else None, tier, above, places)
@@ -122,7 +130,7 @@ def _draw_links(upper: Tier | None, tier: Tier, above: Sequence[Place], places: 
             if parent >= len(above):
                 continue
             top = above[parent]
-            half = round((top.bottom + place.y) / 2)
+            half = min(round((top.bottom + place.y) / 2), round(top.bottom) + 20)
             shape = f"M{top.middle:g} {top.bottom:g}V{half}H{place.middle:g}V{place.y:g}"
             (new if is_marked(box.state) else kept).append(
                 draw_path(shape, "w-new" if is_marked(box.state) else "w")
@@ -131,9 +139,26 @@ def _draw_links(upper: Tier | None, tier: Tier, above: Sequence[Place], places: 
                 words.append(draw_text(top.middle + 7, half - 5, next(iter(fields)), "c m"))
                 said = True
         if len(fields) > 1 and box.field:
-            room = min(place.width - 6, RIGHT + 4 - place.middle - 6)
-            words.append(draw_text(place.middle + 6, place.y - 9, fit(box.field, room, code=True), "c m"))
+            shown = _break_field(box.field, place)
+            if (
+                shown == [fit(box.field, place.width, code=True)]
+                or number < len(places) - 1
+                or len(shown) > 1
+            ):
+                at, anchor = place.middle + 6, ""
+            else:  # what does not fit at the right edge stands left of its line
+                at, anchor = place.middle - 6, "end"
+                shown = [fit(box.field, place.width / 2 - 6 + _GAP, code=True)]
+            for line, text in enumerate(reversed(shown)):
+                words.append(draw_text(at, place.y - 9 - _SECOND * line, text, "c m", anchor))
     return [*kept, *new, *words]
+
+
+def _break_field(field: str, place: Place) -> list[str]:
+    """The name of a field beside the line to its box, in two lines where one is too short for it."""
+    room = min(place.width - 6, RIGHT + 4 - place.middle - 6)
+    first, rest = break_word(field, room, code=True)
+    return [fit(part, room, code=True) for part in (first, rest) if part]
 
 
 def _draw_references(tier: Tier, places: Sequence[Place], y: float) -> tuple[list[str], float]:

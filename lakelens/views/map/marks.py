@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from lakelens.model.map.boxes import WORDS, State
+from lakelens.model.map.boxes import WORDS, Box, State
 from lakelens.views.card.wording import visible
 from lakelens.views.map.metrics import LINE, fit, fit_name, measure, wrap
 
@@ -64,7 +64,7 @@ def draw_state(x: float, y: float, state: State) -> tuple[str, float]:
     return draw_text(x, y, word, "new" if bold else "m", "end"), measure(word, bold=bold)
 
 
-def wrap_lines(lines: Sequence[str], width: float, most: int = 3) -> list[str]:
+def wrap_lines(lines: Sequence[str], width: float, most: int = 4) -> list[str]:
     """The lines of a box that is so wide, the long ones in several, `most` in all."""
     found: list[str] = []
     for number, line in enumerate(lines):
@@ -74,22 +74,33 @@ def wrap_lines(lines: Sequence[str], width: float, most: int = 3) -> list[str]:
     return found
 
 
-def list_lines(state: State, lines: Sequence[str], width: float) -> tuple[str, ...]:
-    """The lines of a box; in a narrow one a long word of state is the first of them, as its name needs the room."""
-    if width >= _ROOMY or state not in _LONG:
-        return tuple(lines)
-    return (WORDS[state], *(line for line in lines if line != "cannot be read"))
+def is_apart(name: str, state: State, width: float, *, is_file: bool) -> bool:
+    """Whether the word of a state stands below the name, which needs the room of a narrow box for itself."""
+    if width >= _ROOMY:
+        return False
+    room = width - _PAD - 2 * _END - measure(WORDS[state], bold=is_marked(state))
+    return state in _LONG or (not is_file and measure(name, bold=is_marked(state)) > room)
+
+
+def list_lines(box: Box, width: float) -> tuple[str, ...]:
+    """The lines of a box; where the word of its state stands apart it is the first of them."""
+    if not is_apart(box.name, box.state, width, is_file=box.names_files):
+        return tuple(box.lines)
+    return (WORDS[box.state], *(line for line in box.lines if line != "cannot be read"))
 
 
 def draw_box(
     x: float, y: float, size: tuple[float, float], name: str, state: State, lines: Sequence[str],
-    *, is_file: bool = True, is_stack: bool = False,
+    *, is_file: bool = True, is_stack: bool = False, apart: bool = False,
 ) -> list[str]:  # fmt: skip
-    """A box with its name, the word of its state, and its lines, which were wrapped before."""
+    """A box with its name, the word of its state, and its lines, which were wrapped before.
+
+    Where the word stands `apart` the first of the lines has it.
+    """
     width, height = size
     drawn = draw_frame(x, y, width, height, state, is_stack=is_stack)
     word, taken = draw_state(x + width - _END, y + 18, state)
-    if width < _ROOMY and state in _LONG:
+    if apart or (width < _ROOMY and state in _LONG):
         word, taken = "", -7.0
     room = width - _PAD - _END - taken - 7
     bold = is_marked(state)
@@ -97,7 +108,8 @@ def draw_box(
     shown = fit_name(name, room, bold=bold) if is_file else fit(name, room, bold=bold)
     drawn += [draw_text(x + _PAD, y + 18, shown, " ".join(kinds)), word]
     for number, line in enumerate(lines, 1):
-        drawn.append(draw_text(x + _PAD, y + 18 + LINE * number, line, "m"))
+        kind = "new" if apart and bold and number == 1 else "m"
+        drawn.append(draw_text(x + _PAD, y + 18 + LINE * number, line, kind))
     return drawn
 
 

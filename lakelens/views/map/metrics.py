@@ -93,6 +93,23 @@ def fit_name(name: str, width: float, *, bold: bool = False) -> str:
     return f"{short[:head]}…{short[len(short) - (room - head) :]}"
 
 
+def break_word(word: str, width: float, *, code: bool = False, bold: bool = False) -> tuple[str, str]:
+    """A word that is too wide, broken behind a part of it: an underscore, or before a capital; whole where it fits.
+
+    >>> break_word("expire_snapshots", 60), break_word("baseManifestList", 90, code=True), break_word("x" * 90, 60)[1]
+    (('expire_', 'snapshots'), ('baseManifest', 'List'), '')
+    """
+    if measure(word, code=code, bold=bold) <= width:
+        return word, ""
+    ends = [
+        at
+        for at in range(1, min(len(word), _LONGEST))
+        if word[at - 1] == "_" or (word[at - 1].islower() and word[at].isupper())
+    ]
+    end = max((at for at in ends if measure(word[:at], code=code, bold=bold) <= width), default=len(word))
+    return word[:end], word[end:]
+
+
 def wrap(text: str, width: float, most: int = 3, *, bold: bool = False) -> list[str]:
     """Text in lines of a width, at most `most`; the last one is cut.
 
@@ -102,7 +119,8 @@ def wrap(text: str, width: float, most: int = 3, *, bold: bool = False) -> list[
     lines: list[str] = []
     words = clean(text, 2 * _LONGEST).split(" ")
     while words and len(lines) < most:
-        line = words.pop(0)
+        line, rest = break_word(words.pop(0), width, bold=bold)
+        words = [rest, *words] if rest else words
         if len(lines) == most - 1:
             line = " ".join((line, *words))
             words = []

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lakelens.model.bytes_view import BytesView
@@ -21,6 +20,7 @@ from lakelens.views.card.model import Body, Card, Fold, Note, Target
 from lakelens.views.card.wording import format_failure, visible
 from lakelens.views.hexdump.html import bytes_style, render_bytes
 from lakelens.views.present import present, present_page
+from lakelens.whole import write_whole
 
 if TYPE_CHECKING:
     from lakelens.views.report.sections import Section
@@ -121,7 +121,7 @@ def write_page(
         with display.using(meanings=meanings):
             write_page(thing, path, detail)
         return
-    Path(path).write_text(render_page(thing, detail), encoding="utf-8")
+    write_whole(path, render_page(thing, detail).encode())
 
 
 def _fit(card: Card, detail: int, most: int, **how: Any) -> str:

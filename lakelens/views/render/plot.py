@@ -21,6 +21,7 @@ from zlib import crc32
 
 from lakelens.views.card import wording
 from lakelens.views.card.model import Card, Picture
+from lakelens.whole import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +98,7 @@ class Plot:
     >>> import lakelens as ll
     >>> plot = ll.sample("iceberg").plot()
     >>> plot
-    <Plot: rows after each of 5 snapshots; files after each of 5 snapshots; bytes after each of 5 snapshots>
+    <Plot: live rows after each of 5 snapshots; files after each of 5 snapshots; bytes after each of 5 snapshots>
     >>> len(plot.figure.axes)
     3
     """
@@ -122,7 +123,7 @@ class Plot:
             Of `matplotlib.figure.Figure.savefig`, such as `dpi` and `facecolor`. An SVG without any follows light and dark.
         """
         if Path(path).suffix.lower() == ".svg" and not options:
-            Path(path).write_text(self.to_svg(), encoding="utf-8")
+            write_whole(path, self.to_svg().encode())
             return
         with draw_in_style():
             self.figure.savefig(path, **options)

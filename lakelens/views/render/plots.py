@@ -54,7 +54,10 @@ def plot_files(files: FileSet, figsize: tuple[float, float] | None = None) -> Pl
 
 
 def plot_growth(table: Table, figsize: tuple[float, float] | None = None) -> Plot:
-    """Rows, files and bytes after each snapshot, as the snapshots record them; a table without history: its files."""
+    """Rows, files and bytes after each snapshot, as the snapshots record them; a table without history: its files.
+
+    Rows are the live ones where the snapshots prove how many these are, with those that are stored above them.
+    """
     moments = measure_growth(table.snapshots)
     if len(moments) < 2:
         return plot_files(table.files, figsize)
@@ -95,7 +98,7 @@ def _draw_sizes(axes: Axes, shape: FileShape) -> None:
     import numpy as np
     from matplotlib.ticker import MaxNLocator
 
-    sizes = [size for held in shape.sizes.values() for size in held if size]
+    sizes = [size for held in shape.sizes.values() for size in held if size > 0]
     lowest = int(np.log2(min(sizes, default=1)))
     highest = int(np.log2(max(sizes, default=1))) + 1
     while highest - lowest < 5:  # a few equal files are one bar, not a wall
@@ -152,26 +155,49 @@ def _draw_groups(axes: Axes, noun: str, groups: Sequence[FileGroup]) -> None:
 
 
 def _draw_growth(axes: Axes, name: str, moments: Sequence[Moment]) -> None:
-    """One total after each snapshot, as steps: it holds until the next commit."""
-    from matplotlib.dates import ConciseDateFormatter
+    """One total after each snapshot, as steps: it holds until the next commit. Of rows the live ones, as far as known."""
+    from matplotlib.dates import ConciseDateFormatter, date2num
 
-    known = [
-        (moment.committed_at, getattr(moment, name))
-        for moment in moments
-        if getattr(moment, name) is not None
-    ]
-    times, totals = zip(*known, strict=True)
-    axes.step(times, totals, where="post", color=COLOURS["data"], linewidth=1.4)
-    if len(known) <= 200:
-        axes.plot(times, totals, ".", color=COLOURS["data"], markersize=5)
+    # matplotlib leaves their arguments untyped
+    make_formatter: Callable[..., Any] = ConciseDateFormatter
+    to_places: Callable[..., Any] = date2num
+    known = [moment for moment in moments if getattr(moment, name) is not None]
+    times = [moment.committed_at for moment in known]
+    totals = [getattr(moment, name) for moment in known]
+    lines = [(name, COLOURS["data"], times, totals)]
+    if name == "rows":
+        counted = [moment for moment in known if moment.live_rows is not None]
+        live = [moment.live_rows for moment in counted]
+        if live and live != totals:
+            lines = [
+                ("stored", LINE, times, totals),
+                ("live", COLOURS["data"], [moment.committed_at for moment in counted], live),
+            ]
+        name = "live rows" if live == totals or len(lines) > 1 else "rows stored"
+    axes.xaxis_date()
+    for label, colour, committed, amounts in lines:
+        places = to_places(committed)
+        axes.step(places, amounts, where="post", color=colour, linewidth=1.4, label=label)
+        if len(places) <= 200:
+            axes.plot(places, amounts, ".", color=colour, markersize=5)
+    if len(lines) > 1:
+        _draw_legend(axes)
     axes.set_ylim(0, max(totals) * 1.1 or 1)
     if name == "bytes":
         axes.yaxis.set_major_formatter(format_bytes)
     else:
         axes.yaxis.set_major_formatter(lambda amount, _: f"{amount:,.0f}")
     axes.set_ylabel(f"{name} (binary units)" if name == "bytes" else name, fontsize=8)
-    make_formatter: Callable[..., Any] = ConciseDateFormatter  # matplotlib leaves its arguments untyped
-    axes.xaxis.set_major_formatter(make_formatter(axes.xaxis.get_major_locator(), show_offset=False))
+    # a second alone, "23.5", is no time
+    clock = ["%Y", "%b", "%d", "%H:%M", "%H:%M", "%H:%M:%S.%f"]
+    axes.xaxis.set_major_formatter(
+        make_formatter(
+            axes.xaxis.get_major_locator(),
+            formats=clock,
+            zero_formats=["", "%Y", "%b", "%b-%d", "%H:%M", "%H:%M:%S"],
+            show_offset=False,
+        )
+    )
     axes.set_xlabel(
         f"committed, UTC, from {times[0]:%Y-%m-%d %H:%M:%S} to {times[-1]:%Y-%m-%d %H:%M:%S}", fontsize=8
     )

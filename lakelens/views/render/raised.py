@@ -10,6 +10,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from functools import partial
+from types import TracebackType
 from typing import Any
 
 from lakelens.options import display
@@ -18,7 +19,7 @@ from lakelens.views.card.wording import clean, visible
 from lakelens.views.present import present
 from lakelens.views.render.text import write_body
 
-_WIDEST, _MOST_SAID = 100, 2_000
+_WIDEST, _MOST_SAID = 76, 2_000
 _MOST_LINES = 12  # of the message of an engine
 _TRACEBACK = "full traceback: %tb"
 # where the message of an engine ends: its plan, the frames of its own language
@@ -52,6 +53,42 @@ def write_error(card: Card) -> Iterator[str]:
 def shorten_traceback(error: BaseException) -> None:
     """Let IPython show an error of an engine by its message: neither our frames, nor the engine's, nor its plan."""
     error._render_traceback_ = partial(_render_foreign, error)  # type: ignore[attr-defined]
+
+
+def shorten_interrupt(error: BaseException) -> None:
+    """Let IPython show an interrupt by the frames of whoever called us, and a line for ours and what they use."""
+    if not hasattr(error, "_render_traceback_"):  # one that counts what was read has its own line
+        error._render_traceback_ = partial(_render_interrupt, error)  # type: ignore[attr-defined]
+
+
+def _render_interrupt(error: BaseException) -> list[str]:
+    if (frames := _list_frames(error)) is not None:
+        return frames
+    links = _list_links(error.__traceback__)
+    ours = [place for place, link in enumerate(links) if _is_ours(link)]
+    if not ours:
+        return _format_traceback(error, error.__traceback__)
+    callers = None
+    for link in reversed(links[: ours[0]]):
+        callers = TracebackType(callers, link.tb_frame, link.tb_lasti, link.tb_lineno)
+    last = links[ours[-1]]
+    place = f"{last.tb_frame.f_globals['__name__']}, line {last.tb_lineno}"
+    cut = len(links) - ours[0]
+    counted = "1 frame" if cut == 1 else f"{cut:,} frames"
+    return [*_format_traceback(error, callers), f"in {place} ({counted}); {_TRACEBACK}"]
+
+
+def _list_links(trace: TracebackType | None) -> list[TracebackType]:
+    """The links of a traceback, the outermost first."""
+    links = []
+    while trace is not None:
+        links.append(trace)
+        trace = trace.tb_next
+    return links
+
+
+def _is_ours(link: TracebackType) -> bool:
+    return str(link.tb_frame.f_globals.get("__name__", "")).partition(".")[0] == "lakelens"
 
 
 def _render_foreign(error: BaseException) -> list[str]:
@@ -104,12 +141,15 @@ def _list_frames(error: BaseException) -> list[str] | None:
             frame.f_code.co_name == "tb"
             and frame.f_globals.get("__name__") == "IPython.core.magics.execution"
         ):
-            lines: list[str] = shell.InteractiveTB.structured_traceback(
-                type(error), error, error.__traceback__
-            )
-            return lines
+            return _format_traceback(error, error.__traceback__)
         frame = frame.f_back
     return None
+
+
+def _format_traceback(error: BaseException, trace: TracebackType | None) -> list[str]:
+    """IPython's own lines for an error that came this way."""
+    lines: list[str] = _find_shell().InteractiveTB.structured_traceback(type(error), error, trace)
+    return lines
 
 
 def _color(kind: str, line: str) -> str:

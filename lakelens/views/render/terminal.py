@@ -9,28 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from lakelens.options import display
-from lakelens.views.card.model import Block, Body, Card, Cell, Fact, Fold, Grid, Note, Pairs, Picture
-from lakelens.views.card.wording import format_failure, split_ids, visible
+from lakelens.views.card.model import Block, Body, Card, Fact, Fold, Grid, Note, Pairs, Picture
+from lakelens.views.card.wording import format_failure, visible
 from lakelens.views.present import present
+from lakelens.views.render.terminal_table import STYLES, fit, make_cell, make_rows, make_table, make_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
     from rich.text import Text
-
-# what a role says in colours; its text says it too
-_STYLES = {
-    "mute": "dim",
-    "add": "green",
-    "del": "red",
-    "warn": "bold yellow",
-    "code": "",
-    "exact": "",
-    "tree": "",
-    "": "",
-}
-_STYLES |= {"small": "dim", "strong": "bold", "changed": "underline"}
 
 _INDENT = 4  # of a branch
 
@@ -50,9 +40,9 @@ def make_card(card: Card, detail: int, width: int = 100) -> RenderableType:
     from rich.console import Group
     from rich.tree import Tree
 
-    pieces = [(card.noun, f"bold {_STYLES[card.role]}".rstrip()), (f"  {card.sentence}", "")]
+    pieces = [(card.noun, f"bold {STYLES[card.role]}".rstrip()), (f"  {card.sentence}", "")]
     if card.alert:
-        pieces += [("  — ", ""), (card.alert, _STYLES["warn"])]
+        pieces += [("  — ", ""), (card.alert, STYLES["warn"])]
     head = _join(pieces)
     parts: list[RenderableType] = [head]
     if card.place:
@@ -72,7 +62,7 @@ def _add_fold(tree: object, fold: Fold, detail: int, width: int) -> None:
     from rich.tree import Tree
 
     assert isinstance(tree, Tree)
-    alert = [(fold.alert, _STYLES["warn"]), (": " if fold.answer else "", "")] if fold.alert else []
+    alert = [(fold.alert, STYLES["warn"]), (": " if fold.answer else "", "")] if fold.alert else []
     branch = tree.add(_join([(f"{fold.label}  ", "bold"), *alert, (fold.answer, "")]))
     if fold.is_open(detail):
         for body in fold.body():
@@ -84,11 +74,11 @@ def make_body(body: Body, detail: int, width: int) -> RenderableType:
     if isinstance(body, Grid):
         return _make_grid(body, width)
     if isinstance(body, Pairs):
-        return _make_pairs(body)
+        return _make_pairs(body, width)
     if isinstance(body, Block):
         return make_text(body.text)
     if isinstance(body, Note):
-        return make_text(": ".join(filter(None, (body.text, body.code))), _STYLES[body.role])
+        return make_text(": ".join(filter(None, (body.text, body.code))), STYLES[body.role])
     if isinstance(body, Picture):  # the same stands beside it in words
         return make_text("")
     return make_card(body, detail, width)
@@ -102,7 +92,7 @@ def _make_facts(facts: Sequence[Fact]) -> RenderableType:
         _join(
             [
                 (f"{fact.label}\n", "dim"),
-                (fact.value.text, f"bold {_STYLES[fact.value.role]}".strip()),
+                (fact.value.text, f"bold {STYLES[fact.value.role]}".strip()),
                 (f"\n{fact.small}", "dim"),
             ]
         )
@@ -112,63 +102,33 @@ def _make_facts(facts: Sequence[Fact]) -> RenderableType:
 
 
 def _make_grid(grid: Grid, width: int) -> RenderableType:
-    """A table; where it is wider than the terminal its long ids are cut to eight characters, as CSS does it."""
+    """A table with its headings between the rows; bars repeat the numbers beside them."""
     from rich.console import Group
 
     kept = [i for i in range(len(grid.columns)) if not any(row[i].bar for row in grid.rows)]
-    table = make_table(show_header=True)
-    for index in kept:
-        column = grid.columns[index]
-        is_whole = column.is_number or column.is_short
-        table.add_column(
-            make_text("\n".join(filter(None, (column.name, column.kind))), "dim"),
-            justify="right" if column.is_number else "left",
-            no_wrap=is_whole,
-            overflow="fold",
-        )
-    natural = sum(2 + max(len(row[index].text) for row in grid.rows) for index in kept) if grid.rows else 0
+    columns = [grid.columns[i] for i in kept]
+    rows = [[row[i] for i in kept] for row in (*grid.rows, *grid.totals)]
+    layout = fit(columns, rows, width)
     headings = dict(grid.groups)
-    for place, row in enumerate((*grid.rows, *grid.totals)):
-        if place in headings:
-            table.add_row(make_text(headings[place], "dim"))
-        table.add_row(*(make_cell(row[index], is_cut=natural > width) for index in kept))
-    if not grid.more:
-        return table
-    return Group(table, make_text(": ".join(filter(None, (grid.more, grid.how))), "dim"))
+    starts = sorted({0, *headings})
+    parts: list[RenderableType] = []
+    for start, end in zip(starts, [*starts[1:], len(rows)], strict=True):
+        if start in headings:
+            parts.append(make_text(headings[start], "dim"))
+        parts += make_rows(columns, rows[start:end], layout, show_header=start == 0)
+    if grid.more:
+        parts.append(make_text(f"{grid.more}: a pipe has them all, as --json does", "dim"))
+    return Group(*parts)
 
 
-def _make_pairs(pairs: Pairs) -> Table:
+def _make_pairs(pairs: Pairs, width: int) -> Table:
     table = make_table(show_header=False)
-    table.add_column(no_wrap=True)
+    longest = max((cell_len(name) for name, _ in pairs.items), default=0)
+    table.add_column(no_wrap=longest <= width // 2, max_width=max(width // 2, 1), overflow="fold")
     table.add_column(overflow="fold")
     for name, cell in pairs.items:
         table.add_row(make_text(name, "dim"), make_cell(cell))
     return table
-
-
-def make_table(*, show_header: bool) -> Table:
-    from rich.table import Table
-
-    return Table(box=None, show_header=show_header, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
-
-
-def make_cell(cell: Cell, *, is_cut: bool = False) -> Text:
-    return make_text(_cut(cell) if is_cut else cell.text, _STYLES[cell.role])
-
-
-def _cut(cell: Cell) -> str:
-    """The text of a cell with its long ids cut; times and numbers stay whole."""
-    if cell.role == "exact":
-        return cell.text
-    if cell.parts:
-        return "".join("; " if part.text == "\n" else _cut(part) for part in cell.parts)
-    return "".join(f"{part[:8]}…" if is_id else part for part, is_id in split_ids(cell.text))
-
-
-def make_text(text: str, style: str = "") -> Text:
-    from rich.text import Text
-
-    return Text(visible(text), style=style, overflow="fold")
 
 
 def _join(parts: Sequence[tuple[str, str]]) -> Text:

@@ -85,6 +85,10 @@ def _draw_bars(layout: Layout) -> Iterator[Shape]:
     for number, (spots, scale) in enumerate(zip(halves, layout.scales, strict=True)):
         for index, spot in enumerate(spots, folded * number):
             shapes = [*_draw_bar(spot, scale, layout.zero)]
+            if layout.is_roomy and spot.item.added > scale.up:  # a bar that is cut says how long it would be
+                shapes.append(
+                    _text(spot.x + 8, layout.zero - scale.up / scale.pixel + 10, f"+{brief(spot.item.added)}")
+                )
             if layout.is_roomy and spot.item.deleted.most != 0:
                 shapes.append(_text(spot.x + 8, layout.zero + 13, _format_deleted(spot)))
             if spot.item.count > 1:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from lakelens.analysis.timeline.timeline import Mark, Timeline
 from lakelens.views.card import wording
-from lakelens.views.timeline.wording import describe_history, format_time
+from lakelens.views.timeline.wording import describe_history, describe_rewrite, format_time
 
 #: pieces of one line, each with its style
 Line: TypeAlias = list[tuple[str, str]]
@@ -149,6 +149,9 @@ def _list_names(timeline: Timeline) -> dict[str, list[str]]:
 def _format_amounts(mark: Mark) -> str:
     """What was added, removed and deleted, and how many rows there were after, deleted ones left out where it is known."""
     words, rows = wording.list_changes(mark.amounts), mark.amounts.rows
+    if mark.rows.is_rewrite:
+        files = replace(mark.amounts, added_rows=None, removed_rows=None)
+        words = [*wording.list_changes(files), describe_rewrite([mark.rows])]
     if mark.amounts.position_deletes or mark.amounts.equality_deletes:
         words.append(f"{wording.live(mark.snapshot.known_live_rows)} live rows after")
     elif rows is not None:

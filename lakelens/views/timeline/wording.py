@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from lakelens.analysis.timeline.folds import Item
+from lakelens.analysis.timeline.row_counts import RowCount
 from lakelens.analysis.timeline.timeline import Timeline
 from lakelens.views.card import wording
 
@@ -39,11 +40,27 @@ def join_names(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
 
 
+def describe_rewrite(counts: Sequence[RowCount]) -> str:
+    """What happened to the rows of commits that only rewrote them.
+
+    >>> describe_rewrite([RowCount(moved=8, dropped=2)]), describe_rewrite([RowCount()])
+    ('8 rows moved, none changed, 2 left out that were not live', 'no row changed')
+    """
+    moved = sum(count.moved for count in counts)
+    dropped = sum(count.dropped for count in counts)
+    words = f"{wording.plural(moved, 'row')} moved, none changed" if moved else "no row changed"
+    return f"{words}, {wording.count(dropped)} left out that were not live" if dropped else words
+
+
 def describe_item(timeline: Timeline, item: Item, flags: Sequence[str]) -> str:
     """One item for those who hear it: what, when, where, how many rows, which names."""
-    rows = f"rows +{wording.count(item.added)} {wording.MINUS}{wording.count(item.removed)}"
-    deleted = wording.deleted(item.deleted, item.deleted_values)
-    rows += f", {deleted}" if deleted else ""
+    counts = [mark.rows for mark in item.marks]
+    if all(count.is_rewrite for count in counts):
+        rows = describe_rewrite(counts)
+    else:
+        rows = f"rows +{wording.count(item.added)} {wording.MINUS}{wording.count(item.removed)}"
+        deleted = wording.deleted(item.deleted, item.deleted_values)
+        rows += f", {deleted}" if deleted else ""
     named = f", named {join_names(flags)}" if flags else ""
     mark = item.marks[0]
     if item.count > 1:

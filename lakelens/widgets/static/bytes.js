@@ -29,10 +29,11 @@ function describePlace(row, start, end) {
   };
   const run = (write, first, last) => (first === last ? write(first) : `${write(first)} to ${write(last)}`);
   const last = Math.max(start, end - 1);
-  const where = [`at ${run(at, start, last)}`, plural(end - start)];
+  const where = [`at ${run(at, start, last)}, ${plural(end - start)}`];
+  const noun = start === last ? "byte" : "bytes";
   if (row.base) where.push(`in the file ${run((position) => (row.base + position).toLocaleString("en-US"), start, last)}`);
-  else if (row.origin) where.push(`counted from byte 0 ${run(String, start, last)}`);
-  return `${row.code ? `${row.code} ` : ""}${where.join(", ")}`;
+  else if (row.origin) where.push(`${noun} ${run(String, start, last)} of all`);
+  return `${row.code ? `${row.code} ` : ""}${where.join("; ")}`;
 }
 
 function drawHead(view, root) {

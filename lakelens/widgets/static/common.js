@@ -9,6 +9,11 @@
 const LOOKS = [0, 50, 200, 1000, 4000]; // milliseconds: the output that follows may be drawn later than this one
 const OUTPUTS = ".jp-OutputArea, .cell_container, .output_area"; // JupyterLab, VS Code, nbclassic
 const OUTPUT = ".jp-OutputArea-child";
+const PATIENCE = 1000; // milliseconds, until a reader sees that Python does not answer
+const SAID = {
+  late: "Python has not answered yet: it is busy, or its kernel is gone. Then run the cell again.",
+  dead: "The kernel was restarted or is gone: what is shown was read before. Run the cell again.",
+};
 
 function make(tag, className, text) {
   const node = document.createElement(tag);
@@ -24,11 +29,57 @@ function makeLink(act, text) {
   return link;
 }
 
+/* A model as a view asks it: it is known whether Python answers. */
+class Line {
+  constructor(model, report) {
+    this.model = model;
+    this.report = report; // called with "late" or "dead" where what was asked has no answer, and with "" when there is one
+    this.timer = 0;
+    this.get = (name) => model.get(name);
+    this.set = (name, held) => model.set(name, held);
+    this.on = (name, act) => model.on(name, act);
+    this.off = (name, act) => model.off(name, act);
+    this.heard = () => {
+      clearTimeout(this.timer);
+      this.timer = 0;
+      report("");
+    };
+    model.on("msg:custom", this.heard);
+  }
+
+  send(content) {
+    this.try(() => this.model.send(content));
+  }
+
+  save_changes() {
+    this.try(() => {
+      this.model.save_changes();
+      this.model.send({ type: "hear" });
+    });
+  }
+
+  try(act) {
+    try {
+      act();
+      this.timer ||= setTimeout(() => this.report("late"), PATIENCE);
+    } catch { // JupyterLab closes the line when a kernel is restarted
+      this.report("dead");
+    }
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.model.off("msg:custom", this.heard);
+  }
+}
+
 /* A view of a model in a page: it listens until it is closed, and leaves nothing behind. */
 class View {
   constructor(model, el, className, shown) {
-    this.model = model;
+    this.model = new Line(model, (why) => this.report(why));
     this.shown = shown; // what Python says: {view, …}
+    this.silence = make("p", "ll-p ll-w");
+    this.silence.setAttribute("role", "status");
     this.items = [];
     this.handlers = {};
     this.abort = new AbortController();
@@ -57,8 +108,26 @@ class View {
   /* Some of `this.shown` has changed. */
   take() {}
 
+  /* Say that Python does not answer, or no more. */
+  report(why) {
+    this.root.classList.toggle("ll-lost", Boolean(why));
+    if (!why) {
+      this.silence.remove();
+      return;
+    }
+    this.silence.textContent = SAID[why];
+    if (!this.silence.isConnected) this.root.prepend(this.silence);
+    this.lose();
+  }
+
+  /* What was asked last has no answer: what stands there is about something else. The sheet hides cards of a choice. */
+  lose() {
+    if (this.status) this.status.textContent = "";
+  }
+
   close() {
     this.abort.abort();
+    this.model.close();
     for (const [name, act] of Object.entries(this.handlers)) this.model.off(name, act);
     if (this.still) this.still.style.display = "";
     this.root.remove();

@@ -73,6 +73,14 @@ class Timeline extends View {
     super.close();
   }
 
+  /* What the drawing itself says of the choice. */
+  lose() {
+    const [first, last] = [Math.min(this.at, this.from), Math.max(this.at, this.from)];
+    const chosen = first < 0 ? [] : this.items.slice(first, last + 1);
+    const ends = chosen.length > 1 ? [chosen[0], chosen.at(-1)] : chosen;
+    this.said.textContent = ends.map((item) => item.label).join(" … ");
+  }
+
   /* Draw the view again. */
   show() {
     const view = this.shown.view;
@@ -84,6 +92,7 @@ class Timeline extends View {
     this.band = make("div", "ll-band");
     this.options = this.items.map((item) => this.makeOption(item, view));
     this.stage.replaceChildren(svg, this.band, ...this.options);
+    this.stage.style.display = this.items.length ? "" : "none"; // a picture of nothing has a height of its own
     this.stage.setAttribute("aria-label", `${view.title} ${view.sentence}`);
     this.showHead(view);
     this.showLegend(view);

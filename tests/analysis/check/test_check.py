@@ -15,7 +15,9 @@ from lakelens.errors import Missing
 from lakelens.model.check.ledger import MOST_FINDINGS, Ledger
 from lakelens.model.check.row_checks import OrderCheck
 from lakelens.views.render.html import render_card
-from tests.analysis.check.damage import data_missing, manifest_cut, summary_rows
+from tests.analysis.check.damage.iceberg_data import data_missing
+from tests.analysis.check.damage.iceberg_manifests import manifest_cut
+from tests.analysis.check.damage.iceberg_metadata import summary_rows
 from tests.support import LAKES
 from tests.support.damage import Iceberg
 from tests.support.documents import invoke, read_document
@@ -34,14 +36,14 @@ def list_times(root: Path) -> dict[str, tuple[int, int]]:
 
 def test_one_line_and_text_of_a_sound_table() -> None:
     check = ll.sample("iceberg").check()
-    line = "<Check of lakes.v3_merge_on_read: sound, 512 figures compared, none differs; rows not looked at>"
+    line = "<Check of lakes.v3_merge_on_read: sound, 537 figures compared, none differs; rows not looked at>"
     assert repr(check) == line
     text = str(check)
-    assert text.startswith("Sound: 512 figures compared, none differs\n")
+    assert text.startswith("Sound: 537 figures compared, none differs\n")
     assert "the rows themselves" in text
     assert "table.check(data=True)" in text
     assert "Missing: none of 30 files that are referred to" in text
-    assert check.compared == sum(line.compared for line in check.counted) == 512
+    assert check.compared == sum(line.compared for line in check.counted) == 537
     assert repr(ll.sample("iceberg").check(data=True)).endswith("none differs>")
     assert not len(ll.sample("iceberg").check(data=True).not_looked_at)
 
@@ -61,7 +63,7 @@ def test_a_verdict_never_stands_alone(broken: Iceberg) -> None:
 
 def test_totals_over_unread_entries_are_not_compared(broken: Iceberg) -> None:
     before = ll.open(broken.root).check()
-    manifest_cut.damage(broken)
+    manifest_cut(broken)
     check = ll.open(broken.root).check()
     assert not any(one.code.startswith("total-") for one in check.findings)
     assert any("damaged manifest" in gap.what for gap in check.not_looked_at)
@@ -75,7 +77,7 @@ def test_totals_over_unread_entries_are_not_compared(broken: Iceberg) -> None:
 
 
 def test_which_snapshots(broken: Iceberg) -> None:
-    summary_rows.damage(broken)
+    summary_rows(broken)
     table = ll.open(broken.root)
     newest, oldest = table.snapshots[-1], table.snapshots[0]
     assert not table.check(snapshots=oldest.id).differ
@@ -130,7 +132,7 @@ def test_order_across_pieces() -> None:
 def test_the_verb_ends_with_1_where_something_differs(broken: Iceberg) -> None:
     assert invoke("check", "sample:iceberg").exit_code == 0
     assert invoke("check", str(broken.root)).exit_code == 0
-    summary_rows.damage(broken)
+    summary_rows(broken)
     ended = invoke("check", str(broken.root))
     assert ended.exit_code == 1
     assert "total-records" in ended.stderr
@@ -140,7 +142,7 @@ def test_the_verb_ends_with_1_where_something_differs(broken: Iceberg) -> None:
         1,
         "readable, with differences",
     )
-    data_missing.damage(broken)
+    data_missing(broken)
     document = read_document("check", str(broken.root), "--data", status=1)
     assert not document["ok"]
     assert document["missing"][0]["snapshots"]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
 import pytest
@@ -13,40 +11,38 @@ import pytest
 import lakelens as ll
 from lakelens.errors import LakeError
 from lakelens.model.table import Table
-from tests.analysis.check import damage as kinds
+from tests.analysis.check.damage import KINDS, Kind
 from tests.support import LAKES
 from tests.support.damage import Hive, Iceberg, Lake, Paimon
 
-NAMES = sorted(module.name for module in iter_modules(kinds.__path__))
 LEAST = 40
 
 
-def open_lake(kind: Any, root: Path) -> Lake:
-    made: type[Lake] = Iceberg if "/iceberg/" in kind.LAKE else Hive if "/hive/" in kind.LAKE else Paimon
+def open_lake(kind: Kind, root: Path) -> Lake:
+    made: type[Lake] = Iceberg if "/iceberg/" in kind.lake else Hive if "/hive/" in kind.lake else Paimon
     return made(root)
 
 
 def test_there_are_many_kinds() -> None:
-    assert len(NAMES) >= LEAST
+    assert len(KINDS) >= LEAST
 
 
 @pytest.mark.exhaustive(keep=3)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(KINDS))
 def test_planted_damage_is_found(name: str, tmp_path: Path) -> None:
-    kind: Any = import_module(f"{kinds.__name__}.{name}")
+    kind = KINDS[name]
     root = tmp_path / "table"
-    shutil.copytree(LAKES / kind.LAKE / "table", root)
+    shutil.copytree(LAKES / kind.lake / "table", root)
     kind.damage(open_lake(kind, root))
     table = ll.open(root)
-    check = table.check(data=getattr(kind, "DATA", False))
-    found = [one for one in check.findings if one.code == kind.CODE and kind.PATH in one.path]
+    check = table.check(data=kind.data)
+    found = [one for one in check.findings if one.code == kind.code and kind.path in one.path]
     assert found, [(one.severity, one.code, one.path, one.message) for one in check.findings]
-    assert any(kind.SAYS in one.message for one in found), [one.message for one in found]
-    severity = getattr(kind, "SEVERITY", "error")
-    assert any(one.severity == severity for one in found)
-    assert check.ok == (severity != "error") or any(one.severity == "error" for one in check.findings)
+    assert any(kind.says in one.message for one in found), [one.message for one in found]
+    assert any(one.severity == kind.severity for one in found)
+    assert check.ok == (kind.severity != "error") or any(one.severity == "error" for one in check.findings)
     assert check.verdict != "sound"
-    assert check.has_differences or severity == "warning"
+    assert check.has_differences or kind.severity == "warning"
     check_that_the_rest_answers(table, check)
 
 

@@ -16,6 +16,7 @@ import lakelens as ll
 from lakelens import options
 from lakelens.analysis.check.first_aid import give_first_aid
 from lakelens.analysis.check.strays import Strays, find_strays
+from lakelens.model.check.references import Referring
 from lakelens.model.scan import columnar
 from tests.support import LAKES
 from tests.support.rewriting import hide_origin
@@ -105,7 +106,7 @@ def test_a_lost_file_is_missed_by_the_snapshots_that_need_it(
         by_name[file].unlink()
     strays = find(place)
     missed = {one.relative_path.rpartition("/")[2]: set(one.snapshots) for one in strays.missing}
-    known = {keeper.id for keeper in ll.open(place).list_keepers()}
+    known = {keeper.id for keeper in Referring.of(ll.open(place)).list_keepers()}
     assert missed == {file: needs[file] & known for file in lost}
     assert all(one.size_bytes > 0 and one.reason == "it is not there" for one in strays.missing)
     broken = set().union(*missed.values())

@@ -9,7 +9,7 @@ import pytest
 
 import lakelens as ll
 from lakelens.errors import LakeError, Missing
-from lakelens.model.scan.placement import Merging
+from lakelens.model.scan.placement import Merging, open_placement
 from tests.support import LAKES
 
 ICEBERG = LAKES / "spark" / "iceberg"
@@ -70,7 +70,7 @@ def test_why_there_are_no_statistics() -> None:
 
 def test_values_of_merged_rows_skip_whole_buckets_only() -> None:
     table = ll.sample("paimon")
-    merging = table.placement.merging
+    merging = open_placement(table).merging
     assert merging is not None
     assert merging.keys == ("id",)
     by_value = table.explain("n > 15")
@@ -81,7 +81,7 @@ def test_values_of_merged_rows_skip_whole_buckets_only() -> None:
 
 def test_buckets_are_found_by_the_hash_of_the_key() -> None:
     table = ll.open(PAIMON / "2.0.0-pk-fixed-bucket" / "table")
-    key = table.placement.bucket_columns
+    key = open_placement(table).bucket_columns
     assert key
     low = table.files.to_arrow(columns=["lower_bounds", "bucket"]).to_pylist()[0]
     value = low["lower_bounds"][key[0]]
@@ -135,7 +135,7 @@ def test_an_index_of_one_file_proves_nothing_of_merged_rows() -> None:
     table = ll.sample("paimon-file-index")
     asked = "name = 'zzz' OR n = 7"
     assert {share.reason for share in table.explain(asked).groups} == {"bounds", "file_index"}
-    table.placement.merging = Merging(("id",))
+    open_placement(table).merging = Merging(("id",))
     merged = table.explain(asked)
     assert len(merged.kept) == len(table.files), "a newer version of a row may be in the other file"
     assert {share.reason for share in merged.answers} == {"merged"}

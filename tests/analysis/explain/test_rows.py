@@ -17,6 +17,7 @@ import pytest
 import lakelens as ll
 from lakelens.analysis.explain.explanation import Explanation
 from lakelens.model.predicate import Condition, Constant, Group, Term, list_terms
+from lakelens.model.scan.placement import open_placement
 from tests.support import LAKES
 from tests.support.planned import list_lakes
 from tests.support.predicates import Predicate, write_condition
@@ -144,7 +145,7 @@ def check_answers(state: State, explanation: Explanation) -> None:
 
 def check_merged(state: State, explanation: Explanation) -> None:
     """Of a key either all files with it are kept, or none is, or the key itself does not fit: no old row comes back."""
-    placement: Any = state.table.placement
+    placement: Any = open_placement(state.table)
     merging = placement.merging
     if merging is None or merging.by_rows or not merging.keys:
         return

@@ -15,6 +15,7 @@ from lakelens.analysis.explain.tasks import Tasks, plan_tasks
 from lakelens.errors import Unsupported
 from lakelens.formats.iceberg.splits import IcebergSplits
 from lakelens.formats.paimon.splits import PaimonSplits
+from lakelens.model.driver import Parts
 from lakelens.model.scan.splits import SplitUnit, pack_filled, pack_lookback, pack_ordered
 from tests.support import LAKES
 
@@ -107,6 +108,6 @@ def test_a_size_that_is_none() -> None:
 
 def test_a_format_without_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     table = ll.sample("hive")
-    monkeypatch.setattr(type(table), "split_rules", None)
+    monkeypatch.setattr(type(table), "driver", Parts())
     with pytest.raises(Unsupported):
         plan_tasks(table.current.files, table)

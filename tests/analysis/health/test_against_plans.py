@@ -36,7 +36,7 @@ def _count_plan(table: Table, procedure: str) -> tuple[int, int]:
 def test_the_same_snapshots_would_go(lake: Lake) -> None:
     table = lake.open()
     moments = [one.committed_at for one in table.snapshots if one.committed_at is not None]
-    document, newest = table.make_health_rules(table.current).context.document, max(moments)
+    document, newest = IcebergHealth(table, table.current).context.document, max(moments)
     for moment in moments:
         found = find_expiry(document, table.refs, round((newest - moment).total_seconds() * 1000), 1)
         assert found is not None
@@ -54,8 +54,7 @@ def test_the_same_small_files_would_be_joined(lake: Lake) -> None:
         found = int(small.taken.sum()), int(small.made.sum())
         assert found == _count_plan(table, "rewrite_data_files")
     if (table.format_version or 1) == 2:
-        assert isinstance(health.rules, IcebergHealth)
-        assert count_joined(health.rules, health.figures) == _count_plan(
+        assert count_joined(IcebergHealth(table, table.current), health.figures) == _count_plan(
             table, "rewrite_position_delete_files"
         )
 

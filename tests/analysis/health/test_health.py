@@ -11,6 +11,7 @@ import pytest
 import lakelens as ll
 from lakelens.analysis.health.health import Health
 from lakelens.model.health.measure import GROUPS
+from lakelens.views.describe import describe
 from tests.support.documents import invoke, read_document
 from tests.support.iceberg_builder import FIRST_ID, Builder, avro_field
 
@@ -69,7 +70,7 @@ def test_no_rewrite_is_advised_that_cannot_reach_the_size(tmp_path: Path) -> Non
     build(tmp_path, [1_000] * 3)
     health = measure(tmp_path)
     found = health.measures["file size, median"]
-    assert (found.verdict, found.call) == ("watch", "")
+    assert (found.verdict, found.call) == ("good", "")
     assert found.advice == "no rewrite reaches it: the table holds 3,000 B in all"
     assert health.measures["small files in a partition, worst"].verdict == "good"
     assert not len(health.calls)
@@ -262,3 +263,15 @@ def test_the_verb_ends_with_zero_and_its_document_is_valid(tmp_path: Path) -> No
     assert document["calls"][0]["procedure"] == "rewrite_data_files"
     assert sum(part["size_bytes"] for part in document["partitions"]) == 800 * MIB
     assert json.dumps(document["measures"])
+
+
+@pytest.mark.parametrize("name", ["iceberg", "paimon", "hive"])
+def test_a_table_that_is_smaller_than_one_file_should_be_is_not_watched_for_it(name: str) -> None:
+    health = ll.sample(name).health()
+    median = health.measures["file size, median"]
+    assert (median.verdict, median.statements) == ("good", ())
+    assert median.advice.startswith("no rewrite reaches it") and "too small for" in median.compared_with
+    folds = {fold.label: fold for fold in describe(health).folds}
+    beyond = {measure.group for measure in health.measures if measure.verdict != "good"}
+    for label, group in (("Clustering", "columns"), ("Deletes", "deletes"), ("Metadata", "metadata")):
+        assert label not in folds or folds[label].opened == (group in beyond), label

@@ -355,7 +355,7 @@ def test_many_files_keep_their_order_in_groups_of_one_schema() -> None:
 
 def test_fast_path_falls_back_to_records(monkeypatch: pytest.MonkeyPatch) -> None:
     data = write(TEXT, [{"a": "x"}], "xz")
-    monkeypatch.setattr("lakelens.codecs.avro.arrow._read_with_datafusion", lambda *_: None)
+    monkeypatch.setattr("lakelens.codecs.avro.bulk._read_with_datafusion", lambda *_: None)
     assert decode_table(data, fast=True).to_pylist() == [{"a": "x"}]
 
 

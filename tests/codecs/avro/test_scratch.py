@@ -10,9 +10,8 @@ from typing import Any, NoReturn
 
 import pytest
 
-from lakelens.codecs.avro import arrow
-from lakelens.codecs.avro.arrow import Scratch
-from lakelens.codecs.avro.bulk import decode_table
+from lakelens.codecs.avro import bulk
+from lakelens.codecs.avro.bulk import Scratch, decode_table
 from tests.support.iceberg_builder import avro_field, write_avro
 
 SCHEMA = {"type": "record", "name": "r", "fields": [avro_field("a", None, "long", False)]}
@@ -32,7 +31,7 @@ def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_
     if request.param == "memory refused":
         monkeypatch.setattr(os, "memfd_create", refuse, raising=False)
         return current
-    monkeypatch.setattr(arrow, "_OPEN_FILES", tmp_path / "none")
+    monkeypatch.setattr(bulk, "_OPEN_FILES", tmp_path / "none")
     if request.param == "full":
         monkeypatch.setattr(tempfile, "mkdtemp", refuse)
     else:

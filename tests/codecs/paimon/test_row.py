@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from lakelens.codecs.paimon.row import BinaryRow, decode_binary_row
 from lakelens.codecs.paimon.row_slots import SlotDecoder
-from lakelens.codecs.paimon.types import PaimonType
-from lakelens.codecs.paimon.types_sql import parse_field, parse_type
+from lakelens.codecs.paimon.types import PaimonType, parse_field, parse_type
 from lakelens.codecs.variant.value import Variant
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from tests.support import LAKES

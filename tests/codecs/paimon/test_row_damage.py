@@ -8,8 +8,7 @@ import pytest
 
 from lakelens.codecs.paimon.row import decode_binary_row
 from lakelens.codecs.paimon.row_spans import explain_binary_row, explain_nested_row
-from lakelens.codecs.paimon.types import PaimonField, PaimonType
-from lakelens.codecs.paimon.types_sql import parse_type
+from lakelens.codecs.paimon.types import PaimonField, PaimonType, parse_type
 from lakelens.errors import Corrupt, Unsupported
 from tests.support.binary_row_encoder import encode_nested_row, encode_row
 from tests.support.span_checks import assert_tiles

@@ -20,8 +20,7 @@ from lakelens.codecs.paimon.row_spans import (
     explain_binary_row,
     explain_nested_row,
 )
-from lakelens.codecs.paimon.types import PaimonType
-from lakelens.codecs.paimon.types_sql import parse_field, parse_type
+from lakelens.codecs.paimon.types import PaimonType, parse_field, parse_type
 from lakelens.codecs.span.span import Span
 from lakelens.codecs.variant.value import Variant
 from lakelens.errors import Corrupt, LakeError

@@ -17,8 +17,7 @@ from hypothesis import given, settings
 
 from lakelens.codecs.paimon.row_slot_spans import BYTES_LIKE, NESTED, is_long_decimal, is_long_timestamp
 from lakelens.codecs.paimon.row_spans import explain_binary_row
-from lakelens.codecs.paimon.types import PaimonField, PaimonType
-from lakelens.codecs.paimon.types_sql import parse_field
+from lakelens.codecs.paimon.types import PaimonField, PaimonType, parse_field
 from lakelens.codecs.span.span import Span
 from lakelens.opening import open_table
 from tests import support

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakelens.codecs.paimon.types import MAX_LENGTH, PaimonField, PaimonType, make_nullable
-from lakelens.codecs.paimon.types_sql import parse_field, parse_type
+from lakelens.codecs.paimon.types import (
+    MAX_LENGTH,
+    PaimonField,
+    PaimonType,
+    make_nullable,
+    parse_field,
+    parse_type,
+)
 from lakelens.errors import Corrupt, LakeError, Unsupported
 from tests.support.binary_row_encoder import types
 

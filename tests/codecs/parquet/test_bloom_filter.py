@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakelens.codecs.parquet.bloom_filter import BloomFilter, decode_bloom_filter
+from lakelens.codecs.parquet.bloom_filter import ParquetBloomFilter, decode_bloom_filter
 from lakelens.codecs.parquet.footer import decode_footer
 from lakelens.errors import Corrupt, LakeError, Unsupported
 
 
-def open_filter(data: bytes, column: int = 0) -> BloomFilter:
+def open_filter(data: bytes, column: int = 0) -> ParquetBloomFilter:
     offset = decode_footer(io.BytesIO(data)).row_groups[0].columns[column].bloom_filter_offset
     assert offset is not None
     return decode_bloom_filter(offset, len(data), lambda start, length: data[start : start + length])
@@ -70,7 +70,7 @@ def test_a_filter_outside_of_its_file() -> None:
 
 def test_a_filter_that_is_cut_while_it_is_asked() -> None:
     with pytest.raises(Corrupt):
-        BloomFilter(0, 64, lambda start, length: b"abc").may_contain(b"x")
+        ParquetBloomFilter(0, 64, lambda start, length: b"abc").may_contain(b"x")
 
 
 @given(st.binary(max_size=200))

@@ -11,14 +11,17 @@ from typing import Any
 
 import pytest
 
+import lakelens as ll
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.access import WeakLruCache
 from lakelens.formats.iceberg.metadata.document import decode_document
 from lakelens.formats.iceberg.snapshot import IcebergSnapshot
 from lakelens.formats.iceberg.table import IcebergTable
 from lakelens.model.collections import Items
+from lakelens.model.datafile import DataFile
 from lakelens.opening import open_table
 from lakelens.views.render.html import render_card
+from tests.support.growth import grow_iceberg
 from tests.support.iceberg_builder import SCHEMA, Builder
 
 FIRST = 7_000_000_000_000_000_000
@@ -293,3 +296,23 @@ def test_a_tree_names_snapshots_in_order_and_decodes_each_list_once(tmp_path: Pa
     before = table.reads.bytes
     assert {file.relative_path: file for file in table.tree()} == tree
     assert table.reads.bytes == before  # nothing is read again, only listed
+
+
+def test_data_files_are_not_decoded_to_find_dangling_deletes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A data file has no target: its columns say that it is one, and its record stays where it is."""
+    decoded: list[str] = []
+    read = DataFile.read_record
+
+    def note(file: DataFile) -> bool:
+        is_read = read(file)
+        if is_read:
+            decoded.append(file.content)
+        return is_read
+
+    monkeypatch.setattr(DataFile, "read_record", note)
+    table = ll.open(grow_iceberg(tmp_path / "t", files=4_000, manifests=2, lake="v2-merge-on-read"))
+    assert table.health().to_text(1)
+    assert table.files.rows is not None, "the files are rows of columns"
+    assert decoded and "data" not in decoded

@@ -185,3 +185,27 @@ def test_the_command_line_shows_views(tmp_path: Path) -> None:
         result = invoke(verb, str(PLACE))
         assert result.exit_code == 2 and "an Iceberg view, not a table" in result.stderr
     assert invoke("show", str(PLACE), "-s", "1").exit_code == 2
+
+
+def test_what_is_nested_too_deeply_is_left_out(tmp_path: Path) -> None:
+    """It is a finding with its place; the rest is there, is shown, and can be copied to another process."""
+    deep = json.loads("[" * 900 + "]" * 900)
+
+    def nest(document: Any) -> None:
+        for version in document["versions"]:
+            version["default-namespace"] = ["shop", deep]
+            version["summary"]["deep"] = deep
+        document["deep"] = {"a": deep}
+
+    view = ll.open(change(tmp_path, nest))
+    assert isinstance(view, View) and view.current is not None
+    assert view.current.default_namespace == ("shop",)
+    said = [finding.message for finding in view.findings]
+    deepest = sum("nested deeper than 100 levels" in message for message in said)
+    assert deepest == 2 * len(view.versions) + 1
+    assert any(
+        "default-namespace[1]" in message and "expected a text; seen list" in message for message in said
+    )
+    for thing in (view, view.current):
+        assert thing.to_text(3) and thing._repr_html_()
+        assert pickle.loads(pickle.dumps(thing)).to_text(0) == thing.to_text(0)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import fastavro
 import pyarrow as pa
 import pyarrow.orc
 import pyarrow.parquet as pq
 import pytest
 
+import lakelens as ll
 from lakelens.errors import Corrupt, LakeError
 from lakelens.formats.contents import read_rows
 from lakelens.formats.paimon.manifests.containers import (
@@ -20,6 +23,7 @@ from lakelens.formats.paimon.manifests.containers import (
 )
 from lakelens.io.memory import MemoryStore
 from lakelens.options import budgets
+from lakelens.samples import unpack_table
 
 ROWS: list[dict[str, Any]] = [
     {"_KIND": 0, "_FILE": {"_FILE_NAME": "a", "_EXTRA": ["x"]}, "_PARTITION": b"\0\1"},
@@ -113,3 +117,18 @@ def test_a_manifest_that_takes_more_memory_than_its_budget_is_refused_by_its_foo
                 with pytest.raises(Corrupt, match=r"too much memory.*max_decoded"):
                     read_rows(store, "/t/a", name.partition(":")[0], 1)
         assert read_rows(MemoryStore({"/t/a": data}), "/t/a", name.partition(":")[0], 1).num_rows == 1
+
+
+def test_a_list_without_greatest_values_has_no_summary(tmp_path: Path) -> None:
+    """Counts of nulls may stand beside bounds that are not there: nothing is said of the partitions, and nothing fails."""
+    root = unpack_table("paimon", tmp_path)
+    for path in (root / "manifest").glob("manifest-list-*"):
+        rows = list(fastavro.reader(io.BytesIO(path.read_bytes())))
+        for row in rows:
+            row["_PARTITION_STATS"] = {**row["_PARTITION_STATS"], "_MAX_VALUES": None, "_NULL_COUNTS": [0]}
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    table = ll.open(root)
+    assert table.current is not None and len(table.current.manifests)
+    for manifest in table.current.manifests:
+        assert not manifest.partition_summary
+    assert table.check().to_text(0) and table.explain("TRUE").to_text(0)

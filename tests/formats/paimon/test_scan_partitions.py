@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakelens.codecs.paimon.arrow import arrow_type
-from lakelens.codecs.paimon.types import PaimonField
-from lakelens.codecs.paimon.types_sql import parse_type
+from lakelens.codecs.paimon.types import PaimonField, parse_type
 from lakelens.formats.access import TableAccess
 from lakelens.formats.paimon.metadata.layout import TableLayout
 from lakelens.formats.paimon.metadata.partitions import Partitions

@@ -4,8 +4,8 @@
     ledger/p1.csv       a page: one line per file, added (+) or removed (-), with its day, its rows and its bytes
     *.csv               data
 
-It imports what a package of its own may import: `lakelens.errors`, `lakelens.formats.{base,access,contents}`, `lakelens.io`
-and `lakelens.model`.
+It imports what a package of its own may import: `lakelens.errors`, `lakelens.io`, `lakelens.codecs`, `lakelens.model` and
+`lakelens.formats.{base,access,contents}`. What it says to the answers is in `parts.py`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakelens.codecs.kinds import Kind
 from lakelens.errors import Corrupt
 from lakelens.formats.access import TableAccess
-from lakelens.formats.base import OpenRequest
+from lakelens.formats.base import Driver, OpenRequest
 from lakelens.formats.contents import read_footer
 from lakelens.io.relocation import Locator
 from lakelens.io.store import walk
@@ -119,7 +120,7 @@ class Page(Manifest):
         """The page as text."""
         from lakelens import explain_bytes
 
-        return explain_bytes(self._table.access.store.read(self.path), "text")
+        return explain_bytes(self._table.access.store.read(self.path), "ledger_page")
 
 
 class PageList(ManifestList):
@@ -322,11 +323,19 @@ class LedgerTable(Table):
         return FileColumns(stats, (), (("day", TEXT),), (("scribe", TEXT),))
 
 
-class LedgerFormat:
+class LedgerFormat(Driver):
     """What the entry point names."""
 
     name = "ledger"
     looked_for = "ledger/0001.json"
+    parts = {  # noqa: RUF012
+        "defects": "ledger_format.parts:BOOK",
+        "health": "ledger_format.parts:make_rules",
+        "maintenance": "ledger_format.parts:PROCEDURES",
+    }
+    kinds = (Kind("ledger_page", "ledger_format.parts", "Ledger page", magics=((0, b"mark,file,"),)),)
+    known_formats = {"parchment": "parchment"}  # noqa: RUF012
+    lifetimes = "ledger_format:lifetimes.toml"
 
     def detect(self, place: Any) -> Evidence | None:
         """A directory with a folder `ledger`."""
@@ -340,3 +349,4 @@ class LedgerFormat:
 
 
 LEDGER = LedgerFormat()
+LedgerTable.driver = LEDGER

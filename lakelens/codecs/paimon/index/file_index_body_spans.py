@@ -187,8 +187,7 @@ def _explain_bitmaps(reader: SpanReader, offsets: list[int]) -> Iterator[Span]:
 
 
 def _explain_bsi(reader: SpanReader, layout: KeyLayout | None) -> Iterator[Span]:
-    yield reader.number(">b", "version")
-    yield reader.number(">i", "row count")
+    yield from reader.numbers(">b version; >i row count")
     for sign in ("positive", "negative"):
         present = reader.number(">?", f"has {sign}")
         yield present
@@ -209,9 +208,7 @@ def _explain_slices(reader: SpanReader, sign: str) -> Iterator[Span]:
 
 
 def _read_slices(reader: SpanReader) -> Iterator[Span]:
-    yield reader.number(">b", "version")
-    yield reader.number(">q", "min")
-    yield reader.number(">q", "max")
+    yield from reader.numbers(">b version; >q min; >q max")
     yield _read_bitmap(reader, "existence bitmap", "rows with a value of this sign")
     count = reader.number(">i", "slice count")
     yield count

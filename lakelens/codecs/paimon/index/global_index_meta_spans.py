@@ -70,11 +70,9 @@ def _explain_source(data: Octets, start: int, end: int) -> Iterator[Span]:
     reader = SpanReader(data, start, end, "a source meta")
     if bytes(data[start : start + 4]) == DATA_EVOLUTION:
         yield reader.magic(4)
-        yield reader.number(">i", "version")
-        yield reader.number(">q", "scanned snapshot id")
+        yield from reader.numbers(">i version; >q scanned snapshot id")
     else:
-        yield reader.number(">i", "version")
-        yield reader.number(">i", "level")
+        yield from reader.numbers(">i version; >i level")
         count = reader.count(">i", "file count", "files", _SMALLEST_FILE)
         yield count
         if count.error is None:

@@ -16,8 +16,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from lakelens.codecs.paimon.types import TypeLike
-from lakelens.codecs.paimon.types_sql import parse_type
+from lakelens.codecs.paimon.types import TypeLike, parse_type
 from lakelens.codecs.span.reader import SpanReader
 from lakelens.codecs.span.span import Span
 from lakelens.errors import Corrupt, LakeError

@@ -56,8 +56,7 @@ def explain_range_bitmap(reader: SpanReader, layout: KeyLayout | None) -> Iterat
 
 
 def _explain_header(layout: KeyLayout | None, reader: SpanReader) -> Iterator[Span]:
-    yield reader.number(">b", "version")
-    yield reader.number(">i", "row count")
+    yield from reader.numbers(">b version; >i row count")
     values = reader.number(">i", "distinct values")
     yield values
     if values.value > 0 and layout is None:

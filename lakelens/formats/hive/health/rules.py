@@ -6,46 +6,32 @@ Hive joins the files of an INSERT whose average is below `hive.merge.smallfiles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from lakelens.model.health.measure import Limit, Need
+from lakelens.model.health.measure import Limit
 from lakelens.model.health.needs import list_file_needs
 from lakelens.model.health.rules import HealthRules
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from lakelens.model.health.figures import FileFigures
-
-    Numbers = NDArray[np.int64]
+    from lakelens.formats.hive.listing import HiveListing
+    from lakelens.formats.hive.table import HiveTable
 
 _AVERAGE = 16_000_000
 
 
-class HiveHealth(HealthRules):
-    """The rules of a Hive table, whose one state is a listing."""
-
-    has_records = False
-    without_calls = (
-        "no procedure joins the files of a Hive table: it takes an INSERT OVERWRITE of the partition"
+def make_rules(table: HiveTable, snapshot: HiveListing | None) -> HealthRules:
+    """Make the rules of a table, whose one state is a listing: see `HealthRules`."""
+    return HealthRules(
+        table,
+        snapshot,
+        # below this average Hive joins the files that an INSERT writes
+        file_size=Limit(_AVERAGE, "≥", "default", "hive.merge.smallfiles.avgsize"),
+        has_records=False,
+        explain_no_call=lambda figures: (
+            "no procedure joins the files of a Hive table: it takes an INSERT OVERWRITE of the partition"
+        ),
+        list_needs=lambda figures: list_file_needs(figures, snapshot),
+        limits_of_sight=(
+            "a Hive table has no snapshots, manifests or deletes, and keeps no rows and bounds beside its files",
+        ),
     )
-
-    @property
-    def file_size(self) -> Limit:
-        """Below this average Hive joins the files that an INSERT writes."""
-        return Limit(_AVERAGE, "≥", "default", "hive.merge.smallfiles.avgsize")
-
-    @property
-    def target_size(self) -> int:
-        """How large Hive makes the files that it joins."""
-        return 256_000_000
-
-    def list_needs(self, figures: FileFigures) -> Iterator[Need]:
-        """The formats of files, and a codec."""
-        return list_file_needs(figures, self.snapshot)
-
-    def list_limits_of_sight(self) -> Iterable[str]:
-        """What a Hive table does not keep."""
-        yield "a Hive table has no snapshots, manifests or deletes, and keeps no rows and bounds beside its files"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lakelens.errors import LakeError
+from lakelens.formats.iceberg.check.head_copies import TableCopies
 from lakelens.formats.iceberg.manifests.containers import Header, read_head
 from lakelens.formats.iceberg.manifests.header import read_number, read_text
 from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
@@ -31,17 +32,18 @@ MOST_HEADS = 5_000
 
 def compare_headers(table: IcebergTable, context: TableContext, survey: Survey) -> None:
     """Compare the heads of manifests with their lines, and those of lists with their snapshots."""
-    line = survey.ledger.line("heads of files", "their headers", "lists and snapshots")
-    chosen = survey.manifests[:MOST_HEADS]
-    for number, manifest in track(list(enumerate(chosen)), "heads of manifests", len(chosen)):
+    line = survey.ledger.line("manifests and their lists", "their headers", "lists and snapshots")
+    chosen, copies = survey.manifests[:MOST_HEADS], TableCopies(context)
+    for number, manifest in track(list(enumerate(chosen)), "headers of manifests", len(chosen)):
         header = _read(context, manifest.path)
         if header is not None:
             for known in survey.lines[number]:
                 if isinstance(known, IcebergManifest):
                     _compare_manifest(table, survey, line, known, header, number)
+            copies.compare(line, header, manifest.path, partial(survey.list_snapshots, (number,)))
     left = len(survey.manifests) - len(chosen)
     if left > 0:
-        survey.ledger.leave(f"the heads of {left:,} manifests", f"the first {MOST_HEADS:,} were read")
+        survey.ledger.leave(f"the headers of {left:,} manifests", f"the first {MOST_HEADS:,} were read")
     for state in survey.states[:MOST_HEADS]:
         snapshot = state.snapshot
         if not isinstance(snapshot, IcebergSnapshot):
@@ -49,7 +51,7 @@ def compare_headers(table: IcebergTable, context: TableContext, survey: Survey) 
         for listed in snapshot.manifest_lists:
             header = None if listed.path is None else _read(context, listed.path)
             if header is not None and listed.path is not None:
-                _compare_list(line, snapshot, header, listed.path)
+                _compare_list(line, snapshot, header, listed.path, table.format_version or 1)
 
 
 def _read(context: TableContext, path: str) -> Header | None:
@@ -102,8 +104,12 @@ def _find_schema(header: Header) -> int | None:
     return found if isinstance(found, int) else None
 
 
-def _compare_list(line: Line, snapshot: IcebergSnapshot, header: Header, path: str) -> None:
+def _compare_list(line: Line, snapshot: IcebergSnapshot, header: Header, path: str, newest: int) -> None:
     own = (snapshot.id,)
+    version = read_number(header, "format-version")
+    if version is not None:
+        message = f"format-version of the head is {version}, the table's is {newest}"
+        line.require(version <= newest, "version-rule", path, message, own)
     for key, recorded in (
         ("snapshot-id", snapshot.id),
         ("sequence-number", snapshot.sequence_number or None),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakelens.caching import cached_property
 from lakelens.errors import LakeError
@@ -18,6 +18,7 @@ from lakelens.model.deletes import DanglingDelete
 
 if TYPE_CHECKING:
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
+    from lakelens.model.fileset import FileSet
 
 
 class LiveData:
@@ -74,7 +75,7 @@ class _Partition:
 
 
 def find_dangling(
-    index: DeleteIndex, files: Iterable[IcebergDataFile], *, read: bool
+    index: DeleteIndex, files: FileSet | Iterable[IcebergDataFile], *, read: bool
 ) -> Iterator[DanglingDelete]:
     """The deletes of a snapshot that reach no live data file. With `read` also those that name files which are not live.
 
@@ -83,9 +84,8 @@ def find_dangling(
     """
     if not index:
         return  # there is nothing that deletes
-    every = list(files)
-    live = LiveData(every)
-    for delete in every:
+    deletes, live = _divide(files)
+    for delete in deletes:
         if delete.content == "equality_deletes":
             reason = _judge_equality(delete, live)
         elif delete.target is not None:
@@ -99,6 +99,23 @@ def find_dangling(
         if reason is not None:
             named = () if delete.target is None else (delete.target,)
             yield DanglingDelete(delete, reason, delete.record_count, named)
+
+
+def _divide(files: FileSet | Iterable[IcebergDataFile]) -> tuple[list[IcebergDataFile], LiveData]:
+    """The deletes, and the data files that they are judged by: where each is for one file, these alone."""
+    rows = getattr(files, "rows", None)
+    if rows is None:
+        every: list[Any] = list(files)
+        return [file for file in every if file.content != "data"], LiveData(every)
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_data = pc.equal(rows.column("content"), "data")
+    deletes: list[Any] = list(rows.choose(pc.invert(is_data)))
+    if any(delete.content == "equality_deletes" or delete.target is None for delete in deletes):
+        return deletes, LiveData(rows.choose(is_data))
+    targets = pa.array({delete.referenced_data_path for delete in deletes}, pa.string())
+    return deletes, LiveData(rows.choose(pc.and_(is_data, pc.is_in(rows.column("path"), targets))))
 
 
 def _judge_equality(delete: IcebergDataFile, live: LiveData) -> str | None:

@@ -37,6 +37,9 @@ class IcebergLocator(Locator):
         _, self._recorded = split_location(location or "")
         self.is_moved = not stands_still and self._recorded.strip("/") != self.place.strip("/")
 
+    def was_at_home(self, recorded: str) -> bool:
+        return self.is_moved and super().was_at_home(recorded)
+
     def locate(self, recorded: str) -> str:
         path = split_location(recorded)[1]
         if not path.startswith("/"):
@@ -70,12 +73,12 @@ def build_locator(root: str, folder: str, document: Document, scheme: str) -> Ic
     places = {split_location(parent)[1].strip("/") for parent in parents}
     stands_still = split_location(folder)[1].strip("/") in places
     locator = IcebergLocator(root, typed.location, scheme, stands_still=stands_still)
-    roots = [(parent, "metadata") for parent in parents]
-    for name, expected in _PATH_PROPERTIES:
-        recorded = (typed.properties or {}).get(name)
-        if isinstance(recorded, str):
-            roots.append((recorded.rstrip("/"), expected))
-    for recorded, expected in roots:
+    properties = typed.properties or {}
+    named = [(properties.get(name), expected) for name, expected in _PATH_PROPERTIES]
+    apart = [(place.rstrip("/"), expected) for place, expected in named if isinstance(place, str)]
+    elsewhere = {split_location(place)[1] for place, _ in apart}
+    for recorded, expected in (*((parent, "metadata") for parent in parents), *apart):
         if posixpath.basename(recorded) == expected:
-            locator.add_root(posixpath.dirname(recorded))
+            is_home = split_location(recorded)[1] not in elsewhere
+            locator.add_root(posixpath.dirname(recorded), is_home=is_home)
     return locator

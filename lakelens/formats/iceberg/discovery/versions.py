@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lakelens.codecs.numbers import parse_whole
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.iceberg.discovery.names import MetadataName, is_hint, parse_metadata_name
 from lakelens.formats.iceberg.metadata.document import peek_log
@@ -133,12 +134,12 @@ class MetadataFolder:
             yield "note", "not-listed", self.path, message
 
     def _find_version(self, version: int | str) -> str | None:
-        if isinstance(version, str) and not version.strip().isdigit():
-            wanted = version.strip().rsplit("/", 1)[-1]
+        number = parse_whole(version.strip()) if isinstance(version, str) else version
+        if number is None:
+            wanted = str(version).strip().rsplit("/", 1)[-1]
             if wanted in self.children:
                 return wanted
             return next((n.name for n in self.names if n.name.startswith(wanted + ".")), None)
-        number = int(version)
         return self._hadoop_file(number) or self._catalog_file(number)[0]
 
     def _note(self, severity: str, code: str, name: str, message: str) -> None:
@@ -166,8 +167,9 @@ class MetadataFolder:
         self._note("warning", "version-hint", self._hint_name, message)
 
     def _follow_hint(self, text: str) -> tuple[str, str] | None:
-        if text.isascii() and text.isdigit():
-            return self._follow_number(int(text))
+        number = parse_whole(text)
+        if number is not None:
+            return self._follow_number(number)
         wanted = text.rsplit("/", 1)[-1]
         for candidate in self.names:
             if candidate.name == wanted or candidate.name.startswith(wanted + "."):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from lakelens.formats.iceberg.health.rules import IcebergHealth
     from lakelens.model.health.figures import FileFigures
+    from lakelens.model.health.measure import DocumentParts
 
     Numbers = NDArray[np.int64]
 
@@ -172,11 +173,13 @@ def _match_partitions(figures: FileFigures, places: Numbers, side: str) -> Numbe
     return found
 
 
-def measure_deletes(rules: IcebergHealth, figures: FileFigures, reach: Reach) -> Iterator[Measure]:
+def measure_deletes(
+    rules: IcebergHealth, figures: FileFigures, reach: Reach | None, documents: DocumentParts
+) -> Iterator[Measure]:
     """The share of deleted rows of the worst file, and the most deletes that reach one."""
     import numpy as np
 
-    if not len(figures.data):
+    if reach is None or not len(figures.data):
         return
     rows = np.maximum(figures.rows[figures.data], 1)
     shares = reach.known / rows

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lakelens.formats.iceberg.metadata.document import Document
     from lakelens.formats.iceberg.metadata.snapshot_index import SnapshotIndex
     from lakelens.model.health.figures import FileFigures
+    from lakelens.model.health.reach import Reach
     from lakelens.model.scan.splits import SplitFigure
     from lakelens.model.snapshot import Ref
 
@@ -104,7 +105,7 @@ def _list_ancestors(index: SnapshotIndex, number: int | None, moments: Mapping[i
 
 
 def measure_metadata(
-    rules: IcebergHealth, figures: FileFigures, documents: DocumentParts
+    rules: IcebergHealth, figures: FileFigures, reach: Reach | None, documents: DocumentParts
 ) -> Iterator[Measure]:
     """Manifests, snapshots, metadata files, and the document itself."""
     if rules.snapshot is not None:

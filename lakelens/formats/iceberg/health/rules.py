@@ -7,7 +7,8 @@ are those of `TableProperties`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
@@ -17,22 +18,17 @@ from lakelens.formats.iceberg.health.metadata import list_document_parts, measur
 from lakelens.formats.iceberg.health.needs import list_needs
 from lakelens.formats.iceberg.health.partitions import advise_coarser, name_buckets
 from lakelens.formats.iceberg.metadata.columns import DELETE_FILE_PATH
-from lakelens.model.health.measure import Call, DocumentPart, DocumentParts, Limit, Measure, Need
-from lakelens.model.health.rules import HealthRules, name_source, quote, read_number
-from lakelens.model.predicate import Term
+from lakelens.model.health.measure import Call, Limit
+from lakelens.model.health.rules import Groups, HealthRules, group_partitions, name_source, quote, read_number
 from lakelens.model.scan.splits import SplitFigure
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from lakelens.formats.iceberg.context import TableContext
-    from lakelens.formats.iceberg.discovery.versions import MetadataFolder
     from lakelens.formats.iceberg.snapshot import IcebergSnapshot
     from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.health.figures import FileFigures
-    from lakelens.model.health.reach import Reach
-    from lakelens.model.snapshot import Snapshot
 
     Numbers = NDArray[np.int64]
 
@@ -40,27 +36,17 @@ _MIN_INPUT_FILES = 5
 _ORDERED = ("identity", "truncate", "year", "month", "day", "hour")
 
 
-class IcebergHealth(HealthRules):
-    """The rules of one state of an Iceberg table."""
+class IcebergHealth:
+    """What the rules of one state of an Iceberg table are made of."""
 
-    table: IcebergTable
-    snapshot: IcebergSnapshot | None
-    without_calls = "no rewrite takes them"
-
-    def __init__(
-        self,
-        table: IcebergTable,
-        snapshot: Snapshot | None,
-        context: TableContext,
-        folder: MetadataFolder,
-    ) -> None:
-        super().__init__(table, snapshot)
-        self.context = context
+    def __init__(self, table: IcebergTable, snapshot: IcebergSnapshot | None) -> None:
+        self.table, self.snapshot = table, snapshot
+        self.context = table._context
         #: the metadata files as they were listed when the table was opened
-        self.folder = folder
+        self.folder = table._layout.folder
 
     @property
-    def columns(self) -> Sequence[str]:  # type: ignore[override]
+    def columns(self) -> Sequence[str]:
         """What decides which deletes reach a file, where there are any."""
         manifests = () if self.snapshot is None else self.snapshot.manifests
         if all(manifest.content == "data" for manifest in manifests):
@@ -68,7 +54,7 @@ class IcebergHealth(HealthRules):
         return ("path", "recorded_path", "sequence_number", "referenced_data_path", "content_size_in_bytes")
 
     @property
-    def delete_leaves(self) -> Sequence[str]:  # type: ignore[override]
+    def delete_leaves(self) -> Sequence[str]:
         """The column of position deletes that names data files."""
         return (self.context.columns.find(DELETE_FILE_PATH).name,) if self.columns else ()
 
@@ -91,31 +77,23 @@ class IcebergHealth(HealthRules):
         words = f"75 % of {self._target.property}"
         return Limit(int(0.75 * self.target_size), "≥", name_source(self._target), words)
 
-    @property
-    def small_files(self) -> Limit:
-        """With that many a partition is rewritten."""
-        return Limit(_MIN_INPUT_FILES, "<", "default", "min-input-files of rewrite_data_files")
-
-    def group(self, figures: FileFigures) -> tuple[Numbers, int]:
-        """Files of today's partitioning by partition; all others are rewritten together."""
+    def group(self, figures: FileFigures) -> Groups:
+        """Group files of today's partitioning by partition, and all others together: they are rewritten together."""
         import numpy as np
 
-        today = self.table.partitioning.id
+        groups = group_partitions(figures)
         specs = figures.numbers("spec_id")
-        others = (specs >= 0) & (specs != today)
+        others = (specs >= 0) & (specs != self.table.partitioning.id)
         if not others.any():
-            return figures.partition, len(figures.partitions)
-        return np.where(others, len(figures.partitions), figures.partition), len(figures.partitions) + 1
+            return groups
 
-    def name_group(self, figures: FileFigures, place: int) -> str:
-        """The partition, or that of which partitioning the file is."""
-        spec = int(figures.numbers("spec_id")[place])
-        if spec in (-1, self.table.partitioning.id):
-            return super().name_group(figures, place)
-        return "files of older partitionings"
+        def name(place: int) -> str:
+            return "files of older partitionings" if others[place] else groups.name(place)
+
+        return Groups(np.where(others, groups.count, groups.numbers), groups.count + 1, name)
 
     def join_files(self, counts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
-        """See `HealthRules.join_files`: how `rewrite_data_files` with its defaults plans."""
+        """How `rewrite_data_files` with its defaults plans."""
         import numpy as np
 
         target = self.target_size
@@ -136,14 +114,6 @@ class IcebergHealth(HealthRules):
         """`rewrite_data_files`."""
         return (self.call_procedure("rewrite_data_files", "joins small files"),)
 
-    def advise_coarser(self, figures: FileFigures) -> tuple[str, tuple[Call, ...]]:
-        """See `HealthRules.advise_coarser`: months instead of days, days instead of hours."""
-        return advise_coarser(self, figures)
-
-    def name_buckets(self, figures: FileFigures) -> tuple[list[str], Numbers] | None:
-        """The buckets of a partitioning by `bucket[N]`."""
-        return name_buckets(self, figures)
-
     @cached_property
     def sort_column(self) -> tuple[str, str] | None:
         """The first column of today's sort order, where its transform keeps an order."""
@@ -163,30 +133,27 @@ class IcebergHealth(HealthRules):
         options = ("strategy => 'sort'", "options => map('rewrite-all', 'true')")
         return (self.call_procedure("rewrite_data_files", "sorts what is there", *options, tried=False),)
 
-    def explain_absence(self, column: str, file_format: str) -> str:
-        """The property that leaves a column's metrics out."""
-        kinds = dict(self.table.schema.leaves())
-        if column not in kinds:
-            return ""
-        term = Term("", column, kinds[column].type, "is not null")
-        return self.table.placement.explain_absence(term, file_format) or ""
 
-    def find_reach(self, figures: FileFigures) -> Reach | None:
-        """Which deletes reach which files; version 1 has none."""
-        return None if (self.table.format_version or 1) < 2 else find_reach(figures)
-
-    def measure(
-        self, figures: FileFigures, reach: Reach | None, documents: DocumentParts
-    ) -> Iterator[Measure]:
-        """Deletes, manifests, snapshots and the metadata document."""
-        if reach is not None:
-            yield from measure_deletes(self, figures, reach)
-        yield from measure_metadata(self, figures, documents)
-
-    def list_parts(self) -> Iterable[DocumentPart]:
-        """The parts of the metadata document, and the manifests of the state."""
-        return list_document_parts(self)
-
-    def list_needs(self, figures: FileFigures) -> Iterable[Need]:
-        """What a reader must know."""
-        return list_needs(self, figures)
+def make_rules(table: IcebergTable, snapshot: IcebergSnapshot | None) -> HealthRules:
+    """Make the rules of one state of a table: see `HealthRules`. Version 1 has no deletes."""
+    own = IcebergHealth(table, snapshot)
+    return HealthRules(
+        table,
+        snapshot,
+        file_size=own.file_size,
+        small_files=Limit(_MIN_INPUT_FILES, "<", "default", "min-input-files of rewrite_data_files"),
+        columns=own.columns,
+        delete_leaves=own.delete_leaves,
+        group=own.group,
+        number_buckets=partial(name_buckets, own),
+        join_files=own.join_files,
+        call_join=own.call_join,
+        explain_no_call=lambda figures: "no rewrite takes them",
+        advise_coarser=partial(advise_coarser, own),
+        sort_column=own.sort_column,
+        call_sort=own.call_sort,
+        find_reach=lambda figures: None if (table.format_version or 1) < 2 else find_reach(figures),
+        measures=(partial(measure_deletes, own), partial(measure_metadata, own)),
+        list_parts=partial(list_document_parts, own),
+        list_needs=partial(list_needs, own),
+    )

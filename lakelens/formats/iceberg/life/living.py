@@ -10,18 +10,18 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakelens.formats.iceberg.deletes.matching import DeleteIndex, partition_key, reaches_everywhere
+from lakelens.formats.iceberg.life.rows import IcebergRows
 from lakelens.model.life.living import FileDeletes, Living
 
 if TYPE_CHECKING:
-    from lakelens.formats.iceberg.context import TableContext
     from lakelens.formats.iceberg.deletes.positions import DeleteReader
     from lakelens.formats.iceberg.manifests.datafile import IcebergDataFile
     from lakelens.formats.iceberg.manifests.manifest import IcebergManifest
-    from lakelens.formats.iceberg.snapshot import IcebergSnapshot, SnapshotReaders
+    from lakelens.formats.iceberg.snapshot import IcebergSnapshot
+    from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DeleteMatch
     from lakelens.model.life.stored_rows import StoredRows
-    from lakelens.model.schema import SortOrders
     from lakelens.model.snapshot import Snapshot
 
 
@@ -83,25 +83,18 @@ def _list_deletes(snapshot: Any) -> list[IcebergManifest]:
 
 
 class IcebergLiving(Living):
-    """The part of an Iceberg table that says what only it knows of lives."""
+    """What only an Iceberg table knows of lives."""
 
-    if TYPE_CHECKING:
-        _context: TableContext
-        _readers: SnapshotReaders
-
-        @property
-        def sort_orders(self) -> SortOrders: ...
+    table: IcebergTable
 
     def open_deletes(self, files: Sequence[DataFile]) -> FileDeletes:
         """See `Living.open_deletes`."""
-        return IcebergDeletes([file for file in files if file.content == "data"], self._readers.deletes)
+        return IcebergDeletes([file for file in files if file.content == "data"], self.table._readers.deletes)
 
     def open_rows(self, file: DataFile) -> StoredRows:
         """See `Living.open_rows`."""
-        from lakelens.formats.iceberg.life.rows import IcebergRows
-
         found: Any = file
-        return IcebergRows(self._context, found)
+        return IcebergRows(self.table._context, found)
 
     def describe_writer(self, snapshot: Snapshot) -> str:
         """See `Living.describe_writer`: by the keys that Iceberg's engines leave in summaries."""
@@ -115,7 +108,7 @@ class IcebergLiving(Living):
         words = list(super().describe_origin(file))
         number = getattr(file, "sort_order_id", None)
         if number:
-            order = next((one for one in self.sort_orders if one.id == number), None)
+            order = next((one for one in self.table.sort_orders if one.id == number), None)
             columns = [field.source_name for field in order.fields] if order else []
             words.append(f"sorted by {', '.join(columns)}" if columns else f"sort order {number}")
         target = getattr(file, "target", None)

@@ -167,6 +167,4 @@ _PROCEDURES = (
 )
 
 
-def load_procedures() -> Mapping[str, Procedure]:
-    """Every procedure by name."""
-    return {procedure.name: procedure for procedure in _PROCEDURES}
+PROCEDURES: Mapping[str, Procedure] = {procedure.name: procedure for procedure in _PROCEDURES}

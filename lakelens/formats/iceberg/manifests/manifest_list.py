@@ -19,6 +19,7 @@ from lakelens.formats.iceberg.manifests.records import MANIFEST_FIELDS, check_ma
 from lakelens.io.store import find_info
 from lakelens.model.collections import Document
 from lakelens.model.manifest import ManifestList, Manifests
+from lakelens.options import budgets
 
 
 class KnownManifests:
@@ -86,6 +87,11 @@ class IcebergManifestList(TableObject, ManifestList):
         """The manifests it names, in order. Raises `LakeError` when the file cannot be read."""
         return Manifests(raise_error(self.walk()))
 
+    @property
+    def is_read(self) -> bool:
+        """Whether its manifests are known, so that asking for them reads nothing."""
+        return "_read_manifests" in vars(self)
+
     def walk(self) -> tuple[Sequence[IcebergManifest], LakeError | None]:
         """The manifests that can be read of, and what stopped the reading (None: nothing did)."""
         return self._read_manifests
@@ -106,7 +112,9 @@ class IcebergManifestList(TableObject, ManifestList):
             return tuple(self._known.share(line, self.snapshot_id) for line in lines), None
         if self.recorded_path not in self._known.lists:
             manifests = (self._known.share(line, None) for line in self._iterate_lines())
-            self._known.lists[self.recorded_path] = collect(manifests)
+            known = self._known.lists[self.recorded_path] = collect(manifests)
+            large = [one for one in known[0] if (one.manifest_length or 0) > budgets.max_document]
+            self._context.access.store.expect((one.path, one.manifest_length or 0) for one in large)
         return self._known.lists[self.recorded_path]
 
     def _iterate_lines(self) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from lakelens.formats.iceberg.scan.entries import EntryColumns, check_types, inh
 from lakelens.formats.iceberg.scan.partitions import PartitionColumns
 from lakelens.formats.iceberg.scan.stats import build_stats, check_lists, find_targets
 from lakelens.io.relocation import Locator, split_location
-from lakelens.model.arrow import arrow_type, map_distinct
+from lakelens.model.arrow import arrow_type, map_distinct, text_array
 from lakelens.model.scan.columnar import NotColumnar, Part, join_parts, number_entries, number_parts
 from lakelens.model.scan.files_to_arrow import STATS, list_columns
 from lakelens.model.scan.plan import FileBatch, ScanRequest
@@ -171,7 +171,7 @@ class _Columns:
     def build_manifest(self) -> pa.Array:
         import pyarrow as pa
 
-        places = pa.array([part.task.path for part in self.parts], pa.string())
+        places = text_array([part.task.path for part in self.parts])
         return places.take(self.keep_rows(pa.array(number_parts(self.parts))))
 
     def build_referenced_data_path(self) -> pa.Array:
@@ -235,7 +235,7 @@ def encode_files(files: Sequence[Any]) -> pa.Array:
     import pyarrow as pa
 
     return encode_identity(
-        pa.array([file.file_path for file in files], pa.string()),
+        text_array([file.file_path for file in files]),
         pa.array([file.content_offset for file in files], pa.int64()),
     )
 

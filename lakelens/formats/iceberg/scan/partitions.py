@@ -9,12 +9,12 @@ from lakelens.formats.iceberg.manifests.records import EntryReader
 from lakelens.formats.iceberg.metadata.partitions import PartitionColumn, SpecBook, escape
 from lakelens.model.arrow import arrow_type, make_struct, to_array
 from lakelens.model.scan.columnar import NotColumnar
+from lakelens.model.stats import Partition
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakelens.model.fileset import Columns
-    from lakelens.model.stats import Partition
 
 
 class PartitionColumns:
@@ -47,7 +47,7 @@ class PartitionColumns:
         names = [escape(column.name) for column in self.columns]
         if len(set(names)) < len(names):
             raise NotColumnar("a partition spec with the same name twice")
-        if all(column.transform.name == "void" for column in self.columns):
+        if self._is_undivided:
             return pa.repeat(pa.scalar("", pa.string()), self.rows)
         pieces: list[Any] = []
         for number, (name, column) in enumerate(zip(names, self.columns, strict=True)):
@@ -73,24 +73,49 @@ class PartitionColumns:
         return make_struct(children, kinds, self.rows)
 
     def list_distinct(self) -> tuple[list[Partition], pa.Array]:
-        """The different partitions, as the record path builds them, and which of them each file has."""
+        """The different partitions, as the record path builds them, and which of them each file has.
+
+        Each different value of a field is formatted once.
+        """
         import numpy as np
         import pyarrow as pa
 
-        encoded = [self._encode(column) for column in self.columns]
         codes = np.zeros(self.rows, np.int64)
-        for indices, values in encoded:  # a null is one of the values, but has no number of its own
+        for indices, values in map(
+            self._encode, self.columns
+        ):  # a null is one of the values, but has no number of its own
             numbers = indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
             _, codes = np.unique(codes * (len(values) + 1) + numbers, return_inverse=True)
         _, firsts = np.unique(codes, return_index=True)
-        found = []
-        for first in firsts.tolist():
-            stored: dict[int | str, Any] = {
-                column.field_id: None if (place := indices[first].as_py()) is None else values[place]
-                for column, (indices, values) in zip(self.columns, encoded, strict=True)
-            }
-            found.append(self._specs.build(stored, self._spec_id))
+        fields = [self._list_values(column, pa.array(firsts)) for column in self.columns]
+        shown = [column.shown for column in self.columns]
+        names = [escape(column.name) for column in self.columns if not self._is_undivided]
+        nothing: list[tuple[Any, ...]] = [()] * len(firsts)
+        found = [
+            Partition(dict(zip(shown, values, strict=True)), dict(zip(names, texts, strict=False)))
+            for values, texts in zip(
+                list(zip(*(values for values, _ in fields), strict=True)) or nothing,
+                list(zip(*(texts for _, texts in fields), strict=True)) or nothing,
+                strict=True,
+            )
+        ]
         return found, pa.array(codes, pa.int64())
+
+    def _list_values(self, column: PartitionColumn, places: pa.Array) -> tuple[list[Any], list[str]]:
+        """The values of a field that some files have, and how a directory words them."""
+        indices, values = self._decode(column)
+        chosen = indices.take(places).to_pylist()
+        texts = [escape(column.render(value)) for value in values]
+        null = escape(column.render(None))
+        return (
+            [None if place is None else values[place] for place in chosen],
+            [null if place is None else texts[place] for place in chosen],
+        )
+
+    @property
+    def _is_undivided(self) -> bool:
+        """Whether files of the spec are in no directory of a partition."""
+        return all(column.transform.name == "void" for column in self.columns)
 
     def _decode(self, column: PartitionColumn) -> tuple[pa.Array, list[Any]]:
         """Which value each file has, and the values; null is one of them."""

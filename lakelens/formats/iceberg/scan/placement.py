@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.iceberg.transforms import Transform
 from lakelens.codecs.iceberg.types import IcebergType, parse_type_text
+from lakelens.codecs.numbers import parse_whole
 from lakelens.errors import LakeError
 from lakelens.formats.iceberg.context import TableContext
 from lakelens.model.arrow import arrow_type
@@ -23,6 +24,7 @@ from lakelens.model.scan.placement import Placement, cast_known
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lakelens.formats.iceberg.table import IcebergTable
     from lakelens.model.predicate import Term
     from lakelens.model.schema import DataType, PartitionField
 
@@ -74,6 +76,11 @@ class IcebergPlacement(Placement):
         except (TypeError, ValueError, ArithmeticError, AttributeError):
             return None
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The leaf columns in the order of the schema, from 1."""
+        return {name: place for place, (name, _) in enumerate(self._context.schemas.current.leaves(), 1)}
+
     def explain_absence(self, term: Term, file_format: str | None) -> str | None:
         """The property by which Iceberg's writers leave out a column's metrics; see "Write properties"."""
         if file_format == "avro":
@@ -85,12 +92,12 @@ class IcebergPlacement(Placement):
         default = properties.get(f"{_METRICS}default")
         if default is not None and str(default).lower() in ("none", "counts"):
             return _describe_mode(f"{_METRICS}default", default)
-        leaves = [found for found, _ in self._context.schemas.current.leaves()]
         limit = properties.get(f"{_METRICS}max-inferred-column-defaults", _INFERRED)
-        place = leaves.index(term.column) + 1 if term.column in leaves else 0
-        if default is None and str(limit).isdigit() and place > int(limit):
+        place = self._places.get(term.column, 0)
+        most = parse_whole(str(limit))
+        if default is None and most is not None and place > most:
             rule = f"only the first {limit} have metrics ({_METRICS}max-inferred-column-defaults)"
-            return f"column {place} of {len(leaves)}: {rule}"
+            return f"column {place} of {len(self._places)}: {rule}"
         return None
 
 
@@ -174,3 +181,8 @@ def _find_moments(values: pa.Array, name: str, kind: pa.DataType) -> tuple[pa.Ar
     width = np.int32 if ticks == "D" else np.int64
     ends = (pa.array(one.astype(width), stored, mask=~is_known).view(kind) for one in (lower, upper))
     return next(ends), next(ends)
+
+
+def open_placement(table: IcebergTable) -> IcebergPlacement:
+    """Open what partitions and buckets of a table say of the rows in them."""
+    return IcebergPlacement(table._context)

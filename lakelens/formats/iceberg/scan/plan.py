@@ -36,7 +36,7 @@ from lakelens.model.scan.plan import FileBatch, ScanRequest, ScanTask
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.codecs.avro.bulk import FileGroup
+    from lakelens.codecs.avro.bulk import BulkGroup
 
 #: Decompressed bytes of manifests that are decoded at once.
 GROUP_BYTES = 4 * 1024 * 1024
@@ -175,7 +175,7 @@ class IcebergScan(ColumnarScan):
         self.__init__(context, state["tasks"], state["snapshots"], fast=state["fast"])  # type: ignore[misc]
 
 
-def _cut_runs(group: FileGroup, opened: Sequence[OpenManifest]) -> Iterator[list[Part]]:
+def _cut_runs(group: BulkGroup, opened: Sequence[OpenManifest]) -> Iterator[list[Part]]:
     """Runs of manifests of one partition spec; a part that cannot be decoded stands alone in its group."""
     first, parts = 0, []
     for found in group.parts:

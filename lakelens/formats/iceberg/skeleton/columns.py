@@ -105,9 +105,12 @@ class ColumnBook:
             if scale is None:
                 continue
             scale.settle(self.redaction.random)
+            number = key if isinstance(key, int) else key[1]
             if scale.is_kept:
-                number = key if isinstance(key, int) else key[1]
                 self.redaction.note(f"the values of c{number} stay: its type has no room for others in order")
+            elif scale.keeps_rest:
+                message = f"of some values of c{number} it stays where they are in their group: there is no room for others"
+                self.redaction.note(message)
 
     def type_of(self, column: int) -> IcebergType:
         """The newest type of a column."""
@@ -304,8 +307,8 @@ def _find_grid(
     if day == 1:
         units.discard("day")
     if units:
-        coarsest = next(unit for unit in _UNITS if unit in units)
-        return group_times(coarsest, day, keeps_rest=len(units) > 1)
+        coarsest, *finer = (unit for unit in _UNITS if unit in units)
+        return group_times(coarsest, day, finer)
     widths = {one.width or 1 for one in transforms if one.name == "truncate"}
     if not widths:
         return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from lakelens.codecs.avro.encoding import encode_document
 from lakelens.formats.iceberg.skeleton.avro_schemas import FIELD_NAMES
 from lakelens.formats.iceberg.skeleton.document import DocumentWriter
 from lakelens.formats.iceberg.skeleton.reading import StoredFile
@@ -15,6 +15,7 @@ _PLAIN = (
     *("snapshot-id", "parent-snapshot-id", "format-version", "sequence-number", "first-row-id", "content"),
     *("partition-spec-id", "schema-id"),
 )
+_MAX_DEPTH = 100
 _VALUE = re.compile(rb"-?\d{1,20}|null|data|deletes")
 
 
@@ -32,28 +33,27 @@ class HeaderWriter:
             if key in _PLAIN and _VALUE.fullmatch(value):
                 made[key] = value
             elif key == "schema":
-                made[key] = _dump(self._writer.write_schema(one.read_json(key)))
+                made[key] = encode_document(self._writer.write_schema(one.read_json(key)))
             elif key == "partition-spec":
-                made[key] = _dump(self._writer.write_fields(one.read_json(key)))
+                made[key] = encode_document(self._writer.write_fields(one.read_json(key)))
             elif key == "iceberg.schema":
-                made[key] = _dump(_write_own(one.read_json(key), partition or {}, set(FIELD_NAMES)))
+                made[key] = encode_document(_write_own(one.read_json(key), partition or {}, set(FIELD_NAMES)))
         return made
 
 
-def _dump(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _write_own(schema: Any, partition: Mapping[str, str], known: set[str]) -> Any:
-    """The Iceberg schema of the records themselves, with the new names of partition fields."""
+def _write_own(schema: Any, partition: Mapping[str, str], known: set[str], depth: int = 0) -> Any:
+    """The Iceberg schema of the records themselves, with the new names of partition fields; null for what is too deep."""
+    if depth > _MAX_DEPTH:
+        return None
     if isinstance(schema, list):
-        return [_write_own(one, partition, known) for one in schema]
+        return [_write_own(one, partition, known, depth + 1) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {}
+    made: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "name":
-            made[key] = partition.get(value, value if value in known else "x")
+            name = str(value)
+            made[key] = partition.get(name, name if name in known else "x")
         elif key != "doc" and not key.endswith("-default"):
-            made[key] = _write_own(value, partition, known)
+            made[key] = _write_own(value, partition, known, depth + 1)
     return made

@@ -50,7 +50,7 @@ def read_file(context: TableContext, recorded: str) -> StoredFile:
     """A file, as far as it can be read."""
     made = StoredFile(recorded)
     try:
-        path, data = context.access.read_recorded(recorded)
+        path, data = context.access.read_recorded(recorded, here=True)
         made.size = len(data)
         made.header = decode_head(data, path)
         made.records.extend(iterate_records(data, path, made.header))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.codecs.iceberg.types import IcebergType, parse_struct
 from lakelens.errors import LakeError
@@ -22,10 +22,13 @@ from lakelens.formats.iceberg.skeleton.vectors import plan_vectors
 from lakelens.model.skeleton.redaction import Redaction
 from lakelens.progress import track
 
+if TYPE_CHECKING:
+    from lakelens.formats.iceberg.table import IcebergTable
 
-def redact_table(context: TableContext, redaction: Redaction) -> IcebergBones:
+
+def redact_table(table: IcebergTable, redaction: Redaction) -> IcebergBones:
     """The documents of a table, redacted. What cannot be read is said in the redaction's notes."""
-    return _Redactor(context, redaction).run()
+    return _Redactor(table._context, redaction).run()
 
 
 class _Redactor:

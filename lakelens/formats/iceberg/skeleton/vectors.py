@@ -28,7 +28,7 @@ def plan_vectors(
     made: dict[str, Callable[[str], bytes]] = {}
     for one in recorded:
         try:
-            path, data = context.access.read_recorded(one)
+            path, data = context.access.read_recorded(one, here=True)
             footer = decode_footer(data, path=path)
         except Missing:
             redaction.note("files that are missing are missing in the skeleton")

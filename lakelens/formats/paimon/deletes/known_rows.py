@@ -3,6 +3,7 @@
 A document counts the rows of the live files. An append table holds these but those that deletion vectors delete, which the
 index manifest counts, one small file; writers before 1.0 did not, and then small vectors are decoded. Rows of a
 primary-key table are merged by key when they are read, or wait in level 0: as many as recorded are the most that there are.
+Of few files a few small manifests, or those that were read anyway, say whether anything is left to merge at all.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from lakelens.caching import cached_property
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.manifests.index import DELETION_VECTORS
 from lakelens.io.ahead import is_larger
+from lakelens.model.comparison import sum_known
 from lakelens.model.deletes import LiveRows
 from lakelens.model.facts.amounts import NO_ROWS, Amount
 
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
 
-MOST_BYTES = 1 << 20  # of an index manifest that is read to count
+MOST_BYTES = 1 << 20  # of an index manifest, or of all manifests, that are read to count
+_MOST_ENTRIES, _MOST_FILES = 500, 2_000  # of manifests that are read to count, and of those that were read
 _MOST_DECODED = (
     1 << 18
 )  # bytes of the vectors of a snapshot that are decoded where their rows are not recorded
@@ -57,8 +61,24 @@ class KnownRows:
         """Decodes vectors, and keeps what the index manifests said of them."""
         return self._table.vector_reader
 
-    def _bound_live_rows(self) -> LiveRows:
+    @property
+    def recorded_live_rows(self) -> LiveRows:
+        """See `Snapshot.recorded_live_rows`: by its totals, its options and its index manifest."""
         return _bound_rows(cast("PaimonSnapshot", self))
+
+    def _bound_live_rows(self) -> LiveRows:
+        snapshot = cast("PaimonSnapshot", self)
+        bounds = self.recorded_live_rows
+        is_newest = snapshot.id == self._table.pointer.latest
+        if bounds.count is not None or not _is_small(snapshot, is_newest):
+            return bounds
+        counted = self._listed_live_rows
+        return bounds if snapshot.is_incomplete or counted.at_most is None else counted
+
+    @cached_property
+    def _listed_live_rows(self) -> LiveRows:
+        """What the entries of the live files prove; no vector is decoded."""
+        return cast("PaimonSnapshot", self).count_live_rows(read=False)
 
     @property
     def known_vector_count(self) -> int | None:
@@ -97,6 +117,24 @@ def _bound_rows(snapshot: PaimonSnapshot) -> LiveRows:
     if context.is_on("data-evolution.enabled"):
         return LiveRows(None, "known only by row ids: files share rows", rows, 0, most)
     return LiveRows(most, deleted or "nothing is deleted", rows, most, most, deleted=rows - most)
+
+
+def _is_small(snapshot: PaimonSnapshot, is_newest: bool) -> bool:
+    """Whether the live files were looked at; or are listed by few and small manifests, of the newest state alone."""
+    if snapshot.files.is_loaded:
+        return len(snapshot.files) <= _MOST_FILES
+    if not is_newest:
+        return False
+    try:
+        lists = [listed for listed in snapshot.manifest_lists if listed.role != "changelog"]
+        manifests = [manifest for listed in lists for manifest in listed.manifests]
+    except LakeError:
+        return False
+    size = sum_known(*(manifest.file_size for manifest in manifests))
+    entries = sum_known(
+        *(sum_known(manifest.num_added_files, manifest.num_deleted_files) for manifest in manifests)
+    )
+    return size is not None and entries is not None and size <= MOST_BYTES and entries <= _MOST_ENTRIES
 
 
 def _count_new(snapshot: PaimonSnapshot) -> Amount | None:

@@ -16,6 +16,8 @@ from lakelens.model.health.rules import quote
 if TYPE_CHECKING:
     from lakelens.formats.paimon.health.rules import PaimonHealth
     from lakelens.model.health.figures import FileFigures
+    from lakelens.model.health.measure import DocumentParts
+    from lakelens.model.health.reach import Reach
 
     Ranges = list[tuple[int, int]]
 
@@ -44,7 +46,9 @@ def _list_indexed(rules: PaimonHealth) -> dict[str, str]:
     }
 
 
-def measure_indexes(rules: PaimonHealth, figures: FileFigures) -> Iterator[Measure]:
+def measure_indexes(
+    rules: PaimonHealth, figures: FileFigures, reach: Reach | None, documents: DocumentParts
+) -> Iterator[Measure]:
     """Files without the file index that options ask for; rows that a global index does not cover."""
     wanted = _list_indexed(rules)
     if wanted and len(figures.data):

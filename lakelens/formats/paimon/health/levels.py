@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from lakelens.formats.paimon.health.rules import PaimonHealth
     from lakelens.model.health.figures import FileFigures
+    from lakelens.model.health.measure import DocumentParts
+    from lakelens.model.health.reach import Reach
 
     Numbers = NDArray[np.int64]
 
@@ -41,18 +43,20 @@ def count_runs(groups: Numbers, levels: Numbers, number: int) -> Numbers:
     return found
 
 
-def measure_levels(rules: PaimonHealth, figures: FileFigures) -> Iterator[Measure]:
+def measure_levels(
+    rules: PaimonHealth, figures: FileFigures, reach: Reach | None, documents: DocumentParts
+) -> Iterator[Measure]:
     """Sorted runs against the two triggers, and what batch readers do not see yet."""
     import numpy as np
 
     if not rules.has_keys or not len(figures.data):
         return
-    groups, number = rules.group(figures)
-    groups, levels = groups[figures.data], figures.numbers("level")[figures.data]
-    runs = count_runs(groups, levels, number)
+    grouped = rules.group(figures)
+    groups, levels = grouped.numbers[figures.data], figures.numbers("level")[figures.data]
+    runs = count_runs(groups, levels, grouped.count)
     worst = int(np.argmax(runs))
     value = int(runs[worst])
-    place = rules.name_group(figures, int(figures.data[np.flatnonzero(groups == worst)[0]]))
+    place = grouped.name(int(figures.data[np.flatnonzero(groups == worst)[0]]))
     trigger = rules.read("runs", "num-sorted-run.compaction-trigger", 5)
     stop = rules.read("stop", "num-sorted-run.stop-trigger", trigger.value + 3)
     compact = rules.call_compact(figures, "merges the sorted runs of each bucket")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.manifests.manifest import PaimonManifest
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.health.figures import FileFigures
+    from lakelens.model.health.measure import DocumentParts
+    from lakelens.model.health.reach import Reach
 
 _FOLDERS = ("snapshot", "schema", "tag", "changelog", "consumer")
 _DURATION = re.compile(r"(\d+)\s*([a-zµ]*)")
@@ -48,7 +50,9 @@ def parse_seconds(text: str) -> int:
     return int(int(found[1]) * _SECONDS[found[2]])
 
 
-def measure_metadata(rules: PaimonHealth, figures: FileFigures) -> Iterator[Measure]:
+def measure_metadata(
+    rules: PaimonHealth, figures: FileFigures, reach: Reach | None, documents: DocumentParts
+) -> Iterator[Measure]:
     """Manifests, and snapshots."""
     if rules.snapshot is not None:
         manifests = list_read(rules)

@@ -7,7 +7,8 @@ partition are joined where there are `compaction.min.file-num` of them or where 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lakelens.caching import cached_property
@@ -18,9 +19,8 @@ from lakelens.formats.paimon.health.needs import list_needs
 from lakelens.formats.paimon.health.vectors import find_reach, measure_vectors
 from lakelens.formats.paimon.maintenance.states import is_new_engine
 from lakelens.formats.paimon.splits import parse_size
-from lakelens.model.health.measure import Call, DocumentPart, DocumentParts, Limit, Measure, Need
-from lakelens.model.health.rules import HealthRules, name_source, quote, read_number
-from lakelens.model.predicate import Term
+from lakelens.model.health.measure import Call, Limit
+from lakelens.model.health.rules import Groups, HealthRules, group_partitions, name_source, quote, read_number
 from lakelens.model.scan.splits import SplitFigure
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
     from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.health.figures import FileFigures
-    from lakelens.model.health.reach import Reach
 
     Numbers = NDArray[np.int64]
 
@@ -39,13 +38,11 @@ _FEWEST_OF_BUCKET = 3
 _RESCALED = "files were written for another number of buckets: INSERT OVERWRITE first"
 
 
-class PaimonHealth(HealthRules):
-    """The rules of one state of a Paimon table."""
+class PaimonHealth:
+    """What the rules of one state of a Paimon table are made of."""
 
-    table: PaimonTable
-    snapshot: PaimonSnapshot | None
-    without_calls = "no compaction takes them"
-    joins_exactly = False
+    def __init__(self, table: PaimonTable, snapshot: PaimonSnapshot | None) -> None:
+        self.table, self.snapshot = table, snapshot
 
     @property
     def has_keys(self) -> bool:
@@ -53,12 +50,12 @@ class PaimonHealth(HealthRules):
         return bool(self.table.primary_keys)
 
     @property
-    def group_noun(self) -> str:  # type: ignore[override]
+    def group_noun(self) -> str:
         """Files are joined within a bucket, where there are buckets."""
         return "bucket" if self.has_keys or self.table.bucket > 0 else "partition"
 
     @cached_property
-    def columns(self) -> Sequence[str]:  # type: ignore[override]
+    def columns(self) -> Sequence[str]:
         """What deletion vectors and indexes are matched by, where there are any."""
         has_vectors = self.snapshot is not None and any(
             one.index_type == "DELETION_VECTORS" for one in self.snapshot.index_files
@@ -96,27 +93,25 @@ class PaimonHealth(HealthRules):
             return Limit(5, "<", "lakelens")
         return Limit(self._fewest.value, "<", name_source(self._fewest), self._fewest.property)
 
-    def group(self, figures: FileFigures) -> tuple[Numbers, int]:
-        """Files of one bucket of one partition; of append tables without buckets those of one partition."""
+    def group(self, figures: FileFigures) -> Groups:
+        """Group files of one bucket of one partition; of append tables without buckets those of one partition."""
         import numpy as np
 
+        groups = group_partitions(figures)
         if self.group_noun == "partition":
-            return super().group(figures)
+            return groups
         buckets = figures.numbers("bucket")
         least = int(buckets.min(initial=0))
         width = int(buckets.max(initial=0)) - least + 1
-        found, groups = np.unique(figures.partition * width + buckets - least, return_inverse=True)
-        return groups.astype(np.int64), len(found)
+        found, numbers = np.unique(figures.partition * width + buckets - least, return_inverse=True)
 
-    def name_group(self, figures: FileFigures, place: int) -> str:
-        """The partition and the bucket of a file."""
-        partition = super().name_group(figures, place)
-        if self.group_noun == "partition":
-            return partition
-        return "/".join(filter(None, (partition, f"bucket-{figures.numbers('bucket')[place]}")))
+        def name(place: int) -> str:
+            return "/".join(filter(None, (groups.name(place), f"bucket-{buckets[place]}")))
+
+        return Groups(numbers.astype(np.int64), len(found), name)
 
     def join_files(self, counts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
-        """See `HealthRules.join_files`. Paimon 0.9 takes only what fills a file, or 50 files, of a table without buckets."""
+        """Paimon 0.9 takes only what fills a file, or 50 files, of a table without buckets."""
         import numpy as np
 
         target, fewest = self.target_size, self._fewest.value
@@ -152,7 +147,7 @@ class PaimonHealth(HealthRules):
 
     def explain_no_call(self, figures: FileFigures) -> str:
         """Why no compaction helps."""
-        return _RESCALED if self.is_rescaled(figures) else self.without_calls
+        return _RESCALED if self.is_rescaled(figures) else "no compaction takes them"
 
     @cached_property
     def sort_column(self) -> tuple[str, str] | None:
@@ -170,32 +165,29 @@ class PaimonHealth(HealthRules):
         order = ("order_strategy => 'order'", f"order_by => {quote(column)}")
         return (self.call_procedure("compact", "sorts what is there", *order, tried=False),)
 
-    def explain_absence(self, column: str, file_format: str) -> str:
-        """The option that leaves a column's statistics out."""
-        found = next((field for field in self.table.schema.fields if field.name == column), None)
-        if found is None:
-            return ""
-        term = Term("", column, found.type, "is not null")
-        return self.table.placement.explain_absence(term, file_format) or ""
 
-    def find_reach(self, figures: FileFigures) -> Reach | None:
-        """Which deletion vectors reach which files."""
-        return find_reach(self, figures)
-
-    def measure(
-        self, figures: FileFigures, reach: Reach | None, documents: DocumentParts
-    ) -> Iterator[Measure]:
-        """Vectors, levels, indexes, manifests and snapshots."""
-        if reach is not None:
-            yield from measure_vectors(self, figures, reach)
-        yield from measure_levels(self, figures)
-        yield from measure_metadata(self, figures)
-        yield from measure_indexes(self, figures)
-
-    def list_parts(self) -> Iterable[DocumentPart]:
-        """The documents of the branch, and the manifests of the state."""
-        return list_document_parts(self)
-
-    def list_needs(self, figures: FileFigures) -> Iterable[Need]:
-        """What a reader must know."""
-        return list_needs(self, figures)
+def make_rules(table: PaimonTable, snapshot: PaimonSnapshot | None) -> HealthRules:
+    """Make the rules of one state of a table: see `HealthRules`."""
+    own = PaimonHealth(table, snapshot)
+    return HealthRules(
+        table,
+        snapshot,
+        file_size=own.file_size,
+        small_files=own.small_files,
+        columns=own.columns,
+        group=own.group,
+        group_noun=own.group_noun,
+        join_files=own.join_files,
+        joins_exactly=False,
+        call_join=own.call_join,
+        explain_no_call=own.explain_no_call,
+        sort_column=own.sort_column,
+        call_sort=own.call_sort,
+        find_reach=partial(find_reach, own),
+        measures=tuple(
+            partial(measure, own)
+            for measure in (measure_vectors, measure_levels, measure_metadata, measure_indexes)
+        ),
+        list_parts=partial(list_document_parts, own),
+        list_needs=partial(list_needs, own),
+    )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from lakelens.formats.paimon.health.rules import PaimonHealth
     from lakelens.model.health.figures import FileFigures
+    from lakelens.model.health.measure import DocumentParts
 
     Numbers = NDArray[np.int64]
 
@@ -74,11 +75,13 @@ def _count_rows(item: Mapping[str, Any]) -> int:
     return rows if isinstance(rows, int) and rows > 0 else 0
 
 
-def measure_vectors(rules: PaimonHealth, figures: FileFigures, reach: Reach) -> Iterator[Measure]:
+def measure_vectors(
+    rules: PaimonHealth, figures: FileFigures, reach: Reach | None, documents: DocumentParts
+) -> Iterator[Measure]:
     """The share of deleted rows of the worst file, against what makes an append table's compaction take it."""
     import numpy as np
 
-    if not len(figures.data):
+    if reach is None or not len(figures.data):
         return
     shares = reach.known / np.maximum(figures.rows[figures.data], 1)
     worst = int(np.argmax(shares))

@@ -6,19 +6,24 @@ Follows "Snapshot" and "Manifest" of the Paimon table specification.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lakelens.formats.paimon.life.merge import PaimonMerge
+from lakelens.formats.paimon.life.rows import PaimonRows
 from lakelens.model.life.living import FileDeletes, Living
 
 if TYPE_CHECKING:
-    from lakelens.formats.paimon.context import TableContext
     from lakelens.formats.paimon.snapshot import PaimonSnapshot
-    from lakelens.formats.storage import TableStorage
+    from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.datafile import DataFile
     from lakelens.model.deletes import DeleteMatch
     from lakelens.model.life.merging import Merge
     from lakelens.model.life.stored_rows import StoredRows
     from lakelens.model.snapshot import Snapshot
+
+
+_MOST_COMMITS = 50  # that are looked at for the one that wrote a row
 
 
 class PaimonDeletes(FileDeletes):
@@ -50,29 +55,21 @@ class PaimonDeletes(FileDeletes):
 
 
 class PaimonLiving(Living):
-    """The part of a Paimon table that says what only it knows of lives."""
+    """What only a Paimon table knows of lives."""
 
-    if TYPE_CHECKING:
-        context: TableContext
-
-        @property
-        def storage(self) -> TableStorage: ...
+    table: PaimonTable
 
     def open_rows(self, file: DataFile) -> StoredRows:
         """See `Living.open_rows`."""
-        from lakelens.formats.paimon.life.rows import PaimonRows
-
         found: Any = file
-        return PaimonRows(self.storage, found)
+        return PaimonRows(self.table.storage, found)
 
     def open_merge(self, snapshot: Snapshot, slots: Mapping[int, int]) -> Merge | None:
         """See `Living.open_merge`: by the options of the snapshot's schema, as a reader that travels there has them."""
-        from lakelens.formats.paimon.life.merge import PaimonMerge
-
         schema: Any = snapshot.schema
         if not schema.primary_keys:
             return None
-        return PaimonMerge(schema, slots, skips_level_0=self.context.skips_level_0)
+        return PaimonMerge(schema, slots, skips_level_0=self.table.context.skips_level_0)
 
     def open_deletes(self, files: Sequence[DataFile]) -> FileDeletes:
         """See `Living.open_deletes`."""
@@ -81,6 +78,23 @@ class PaimonLiving(Living):
     def begins_later(self, snapshot: Snapshot) -> bool:
         """See `Living.begins_later`: the first snapshot is number 1."""
         return snapshot.id is not None and snapshot.id > 1
+
+    def find_row_writer(self, snapshot: Snapshot, file: DataFile, sequence: int) -> Snapshot | None:
+        """See `Living.find_row_writer`: with deletion vectors readers see a row once it is compacted out of level 0.
+
+        A bucket numbers its rows: the file of level 0 whose sequence numbers have the row's is the one it was written to.
+        """
+        if snapshot.operation != "COMPACT":
+            return None
+        for before in islice(snapshot.walk_ancestors(), _MOST_COMMITS):
+            for written in getattr(before, "delta_files", ()):
+                if (written.partition, written.bucket, written.level) == (
+                    file.partition,
+                    file.bucket,
+                    0,
+                ) and (written.min_sequence_number <= sequence <= written.max_sequence_number):
+                    return before
+        return None
 
     def describe_commit(self, snapshot: Snapshot) -> str:
         """See `Living.describe_commit`: the kind, and since 2.0 the statement."""

@@ -31,6 +31,7 @@ from lakelens.formats.paimon.maintenance.states import (
 )
 from lakelens.formats.paimon.manifests.datafile import PaimonDataFile
 from lakelens.formats.paimon.roles import name_role
+from lakelens.model.check.references import Referring
 from lakelens.model.maintenance.procedure import Option, Procedure
 from lakelens.model.maintenance.proposal import Assumption, Piece, Proposal
 
@@ -170,7 +171,7 @@ def plan_removal(table: Table, values: Mapping[str, Any]) -> Proposal:
         where = [] if error.path is None else [f"It is about {error.path}."]
         return Proposal(changes, call, refusal=error.reason, notes=where, assumptions=assumptions)
     refused: list[LakeError] = []
-    listed = list(branch.list_objects(refused.append))
+    listed = list(Referring.of(branch).list_objects(refused.append))
     searcher = _Searcher(branch, before, is_new)
     pieces = list(searcher.search(listed, used.names))
     notes = [

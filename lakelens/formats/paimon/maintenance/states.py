@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lakelens.errors import LakeError, Unsupported
 from lakelens.formats.paimon.metadata.layout import MAIN
+from lakelens.model.check.references import Referring
 from lakelens.model.maintenance.procedure import Option
 from lakelens.model.maintenance.proposal import Assumption, Fate
 
@@ -63,7 +64,7 @@ def name_home(branch: PaimonTable) -> str:
 
 
 def name_snapshot(branch: PaimonTable, number: int) -> str:
-    """A snapshot's name among `Table.list_keepers`."""
+    """A snapshot's name among `Referring.list_keepers`."""
     return f"{name_home(branch)}snapshot {number}"
 
 
@@ -112,7 +113,7 @@ def list_others(
 ) -> Iterator[Fate]:
     """The states that stay beside the snapshots of a branch: its tags and changelogs, and all that other branches have."""
     home, own = name_home(branch), f"{name_home(branch)}snapshot "
-    for keeper in branch.list_keepers():
+    for keeper in Referring.of(branch).list_keepers():
         name = keeper.name
         number = keeper.snapshot.id if keeper.snapshot is not None else None
         if name in lost or (name.startswith(own) and number in branch.pointer.ids):

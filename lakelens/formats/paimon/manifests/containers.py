@@ -19,7 +19,7 @@ from lakelens.model.scan.sharing import share_work
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakelens.codecs.avro.bulk import FileGroup
+    from lakelens.codecs.avro.bulk import BulkGroup
     from lakelens.codecs.avro.records import AvroRecords
 
 #: Decompressed bytes of Avro that are decoded at once: the reader needs several times as much beside.
@@ -100,7 +100,7 @@ def _decode_alone(data: bytes, path: str, choose: Callable[[pa.Table], pa.Table]
 
 
 def _join_parts(
-    groups: Iterable[FileGroup], choose: Callable[[pa.Table], pa.Table]
+    groups: Iterable[BulkGroup], choose: Callable[[pa.Table], pa.Table]
 ) -> Iterator[pa.Table | None]:
     """One table for each file from groups that hold parts of files; None for a file of which a part does not decode."""
     import pyarrow as pa

@@ -67,7 +67,7 @@ def find_by_ids(path: Sequence[Field], fields: Sequence[Field]) -> list[Field]:
 def is_cut(written: DataType, today: DataType) -> bool:
     """Whether values are cut to a length when they are read: what is stored is then not what is compared.
 
-    >>> from lakelens.codecs.paimon.types_sql import parse_type
+    >>> from lakelens.codecs.paimon.types import parse_type
     >>> from lakelens.formats.paimon.metadata.types import describe_type
     >>> longer, shorter = describe_type(parse_type("STRING")), describe_type(parse_type("VARCHAR(2)"))
     >>> is_cut(longer, shorter), is_cut(shorter, longer)

@@ -138,7 +138,7 @@ def decode_stats(
             StoredRow(BinaryRow((), ()), data or b"", (), name, None if data is None else source)
             for name, data in stored.items()
         )
-        return SimpleStats((), low, high, counts, (), raw, label, _source=source)
+        return SimpleStats((), low, high, (), (), raw, label, _source=source)
     low, high = (decode_row(data or b"", columns, path, name, source) for name, data in stored.items())
     counts = (*counts, *(None for _ in columns))[: len(columns)]
     names = tuple(c.name for c in columns)

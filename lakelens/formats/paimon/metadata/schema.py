@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from lakelens.caching import cached_property
-from lakelens.codecs.paimon.types import PaimonField, PaimonType
-from lakelens.codecs.paimon.types_sql import parse_field
+from lakelens.codecs.paimon.types import PaimonField, PaimonType, parse_field
 from lakelens.errors import AccessDenied, Corrupt, LakeError
 from lakelens.formats.access import TableAccess
 from lakelens.formats.paimon.metadata.layout import TableLayout, list_numbers, parse_numbered

@@ -29,7 +29,7 @@ def find_promotion(old: PaimonType, new: PaimonType) -> Promotion | None:
 
     None instead of a function when the types have no exact, order-keeping cast.
 
-    >>> from lakelens.codecs.paimon.types_sql import parse_type
+    >>> from lakelens.codecs.paimon.types import parse_type
     >>> find_promotion(parse_type("INT"), parse_type("DECIMAL(12, 2)"))(7)
     Decimal('7.00')
     >>> find_promotion(parse_type("INT"), parse_type("STRING")) is None

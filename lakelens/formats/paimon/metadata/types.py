@@ -44,7 +44,7 @@ _LOGICAL = {
 def describe_type(kind: PaimonType, field_id: int = 0, depth: int = 0) -> DataType:
     """A Paimon type as a `DataType`; whether it is nullable is the field's business.
 
-    >>> from lakelens.codecs.paimon.types_sql import parse_type
+    >>> from lakelens.codecs.paimon.types import parse_type
     >>> found = describe_type(parse_type("DECIMAL(10, 2) NOT NULL"))
     >>> found, found.logical, found.precision
     ('DECIMAL(10, 2)', 'decimal', 10)

@@ -11,7 +11,7 @@ from lakelens.formats.paimon.manifests.manifest import KINDS
 from lakelens.formats.paimon.metadata.layout import file_format, name_bucket
 from lakelens.formats.paimon.scan.entries import EntryRows
 from lakelens.formats.paimon.scan.partitions import PartitionColumns
-from lakelens.model.arrow import make_struct, map_distinct, to_array
+from lakelens.model.arrow import make_struct, map_distinct, text_array, to_array
 from lakelens.model.scan.columnar import NotColumnar
 from lakelens.model.scan.files_to_arrow import type_column
 
@@ -86,9 +86,8 @@ class PlainColumns:
 
     @staticmethod
     def _take(texts: Sequence[str | None], numbers: pa.Array) -> pa.Array:
-        import pyarrow as pa
 
-        return pa.array(texts, pa.string()).take(numbers)
+        return text_array(texts).take(numbers)
 
     def _repeat(self, texts: Sequence[str]) -> pa.Array:
         """One text for each part, for each row."""
@@ -156,7 +155,6 @@ class PlainColumns:
         return lists if not lists.null_count else pc.coalesce(lists, pa.scalar([], kind))
 
     def _locate(self) -> pa.Array:
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         external = self._rows.find("_EXTERNAL_PATH", "text")
@@ -169,7 +167,7 @@ class PlainColumns:
         columns = (self._find_stored(), bucket, name, external, self._manifests)
         places = ([column[number].as_py() for column in columns] for number in numbers)
         found = [self._context.locate_data(p, b or 0, n, e, m) for p, b, n, e, m in places]
-        return pc.replace_with_mask(paths, outside, pa.array(found, pa.string()))
+        return pc.replace_with_mask(paths, outside, text_array(found))
 
     def _join_paths(self, outside: Any) -> pa.Array:
         """Folder, bucket and name; the folders only of partitions that have a file inside of the table."""

@@ -14,6 +14,7 @@ from lakelens.model.scan.placement import Merging, Placement
 
 if TYPE_CHECKING:
     from lakelens.formats.paimon.metadata.schema import PaimonSchema
+    from lakelens.formats.paimon.table import PaimonTable
     from lakelens.model.predicate import Term
 
 _COMBINING = ("partial-update", "aggregation")
@@ -70,3 +71,8 @@ def _describe_merging(schema: PaimonSchema) -> Merging | None:
 
 def _list_names(text: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip()) if text else ()
+
+
+def open_placement(table: PaimonTable) -> PaimonPlacement:
+    """Open what partitions and buckets of a table say of the rows in them."""
+    return PaimonPlacement(table.schema)

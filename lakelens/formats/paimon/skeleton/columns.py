@@ -36,7 +36,7 @@ _DAY_MILLIS = 86_400_000
 class _Scaled:
     """A scale whose numbers are literals' times one factor over another: milliseconds, digits of a decimal."""
 
-    is_kept = False
+    is_kept = keeps_rest = False
 
     def __init__(self, scale: NumberScale, times: int, over: int) -> None:
         self._scale, self._times, self._over = scale, times, over
@@ -113,6 +113,10 @@ class ColumnBook:
                 if scale.is_kept:
                     self.redaction.note(
                         f"the values of c{number} stay: its type has no room for others in order"
+                    )
+                elif scale.keeps_rest:
+                    self.redaction.note(
+                        f"of some values of c{number} it stays where they are in their group: there is no room for others"
                     )
 
     def keeps(self, column: PaimonField) -> bool:

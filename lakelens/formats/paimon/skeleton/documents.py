@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lakelens.codecs.paimon.types_sql import parse_type
+from lakelens.codecs.paimon.types import parse_type
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.skeleton.options import redact_options
 from lakelens.formats.paimon.skeleton.places import PlaceBook
@@ -63,7 +63,7 @@ class DocumentWriter:
             elif key == "indexManifest":
                 made[key] = self._places.index_manifest(str(value))
             elif key in ("commitKind", "operation"):
-                made[key] = value if value in _WORDS else "OTHER"
+                made[key] = value if isinstance(value, str) and value in _WORDS else "OTHER"
             elif key == "commitUser":
                 made[key] = self._redaction.names.word("user-", str(value))
             elif key == "uuid":

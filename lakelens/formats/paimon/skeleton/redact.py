@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakelens.errors import LakeError, Missing
 from lakelens.formats.paimon.context import TableContext
@@ -23,13 +23,16 @@ from lakelens.io.store import list_names
 from lakelens.model.skeleton.redaction import Redaction
 from lakelens.progress import track
 
+if TYPE_CHECKING:
+    from lakelens.formats.paimon.table import PaimonTable
+
 _SNAPSHOTS = ("snapshot", "tag", "changelog")
 _FRAME = 8
 
 
-def redact_table(context: TableContext, redaction: Redaction) -> PaimonBones:
+def redact_table(table: PaimonTable, redaction: Redaction) -> PaimonBones:
     """The documents of a table and all of its branches, redacted. What cannot be read is said in the redaction's notes."""
-    return _Redactor(context, redaction).run()
+    return _Redactor(table.context, redaction).run()
 
 
 @dataclass

@@ -17,7 +17,7 @@ from lakelens.codecs.paimon.index.probes import (
     Values,
     read_probe,
 )
-from lakelens.codecs.paimon.types_sql import parse_type
+from lakelens.codecs.paimon.types import parse_type
 from lakelens.errors import LakeError
 from lakelens.formats.paimon.manifests.index_proofs import proves_none
 from lakelens.formats.paimon.metadata.types import describe_type

@@ -17,6 +17,7 @@ import pytest
 from lakelens.errors import Missing
 from lakelens.formats.paimon.maintenance.procedures import PROCEDURES
 from lakelens.formats.paimon.table import PaimonTable
+from lakelens.model.check.references import Referring
 from lakelens.model.maintenance.proposal import Proposal
 from lakelens.opening import open_table
 from tests.lakes.maintenance.paimon.cases import Case, list_cases, list_java_cases
@@ -88,7 +89,7 @@ def test_the_plan_is_what_the_engine_has_done(engine: str, case: Case, tmp_path:
     assert list_deleted(proposal, place) == set(done["deleted"])
     lost = {fate.keeper for fate in proposal.lost}
     kept = {fate.keeper for fate in proposal.kept}
-    keepers = [keeper.name for keeper in table.list_keepers()]
+    keepers = [keeper.name for keeper in Referring.of(table).list_keepers()]
     assert lost | kept == set(keepers) and not lost & kept
     for kind, numbers in (
         ("snapshot", done["snapshots"]),

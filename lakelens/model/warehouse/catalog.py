@@ -1,0 +1,327 @@
+"""Listings of tables and views: what `find` found below a directory, and the samples that ship with the package."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Self
+
+from lakelens.caching import cached_property
+from lakelens.display import Displayable, read_outlines
+from lakelens.errors import LakeError, list_nearest
+from lakelens.model.collections import NamedItems
+from lakelens.model.facts.facts import Fact, build_rows, choose_facts
+from lakelens.model.table import Table
+from lakelens.model.warehouse.found import Folder, FoundTable, FoundView, FoundViews, Outline
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Catalog(NamedItems[FoundTable]):
+    """The tables found below a directory, in path order; also by name. None is opened before it is shown or listed.
+
+    A table has several names: `orders`, `shop.orders`, its path below the root, its whole path.
+    `views` are the views that were found, which hold no rows. `empty_folders` are the directories without any table or view
+    in them, the highest of each.
+    """
+
+    _noun = "table"
+
+    facts = (
+        Fact("name"),
+        Fact("format"),
+        Fact("path"),
+        Fact("live_rows", "int64", lambda found: getattr(found.outline.rows, "count", None)),
+        Fact("at_most_rows", "int64", lambda found: getattr(found.outline.rows, "at_most", None)),
+        Fact("files", "int64", lambda found: found.outline.files),
+        Fact("size_bytes", "int64", lambda found: found.outline.size_bytes),
+        Fact("snapshots", "int64", lambda found: found.outline.snapshot_count),
+        Fact("committed_at", "time", lambda found: found.outline.committed_at),
+        Fact("operation", "string", lambda found: found.outline.operation),
+        Fact("errors", "int64", lambda found: found.outline.count_findings("error")),
+        Fact("warnings", "int64", lambda found: found.outline.count_findings("warning")),
+        Fact("error", "string", lambda found: found.outline.error and found.outline.error.reason),
+    )
+
+    def __init__(
+        self,
+        root: str,
+        tables: Iterable[FoundTable],
+        problems: Sequence[LakeError] = (),
+        views: Iterable[FoundView] = (),
+        folders: Iterable[Folder] = (),
+    ) -> None:
+        super().__init__(tables)
+        self.root = root
+        self.problems = tuple(problems)
+        self.views = FoundViews(views)
+        self._folders = tuple(folders)
+
+    def _like(self, held: Sequence[Any]) -> Self:
+        return type(self)(self.root, held, self.problems, self.views, self._folders)
+
+    @cached_property
+    def empty_folders(self) -> tuple[Folder, ...]:
+        """The directories without any table or view in them, the highest of each; the root itself is none of them."""
+        used = {self.root.rstrip("/")}
+        for found in (*self, *self.views, *self.problems):
+            path = (found.path or "").rstrip("/")
+            while path and path not in used:
+                used.add(path)
+                path = path.rpartition("/")[0]
+        unused = {one.path.rstrip("/"): one for one in self._folders if one.path.rstrip("/") not in used}
+        return tuple(one for path, one in unused.items() if path.rpartition("/")[0] not in unused)
+
+    def _list_names(self, item: Any) -> tuple[str, ...]:
+        place = self.place(item.path)
+        return item.name, item.path, PurePath(item.path).name, place, _dot(place)
+
+    def _list_known(self) -> list[str]:
+        return list(dict.fromkeys(name for item in self for name in (item.name, _dot(self.place(item.path)))))
+
+    def where(self, predicate: str | Callable[[FoundTable], bool] | None = None, **equal: str) -> Self:
+        """The tables for which `predicate` holds and whose facts equal the given ones.
+
+        Parameters
+        ----------
+        predicate
+            A condition in SQL over the columns of `to_arrow` (`"live_rows > 1e6 AND committed_at < '2024-01-01'"`), or a
+            function of a `FoundTable`; None chooses by the facts alone. No table is opened to know `name`, `format` and
+            `path`; for any other column all are.
+        equal
+            Values of text columns, in which `*` stands for any text. A `name` may be any of a table's names.
+
+        Returns
+        -------
+        Catalog
+            The chosen tables in the same order.
+
+        Raises
+        ------
+        LakeError
+            There is no such column, the nearest names are in it; or the SQL cannot be understood.
+
+        Examples
+        --------
+        >>> from lakelens import find, sample
+        >>> catalog = find(sample("iceberg").location)
+        >>> catalog.where("live_rows > 1", format="iceberg", name="ice*")
+        <Catalog 1 tables>
+        """
+        from lakelens.model.scan.choosing import judge_rows, parse_condition
+
+        chosen: list[FoundTable] = list(self)
+        for column, wanted in equal.items():
+            _check_column(column)
+            chosen = [found for found in chosen if self._is_called(found, column, str(wanted))]
+        if callable(predicate):
+            chosen = [found for found in chosen if predicate(found)]
+        elif predicate is not None:
+            if not isinstance(predicate, str):
+                expected = "a condition in SQL or a function of a table"
+                raise TypeError(f"where takes {expected}, not {type(predicate).__name__}")
+            names = parse_condition(predicate, _check_column)
+            rows = self._like(chosen)._build_columns(names or ["path"])
+            chosen = [
+                found for found, holds in zip(chosen, judge_rows(predicate, rows), strict=True) if holds
+            ]
+        return self._like(chosen)
+
+    def _is_called(self, found: FoundTable, column: str, wanted: str) -> bool:
+        names = (
+            self._list_names(found)
+            if column == "name"
+            else (choose_facts(self.facts, column)[0].read(found),)
+        )
+        return any(fnmatchcase("" if name is None else str(name), wanted) for name in names)
+
+    def sort_by(self, name: str, *, descending: bool = False) -> Self:
+        """The tables by the values of a column of `to_arrow`, least first; those without a value last.
+
+        Parameters
+        ----------
+        name
+            The column; equal values keep their order. No table is opened to know `name`, `format` and `path`.
+        descending
+            Whether the greatest comes first.
+
+        Raises
+        ------
+        LakeError
+            There is no such column; the nearest names are in it.
+
+        Examples
+        --------
+        >>> from lakelens import find, sample
+        >>> find(sample("iceberg").location).sort_by("committed_at", descending=True)[0].name
+        'iceberg'
+        """
+        _check_column(name)
+        values = self._build_columns([name]).column(0).to_pylist()
+        known = [place for place, value in enumerate(values) if value is not None]
+        known.sort(key=values.__getitem__, reverse=descending)
+        unknown = [place for place, value in enumerate(values) if value is None]
+        return self._like([self[place] for place in known + unknown])
+
+    def _build_columns(self, names: Sequence[str]) -> pa.Table:
+        if not set(names) <= _KNOWN_UNOPENED:
+            self.read_outlines()
+        return build_rows(self, choose_facts(self.facts, *names))
+
+    def below(self, path: str) -> Self:
+        """The tables, views, problems and empty directories below a directory, which is the root of this listing.
+
+        Parameters
+        ----------
+        path
+            The directory, relative to the root.
+
+        Examples
+        --------
+        >>> from lakelens import find, sample
+        >>> warehouse = find(sample("iceberg").location + "/..")
+        >>> warehouse.below("nothing/here")
+        <Catalog 0 tables>
+        """
+        root = f"{self.root.rstrip('/')}/{path.strip('/')}"
+
+        def is_below(found: Any) -> bool:
+            place = (found.path or "").rstrip("/")
+            return bool(place == root or place.startswith(f"{root}/"))
+
+        return type(self)(
+            root,
+            filter(is_below, self),
+            tuple(filter(is_below, self.problems)),
+            filter(is_below, self.views),
+            filter(is_below, self._folders),
+        )
+
+    def measure(self) -> Self:
+        """The same tables, each with the files and bytes of its newest state, as its card and `to_arrow` say them.
+
+        Without it a size is what the newest metadata records. Where it records none manifests are read for it, and the
+        directories of tables without metadata are listed, also behind a network.
+
+        >>> from lakelens import find, sample
+        >>> find(sample("paimon").location).measure().to_arrow().select(["files", "size_bytes"]).to_pylist()
+        [{'files': 2, 'size_bytes': 2395}]
+        """
+        return self._like([found.measure() for found in self])
+
+    def place(self, path: str | None) -> str:
+        """A path relative to the root; the root itself is `.`, and a path elsewhere stays whole."""
+        root = self.root.rstrip("/")
+        if path is None or path.rstrip("/") == root:
+            return "."
+        return path.removeprefix(f"{root}/")
+
+    def read_outlines(self) -> list[Outline]:
+        """The outline of each table, in order: every table is opened, by several threads; no manifest is read."""
+        return read_outlines(self)
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each, in order; every table is opened, and no manifest is read unless tables are to `measure`.
+
+        `name`, `format` and `path` are as found. `live_rows` is exact or null; then `at_most_rows` may say how many there
+        are at most. `files` and `size_bytes` are those of the newest state, null where they were not counted; `snapshots`
+        is how many are kept, null for a format that keeps none. `committed_at` (UTC) and `operation` are of the newest
+        snapshot. `errors` and `warnings` count findings; `error` says why a table cannot be opened.
+
+        >>> from lakelens import find, sample
+        >>> find(sample("iceberg-basic").location).to_arrow().select(["live_rows", "snapshots", "error"]).to_pylist()
+        [{'live_rows': 4, 'snapshots': 3, 'error': None}]
+        """
+        self.read_outlines()
+        return super().to_arrow()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.root, tuple(self), self.problems, tuple(self.views), self._folders)
+
+    def __repr__(self) -> str:
+        return f"<Catalog {len(self)} tables>"
+
+
+_KNOWN_UNOPENED = {"name", "format", "path"}
+
+
+def _check_column(name: str) -> None:
+    known = [fact.name for fact in Catalog.facts]
+    if name not in known:
+        raise LakeError(f"there is no column {name}", hint=list_nearest(name, known))
+
+
+def _dot(place: str) -> str:
+    """A path below a root as SQL names a table: `shop.db/orders` is `shop.orders`."""
+    *above, name = place.split("/")
+    return ".".join([*(part.removesuffix(".db") for part in above), name])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sample(Displayable):
+    """One table that ships with the package: its name, its format, what it shows, and what happened to it.
+
+    `script` is the source text that made it, the command first; `size_bytes` and `files` are those of the unpacked table.
+    """
+
+    name: str
+    format: str
+    feature: str
+    story: str
+    script: str = field(compare=False)
+    size_bytes: int
+    files: int
+    opener: Callable[[str], Table] = field(compare=False)
+    unpacker: Callable[[str, Path | None], Path] = field(compare=False)
+
+    def open(self) -> Table:
+        """Copy the table to a temporary directory, which is removed when this process ends, and open it there."""
+        return self.opener(self.name)
+
+    def unpack(self, directory: str | os.PathLike[str] | None = None) -> Path:
+        """Copy the table into a directory.
+
+        Parameters
+        ----------
+        directory
+            Where to copy it, as a directory of its own name; None for a temporary directory.
+
+        Returns
+        -------
+        pathlib.Path
+            The directory of the copy.
+
+        Raises
+        ------
+        LakeError
+            There is something of that name already.
+        """
+        return self.unpacker(self.name, None if directory is None else Path(directory))
+
+    def __repr__(self) -> str:
+        return f"<Sample {self.name} ({self.format}: {self.feature})>"
+
+
+class Samples(NamedItems[Sample]):
+    """The tables that ship with the package; also by name."""
+
+    __slots__ = ()
+    _noun = "sample"
+    facts = (
+        Fact("name"),
+        Fact("format"),
+        Fact("feature"),
+        Fact("story"),
+        Fact("size_bytes", "int64"),
+        Fact("files", "int64"),
+    )
+
+    def _list_names(self, item: Any) -> tuple[str, ...]:
+        return (item.name,)
+
+    def __repr__(self) -> str:
+        return f"<Samples {', '.join(self.keys())}>"

@@ -1,0 +1,152 @@
+"""Snapshots named as git names commits: counted back, or by the first digits of an id."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lakelens as ll
+from lakelens.errors import Ambiguous, LakeError, Missing
+from lakelens.explorer.explorer import Explorer
+from lakelens.explorer.page import Page, Redirect
+from lakelens.explorer.place import Place
+from lakelens.explorer.render import render_page
+from tests.support.documents import read_document
+
+
+def edit_metadata(tmp_path: Path, old: str, new: str) -> Any:
+    """The Iceberg sample with a text of its newest metadata replaced."""
+    place = ll.sample()["iceberg"].unpack(tmp_path)
+    document = max((place / "metadata").glob("*.metadata.json"), key=lambda path: path.name)
+    text = document.read_text()
+    assert old in text
+    document.write_text(text.replace(old, new))
+    return ll.open(place)
+
+
+@pytest.mark.parametrize("name", ["iceberg", "paimon"])
+def test_counting_back(name: str) -> None:
+    table = ll.sample(name)
+    ids = [snapshot.id for snapshot in table.snapshots]
+    names = {
+        "main": -1,
+        "main~": -2,
+        "main~1": -2,
+        "main~2": -3,
+        "~1": -2,
+        "~0": -1,
+        "-1": -1,
+        "-5": 0,
+        f"{ids[2]}~2": 0,
+    }
+    assert {one: table.snapshot(one).id for one in names} == {one: ids[place] for one, place in names.items()}
+    assert table.snapshot(-2).id == ids[-2]
+    assert table.snapshots["main~1"].id == ids[-2]
+    assert table.diff().before.id == ids[-2]  # type: ignore[union-attr]
+    assert table.diff("~1").after.id == ids[-1]
+    assert table.diff(after="main~1").before.id == ids[-3]  # type: ignore[union-attr]
+    assert table.diff(after=ids[0]).before is None
+    for beyond in ("main~5", "-6", "-0", "~99", "main~-1", "-99999999999999999999", "9" * 5_000):
+        with pytest.raises(Missing):
+            table.snapshot(beyond)
+    with pytest.raises(
+        Missing, match=f"'main~7': {ids[-1]} has only 4 before it; try: {ids[0]}, the first one"
+    ):
+        table.snapshot("main~7")
+    with pytest.raises(Missing, match=r"did you mean main\?"):
+        table.snapshot("mian~1")
+
+
+def test_the_first_digits_of_an_id() -> None:
+    table = ll.sample("iceberg")
+    wanted = table.snapshots[1].id
+    assert wanted is not None
+    for digits in (str(wanted)[:4], str(wanted)[:8], f"{str(wanted)[:8]}…", str(wanted)):
+        assert table.snapshot(digits).id == wanted
+    with pytest.raises(Missing, match=f"did you mean {wanted}"):
+        table.snapshot(f"{str(wanted)[:-1]}9")
+    for short in (str(wanted)[:3], int(str(wanted)[:8])):
+        with pytest.raises(Missing):
+            table.snapshot(short)
+
+
+def test_counted_ids_have_no_beginning(tmp_path: Path) -> None:
+    """Where 1000 has expired it is not 10001: each number is a snapshot of its own."""
+    place = ll.sample()["paimon"].unpack(tmp_path)
+    newest = place / "snapshot" / "snapshot-5"
+    newest.rename(place / "snapshot" / "snapshot-10001")
+    for hint in ("EARLIEST", "LATEST"):
+        (place / "snapshot" / hint).write_text("10001")
+    for older in place.glob("snapshot/snapshot-[1-4]"):
+        older.unlink()
+    document = json.loads((place / "snapshot" / "snapshot-10001").read_text())
+    (place / "snapshot" / "snapshot-10001").write_text(json.dumps({**document, "id": 10001}))
+    table = ll.open(place)
+    assert table.snapshot("10001").id == 10001
+    with pytest.raises(Missing):
+        table.snapshot("1000")
+    with pytest.raises(Missing, match="snapshot 10000, the parent of 10001, has expired"):
+        table.diff()
+
+
+def test_digits_of_several_ids_list_them(tmp_path: Path) -> None:
+    table = edit_metadata(tmp_path, "4394269662656549183", "4470269662656549183")
+    alike = [str(snapshot.id) for snapshot in table.snapshots if str(snapshot.id).startswith("4470")]
+    assert len(alike) == 2
+    with pytest.raises(Ambiguous) as raised:
+        table.snapshot("4470")
+    assert raised.value.hint == " or ".join(alike)
+    assert table.snapshot("44702").id == 4470269662656549183
+    page = Explorer(tmp_path).answer(Place(("iceberg",), "4470"))
+    assert isinstance(page, Page)
+    assert page.status == 404
+    text = re.sub(r"<[^>]*>", "", render_page(page))
+    assert " or ".join(alike) in text
+
+
+def test_a_parent_that_has_expired_is_said(tmp_path: Path) -> None:
+    table = edit_metadata(tmp_path, '"parent-snapshot-id":7126224498144825345', '"parent-snapshot-id":12')
+    assert table.current.parent_id == 12
+    for ask in (table.diff, lambda: table.snapshot("main~1")):
+        with pytest.raises(Missing, match="snapshot 12, the parent of 5210511640741470556, has expired"):
+            ask()
+
+
+def test_a_branch_that_numbers_its_own_commits_is_counted_on_its_own() -> None:
+    found = ll.sample("paimon-branches").snapshot("audit~1")
+    assert "/branch/branch-audit/snapshot/" in (found.path or "")
+
+
+def test_a_listing_has_nothing_before_it() -> None:
+    with pytest.raises(LakeError, match="a Hive table keeps no snapshots"):
+        ll.sample("hive").diff()
+
+
+def test_addresses_of_the_explorer(tmp_path: Path) -> None:
+    place = ll.sample()["iceberg"].unpack(tmp_path)
+    ids = [str(snapshot.id) for snapshot in ll.open(place).snapshots]
+    explorer = Explorer(tmp_path)
+    for name, wanted in {"main~1": -2, "-1": -1, ids[1][:6]: 1}.items():
+        shown = explorer.answer(Place.parse(f"iceberg/@{name}/files"))
+        assert isinstance(shown, Redirect)
+        assert shown.place == Place(("iceberg",), ids[wanted], "files")
+
+
+def test_diff_in_a_terminal(tmp_path: Path) -> None:
+    place = str(ll.sample()["iceberg"].unpack(tmp_path))
+    ids = [snapshot.id for snapshot in ll.open(place).snapshots]
+    asked: dict[tuple[str, ...], tuple[Any, Any]] = {
+        (): (ids[-2], ids[-1]),
+        ("main~2",): (ids[-3], ids[-1]),
+        (str(ids[0])[:6], "main~1"): (ids[0], ids[-2]),
+        ("-3", "-2"): (ids[-3], ids[-2]),
+        ("nothing",): (None, ids[-1]),
+    }
+    for words, (before, after) in asked.items():
+        document = read_document("diff", place, *words)
+        sides = [side and side["id"] for side in (document["before"], document["after"])]
+        assert sides == [before, after], words
