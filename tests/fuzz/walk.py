@@ -79,6 +79,7 @@ UNWALKED = frozenset(
         "find_freed",
         "find_row_writer",
         "finish",
+        "list_found",
         "list_largest",
         "look_with",
         "measure",

@@ -157,7 +157,7 @@ class Health(Tabular, Displayable):
 
         >>> import lakelens as ll
         >>> ll.sample("hive").health().format_verdicts()
-        '1 to watch, 2 good'
+        '3 good'
         """
         said: tuple[tuple[Verdict, str], ...] = (
             ("act", "to act on"),
